@@ -1,0 +1,128 @@
+"""The types of a claims file: what the reader yields and everything above reads."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dropcheck.errors import Location
+
+Value = float | str
+"""A parameter's value: a number, or a law as text such as "normal(0, 1)"."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """Text from a claims file that still knows where each of its lines stood.
+
+    `origins[i]` is the (line, column) in the file, from 1, of the first character of line i of
+    `text`; `lines[i]` is the whole file line there, for showing.
+    """
+
+    text: str
+    file: str
+    origins: tuple[tuple[int, int], ...]
+    lines: tuple[str, ...]
+
+    def locate(self, line: int, column: int) -> Location:
+        """The place in the file of a place in the text (both from 0)."""
+        index = min(max(line, 0), len(self.origins) - 1)
+        file_line, file_column = self.origins[index]
+        return Location(self.file, file_line, file_column + column, self.lines[index])
+
+    @classmethod
+    def plain(cls, text: str, file: str = "<text>") -> SourceText:
+        """Text that stands by itself: each line is its own place.
+
+        >>> SourceText.plain("a\\nb").locate(1, 0).line
+        2
+        """
+        lines = tuple(text.split("\n"))
+        return cls(text, file, tuple((n, 1) for n in range(1, len(lines) + 1)), lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Where claims come from."""
+
+    key: str
+    title: str
+    date: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One entry under `claims`, read and well-formed as YAML; its texts are not yet parsed."""
+
+    id: str
+    title: str
+    statement: SourceText
+    model: SourceText | None
+    parameters: Mapping[str, tuple[Value, ...]]  # name → the values of its grid (one or more)
+    cases: tuple[Mapping[str, Value], ...] | None  # in place of a crossed grid
+    requires: tuple[SourceText, ...]
+    expect: str  # "verified" or "refuted"
+    tolerance: float | None
+    resolution: float
+    within: float | None
+    document: str | None
+    section: str | None
+    note: str | None
+    tags: tuple[str, ...]
+    location: Location  # of the id
+    # where each parameter's name stands, for messages about its values
+    parameter_locations: Mapping[str, Location]
+    # whether the claims file, or its `defaults`, sets a resolution
+    own_resolution: bool = False
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Every parameter, in file order, whether it stands under `parameters` or `cases`."""
+        names = dict.fromkeys(self.parameters)
+        for case in self.cases or ():
+            names.update(dict.fromkeys(case))
+        return tuple(names)
+
+    def expand(self) -> tuple[Case, ...]:
+        """The claim's cases: the crossed grid, or the cases listed (each crossed with the grid)."""
+        grid = [
+            dict(zip(self.parameters, values, strict=True))
+            for values in itertools.product(*self.parameters.values())
+        ]
+        rows = self.cases if self.cases is not None else ({},)
+        return tuple(Case(self, {**point, **row}) for row in rows for point in grid)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A claim at one value of each of its parameters."""
+
+    claim: Claim
+    parameters: Mapping[str, Value]
+
+    @property
+    def key(self) -> str:
+        """The same text for the same mathematics, whatever the order or spelling of values.
+
+        Numbers are written in hexadecimal, so that two values with one key are one float.
+        """
+        parts = (
+            f"{name}={value if isinstance(value, str) else float(value).hex()}"
+            for name, value in sorted(self.parameters.items())
+        )
+        return ";".join((self.claim.id, *parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """A claims file, read."""
+
+    name: str  # as shown to the user
+    documents: Mapping[str, Document]
+    claims: Mapping[str, Claim]  # in file order
+
+    def expand(self) -> tuple[Case, ...]:
+        """Every case of every claim, in file order."""
+        return tuple(case for claim in self.claims.values() for case in claim.expand())

@@ -1,0 +1,61 @@
+"""What can go wrong with an input, as data: where, what, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; lines and columns count from 1, `text` is the line itself."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: a sentence, where it stands, and how to mend it."""
+
+    message: str
+    location: Location | None = None
+    hint: str | None = None
+
+
+class DropcheckError(Exception):
+    """An input that cannot be used; carries every problem found, not the first alone."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(problem.message for problem in self.problems))
+
+
+class NothingSelected(DropcheckError):
+    """A pattern or a tag that no claim answers to."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was most likely meant to be, if any is near.
+
+    >>> nearest("bernouli", ["bernoulli", "binomial"])
+    'bernoulli'
+    >>> nearest("zzz", ["bernoulli", "binomial"]) is None
+    True
+    """
+    from difflib import get_close_matches  # only an error needs it
+
+    candidates = list(known)
+    by_folded = {candidate.lower(): candidate for candidate in candidates}
+    if name.lower() in by_folded:
+        return by_folded[name.lower()]
+    matches = get_close_matches(name[:100], candidates, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str | None:
+    """The hint for an unknown name: `did you mean 'x'?`, or None."""
+    found = nearest(name, known)
+    return f"did you mean {found!r}?" if found is not None else None

@@ -1,0 +1,1 @@
+"""Inference: sums of blocks in, a verdict out."""

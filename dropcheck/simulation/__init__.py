@@ -1,0 +1,1 @@
+"""Drawing: a compiled case and a stream in, sums of blocks out."""
