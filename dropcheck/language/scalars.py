@@ -78,7 +78,7 @@ def digamma(x: float) -> float:
         part = math.fmod(x, 1.0)
         return NAN if part == 0 else digamma(1.0 - x) - math.pi / math.tan(math.pi * part)
     below = 0.0
-    while x < 10:  # from 10 on, the terms kept below reach 1e-15
+    while x < 16:  # from 16 on, the first term left out of the series is below 1e-16
         below += 1.0 / x
         x += 1.0
     s = 1.0 / (x * x) if x < 1e150 else 0.0

@@ -12,8 +12,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from dropcheck.simulation.kernels import (
     arrays,
     elementwise,
@@ -67,6 +65,7 @@ def resolve(kernel: str) -> Callable[..., Any]:
     Raises:
         LookupError: no such kernel.
 
+    >>> import numpy as np
     >>> resolve("kernels.relu")(np.array([-1.0, 2.0])).tolist()
     [0.0, 2.0]
     """
