@@ -251,6 +251,16 @@ def test_along_an_axis(name: str, make: str) -> None:
         )
 
 
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax"])
+def test_running_results_of_many_draws(name: str) -> None:
+    x = np.random.default_rng(2).normal(size=(3, 4, 400))  # enough to go by steps
+    for axis in (0, 1):
+        expected = ALONG[name](x, axis=axis)
+        np.testing.assert_allclose(call(name, axis=axis)(x), expected, rtol=1e-14)
+        np.testing.assert_allclose(call(name, axis=axis)(x[..., :5]), expected[..., :5], rtol=1e-14)
+    assert call(name)(x[:, :0]).shape == (3, 0, 400)
+
+
 def test_softmax_over_several_axes() -> None:
     options = {"axis": (0, 2)}
     agree(

