@@ -1,0 +1,81 @@
+"""What the samplers share. Arrays have the axis of draws last, of length 1 where fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Arguments = Sequence[Array]
+Size = tuple[int, ...]
+Sampler = Callable[[np.random.Generator, Arguments, Size], Array]
+"""Takes a generator, the law's arguments in order and the size of the result, draws included."""
+
+# numpy's uniforms are multiples of 2**-53 from 0 on; 0 is put in the middle of its cell
+HALF_CELL = 2.0**-54
+
+
+def fixed(argument: Array) -> float | None:
+    """The one number that an argument holds, or None where it holds several.
+
+    >>> fixed(np.array([[2.0]])), fixed(np.array([1.0, 2.0]))
+    (2.0, None)
+    """
+    return float(argument.reshape(())) if argument.size == 1 else None
+
+
+def scalar_or_array(argument: Array) -> Any:
+    """The argument as numpy's generators take it quickest: a plain number where it is one."""
+    number = fixed(argument)
+    return argument if number is None else number
+
+
+def uniforms(generator: np.random.Generator, size: Size) -> Array:
+    """Uniform numbers strictly between 0 and 1."""
+    out = np.empty(size)
+    generator.random(out=out)
+    return np.maximum(out, HALF_CELL, out=out)
+
+
+def scaled(out: Array, loc: Array | None, scale: Array) -> Array:
+    """`loc + scale * out`, in place; nothing is done where loc is 0 and scale 1."""
+    if fixed(scale) != 1.0:
+        out *= scale
+    if loc is not None and fixed(loc) != 0.0:
+        out += loc
+    return out
+
+
+def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
+    """Hold draws strictly between two ends, in place: rounding and underflow reach them.
+
+    Where `low == high` the law is a constant, and its value is that end itself.
+    """
+    if high is None:
+        return np.maximum(out, np.nextafter(low, np.inf), out=out)
+    roomy = np.less(low, high)
+    np.maximum(out, np.where(roomy, np.nextafter(low, np.inf), low), out=out)
+    return np.minimum(out, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
+
+
+def settled(out: Array, spread: Array, value: Array | float) -> Array:
+    """Put the constant `value` where `spread` is 0, in place: 0 times an overflow is no number."""
+    still = spread == 0
+    if still.any():
+        np.copyto(out, value, where=still)
+    return out
+
+
+def random_words(generator: np.random.Generator, count: int) -> Array:
+    """At least `count` random bytes as 64-bit words, the same bytes on every machine."""
+    words = generator.integers(0, 2**64 - 1, size=-(-count // 8), dtype=np.uint64, endpoint=True)
+    return words.astype("<u8", copy=False)
+
+
+def whole(argument: Array) -> Any:
+    """A count for numpy's generators, which take whole numbers alone."""
+    number = fixed(argument)
+    return argument.astype(np.int64) if number is None else int(number)
