@@ -1,0 +1,74 @@
+"""The error budget over cases and looks, and the draws at which to look.
+
+Every case has its share of the registry's α, and every look its share of the case's. The looks of
+a case are planned from a pilot whose draws are used for nothing else, so that where they lie does
+not depend on the draws that they judge, and the shares simply add (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Early looks catch claims that are grossly false, late ones those that the pilot misjudged; most
+# of the error is spent where the verdict is expected. After the planned look the shares fall as
+# 1/(k (k + 1)), which sums to 1 over all k.
+EARLY = ((1 / 16, 0.04), (1 / 4, 0.06))
+PLANNED = 0.6
+GROWTH = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look: after how many draws, and the error it may make."""
+
+    draws: int
+    alpha: float
+
+
+def case_alpha(alpha: float, registry_cases: int, selected_cases: int) -> float:
+    """A case's share of the family-wise error rate.
+
+    The share is that of the registry, so that a case run alone gives the numbers of a full run;
+    only a sweep over more cases than the registry has is divided further.
+    """
+    return alpha / max(registry_cases, selected_cases, 1)
+
+
+def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
+    """Looks in order, the last at `most` draws.
+
+    Args:
+        planned: draws after which the verdict is expected.
+        fewest: draws before which no interval can be trusted.
+        most: the end of the budget.
+        alpha: the case's error; the shares of all looks sum to no more.
+
+    >>> [look.draws for look in looks(1600, 10, 4000, 1e-6)]
+    [100, 400, 1600, 2400, 3600, 4000]
+    """
+    planned = max(planned, fewest)
+    last = 0
+    for fraction, share in EARLY:
+        draws = math.ceil(planned * fraction)
+        if fewest <= draws < min(planned, most):
+            yield Look(draws, alpha * share)
+            last = draws
+    rest = 1 - PLANNED - sum(share for _, share in EARLY)
+    draws = min(planned, most)
+    yield Look(draws, alpha * PLANNED)
+    last = draws
+    k = 1
+    while last < most:
+        draws = min(math.ceil(last * GROWTH), most)
+        yield Look(draws, alpha * rest / (k * (k + 1)))
+        last = draws
+        k += 1
+
+
+def draws_needed(draws: int, half_width: float, target: float) -> float:
+    """Draws at which an interval of this half-width would have the target's: it falls as 1/√n."""
+    if not target > 0:
+        return math.inf
+    return draws * (half_width / target) ** 2

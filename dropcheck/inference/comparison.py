@@ -1,0 +1,112 @@
+"""A statement as quantities, and the regions that they are claimed to lie in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.inference.region import Region
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Value
+
+Floats = npt.NDArray[np.float64]
+Operands = list[Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One quantity of a statement, as a function of its operands, and its region.
+
+    `share` says that the quantity is a share of the other side, L/R − 1: a tolerance about an
+    estimated side. `against` is the operand held against, None for a range about fixed ends.
+    """
+
+    quantity: Callable[[Operands], Floats]
+    region: Region
+    side: int
+    against: int | None = None
+    share: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A statement read: what must lie where, and what the scale is measured by."""
+
+    comparisons: tuple[Comparison, ...]
+    side: int
+    ends: tuple[int, ...]
+    # |R| where that is known beforehand and not 0, else None: the sizes of operands are needed
+    known_scale: float | None
+
+
+def read_statement(lowered: LoweredCase, tolerance: float | None) -> Reading:
+    """The comparisons of a statement; a range between estimated ends makes two."""
+    operands = lowered.operands
+    if len(operands) == 3:
+        return _range(lowered)
+    side, end, operator = 0, 1, lowered.operators[0]
+    if operands[1].estimated and not operands[0].estimated:  # `1 == E(x)`
+        side, end, operator = 1, 0, _MIRRORED[operator]
+    fixed = _fixed(operands[end])
+    if fixed is None:
+        region = _region(operator, 0.0)
+        if tolerance is not None:
+            share = Region(-tolerance, tolerance)
+            comparison = Comparison(
+                lambda found: (found[side] - found[end]) / np.abs(found[end]),
+                share,
+                side,
+                end,
+                share=True,
+            )
+        else:
+            comparison = Comparison(lambda found: found[side] - found[end], region, side, end)
+        return Reading((comparison,), side, (end,), None)
+    region = _region(operator, fixed)
+    if tolerance is not None:
+        give = tolerance * abs(fixed)
+        region = Region(fixed - give, fixed + give)
+    comparison = Comparison(lambda found: found[side], region, side)
+    return Reading((comparison,), side, (end,), abs(fixed) or None)
+
+
+_MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _region(operator: str, end: float) -> Region:
+    match operator:
+        case "==":
+            return Region(end, end)
+        case "<" | "<=":
+            return Region(-math.inf, end, high_open=operator == "<")
+        case _:
+            return Region(end, math.inf, low_open=operator == ">")
+
+
+def _range(lowered: LoweredCase) -> Reading:
+    low, high = (0, 2) if lowered.operators[0].startswith("<") else (2, 0)
+    first, second = lowered.operators
+    low_open, high_open = (first == "<", second == "<")
+    if low == 2:
+        low_open, high_open = (second == ">", first == ">")
+    ends = (_fixed(lowered.operands[low]), _fixed(lowered.operands[high]))
+    if ends[0] is not None and ends[1] is not None:
+        region = Region(ends[0], ends[1], low_open, high_open)
+        scale = max(abs(ends[0]), abs(ends[1]))
+        comparison = Comparison(lambda found: found[1], region, 1)
+        return Reading((comparison,), 1, (low, high), scale or None)
+    above = Comparison(
+        lambda found: found[1] - found[low], Region(0.0, math.inf, low_open=low_open), 1, low
+    )
+    below = Comparison(
+        lambda found: found[1] - found[high], Region(-math.inf, 0.0, high_open=high_open), 1, high
+    )
+    return Reading((above, below), 1, (low, high), None)
+
+
+def _fixed(value: Value) -> float | None:
+    return None if value.estimated else float(value.constant[..., 0])

@@ -1,0 +1,96 @@
+"""Everything that can be told of a claim before any draw, in pure Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dropcheck.claims.registry import Case, Claim, Registry
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.cases import (
+    ParsedClaim,
+    lower_case,
+    parameter_text,
+    parse_claim,
+    used_names,
+)
+from dropcheck.language.graph import PlainFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found: errors, and notes that stop nothing."""
+
+    problems: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+
+
+def check_registry(registry: Registry) -> Checked:
+    """Check every case of every claim."""
+    return _merged(check_claim(claim, claim.expand()) for claim in registry.claims.values())
+
+
+def check_cases(cases: Sequence[Case]) -> Checked:
+    """Check cases, which may have values that no file holds."""
+    by_claim: dict[str, list[Case]] = {}
+    for case in cases:
+        by_claim.setdefault(case.claim.id, []).append(case)
+    return _merged(check_claim(found[0].claim, found) for found in by_claim.values())
+
+
+def check_claim(claim: Claim, cases: Sequence[Case]) -> Checked:
+    """Check some cases of one claim; a problem that only some have says which."""
+    try:
+        parsed = parse_claim(claim)
+    except DropcheckError as error:
+        return Checked(error.problems, ())
+    found: dict[Problem, list[Case]] = {}
+    notes: dict[Problem, None] = {}
+    for case in cases:
+        try:
+            lowered = lower_case(parsed, case.parameters, PlainFolder())
+        except DropcheckError as error:
+            for problem in error.problems:
+                found.setdefault(problem, []).append(case)
+        else:
+            notes.update(dict.fromkeys(lowered.notes))
+    for problem in _unused(parsed):
+        notes[problem] = None
+    problems = []
+    for problem, where in found.items():
+        message = problem.message
+        if len(where) < len(cases):
+            shown = parameter_text(where[0].parameters)
+            if shown and shown not in message:
+                more = f", and {len(where) - 1} more" if len(where) > 1 else ""
+                message = f"{message} (case {shown}{more})"
+        problems.append(Problem(message, problem.location, problem.hint))
+    return Checked(tuple(problems), tuple(notes))
+
+
+def _unused(parsed: ParsedClaim) -> Iterable[Problem]:
+    used = used_names(parsed)
+    for name in parsed.claim.parameter_names:
+        if name not in used:
+            yield Problem(
+                f"the parameter {name!r} of {parsed.claim.id} is not used",
+                parsed.claim.parameter_locations.get(name, parsed.claim.location),
+                "take it out, or use it in 'model' or 'claim'",
+            )
+    for line in parsed.model:
+        for name in line.names:
+            if name.name not in used:
+                yield Problem(
+                    f"the model's {name.name!r} is not used",
+                    name.at.location,
+                    "take it out, or use it in 'claim'",
+                )
+
+
+def _merged(parts: Iterable[Checked]) -> Checked:
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+    for part in parts:
+        problems.extend(part.problems)
+        notes.extend(part.notes)
+    return Checked(tuple(problems), tuple(notes))

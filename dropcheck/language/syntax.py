@@ -1,0 +1,181 @@
+"""Expression nodes: what a text of the language says, before any name in it is looked up.
+
+Two nodes are equal where they say the same, wherever they stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dropcheck.claims.registry import SourceText
+from dropcheck.errors import DropcheckError, Location, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a text: line and column from 0."""
+
+    source: SourceText
+    line: int
+    column: int
+
+    @property
+    def location(self) -> Location:
+        """The same place in the file."""
+        return self.source.locate(self.line, self.column)
+
+    def error(self, message: str, hint: str | None = None) -> DropcheckError:
+        """An error that points here."""
+        return DropcheckError(Problem(message, self.location, hint))
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An expression; `at` is where it starts, or its operator stands."""
+
+    at: Position = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """A number."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A bare name: a constant, a parameter or a line of the model."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """`name(arguments, keyword=argument)`: a function, an operator or a law."""
+
+    name: str
+    arguments: tuple[Node, ...]
+    keywords: tuple[tuple[str, Node], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Negative(Node):
+    """`-operand`."""
+
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    """`left operator right`, with one of + - * / // % ** @."""
+
+    operator: str
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Node):
+    """`a < b <= c`: each neighbouring pair, all of them."""
+
+    operators: tuple[str, ...]
+    operands: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Logic(Node):
+    """`a and b and c`, or the same with `or`."""
+
+    operator: str
+    operands: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Node):
+    """`not operand`."""
+
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Node):
+    """`then if condition else otherwise`."""
+
+    condition: Node
+    then: Node
+    otherwise: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Node):
+    """`[a, b, c]`."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Node):
+    """`start:stop:step` in a subscript; an end left out is None."""
+
+    start: Node | None
+    stop: Node | None
+    step: Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript(Node):
+    """`base[index, …]`."""
+
+    base: Node
+    index: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose(Node):
+    """`base.T`."""
+
+    base: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLine:
+    """One line of a model: names, and the law they are drawn from or the expression they equal."""
+
+    names: tuple[Name, ...]
+    drawn: bool  # `~`, not `=`
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A claim's statement as a chain: `operands[0] operators[0] operands[1] …`, one or two links."""
+
+    at: Position = field(compare=False, repr=False)
+    operators: tuple[str, ...]
+    operands: tuple[Node, ...]
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below a node, in the order of the text."""
+    match node:
+        case Call(arguments=arguments, keywords=keywords):
+            return arguments + tuple(value for _, value in keywords)
+        case Negative(operand=operand) | Not(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Compare(operands=operands) | Logic(operands=operands):
+            return operands
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            return (then, condition, otherwise)
+        case Array(items=items):
+            return items
+        case Slice(start=start, stop=stop, step=step):
+            return tuple(end for end in (start, stop, step) if end is not None)
+        case Subscript(base=base, index=index):
+            return (base, *index)
+        case Transpose(base=base):
+            return (base,)
+        case _:
+            return ()

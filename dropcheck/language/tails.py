@@ -1,0 +1,225 @@
+"""Which moments a quantity has, as far as the laws in its expression settle it.
+
+For a quantity u, E|u|^r is finite for all r below some order, and infinite above it. The laws are
+known; an expression bounds the order from both sides: below `sure` every moment exists, from
+`never` on none does. Where they agree the matter is settled before any draw. A normal has
+inf and inf, Student's t with ν degrees of freedom ν and ν; nothing known is 0 and inf.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dropcheck.language.graph import Kind, Value
+
+# Continuous laws whose density is positive at 0 wherever 0 lies inside their support.
+_POSITIVE_DENSITY = frozenset(
+    "normal uniform cauchy student_t laplace logistic gumbel triangular truncated_normal".split()
+)
+# Exponential moments exist for every rate: nothing that exp does to them leaves a heavy tail.
+_LIGHTER_THAN_EXPONENTIAL = frozenset("normal rayleigh".split())
+_BOUNDED = frozenset(
+    """sin cos arctan arctan2 tanh sigmoid erf erfc Phi phi sign isclose isfinite softmax one_hot
+    argmax argmin any all argsort""".split()
+)
+# No larger than their arguments, up to a factor that does not vary.
+_NO_HEAVIER = frozenset(
+    """abs negative floor ceil round relu leaky_relu elu selu gelu silu softplus minimum maximum
+    where conditional sum mean max min sort cumsum cummax diff median quantile take concat stack
+    array subscript transpose std norm logsumexp diag trace sqrt_ arcsinh clip""".split()
+)
+_LOGARITHMIC = frozenset("log log2 log10 log1p".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Bounds on the order of the moments that a quantity has."""
+
+    sure: float  # E|u|^r is finite for every r below
+    never: float  # E|u|^r is infinite for every r from here on
+
+    @property
+    def light(self) -> bool:
+        """Whether every moment exists."""
+        return self.sure == math.inf
+
+
+ALL = Order(math.inf, math.inf)
+UNKNOWN = Order(0.0, math.inf)
+
+Plain = Callable[[Value], object]
+
+
+def moment_order(value: Value, plain: Plain) -> Order:
+    """The order of a quantity.
+
+    Args:
+        value: the quantity.
+        plain: what is known of a fixed value, in plain Python, or None.
+    """
+    if not value.random:
+        return ALL
+    if value.kind == Kind.DRAW:
+        return _of_draw(value, plain)
+    name = value.operation.rsplit(".", 1)[-1]
+    inputs = value.inputs
+    if value.truth or name in _BOUNDED:
+        return ALL
+    orders = [moment_order(below, plain) for below in inputs]
+    if name in ("+", "-"):
+        return _of_sum(value, orders)
+    if name in ("*", "matmul", "dot", "outer"):
+        return _of_product(inputs[0], inputs[1], orders)
+    if name == "/":
+        return _of_product_orders(inputs, orders[0], _of_reciprocal(inputs[1], plain))
+    if name == "square":
+        return _scaled(orders[0], 2)
+    if name == "**":
+        return _of_power(value, orders, plain)
+    if name == "sqrt":
+        return _scaled(orders[0], 0.5)
+    if name == "cbrt":
+        return _scaled(orders[0], 1 / 3)
+    if name == "var":
+        return _scaled(Order(orders[0].sure, orders[0].never), 2)
+    if name in ("exp", "expm1", "sinh", "cosh"):
+        return _of_exponential(inputs[0], orders[0], plain)
+    if name in _LOGARITHMIC:
+        return Order(0.0, math.inf) if not orders[0].light else UNKNOWN
+    if name in _NO_HEAVIER:
+        sure = min(order.sure for order in orders)
+        alone = len(inputs) == 1 and name in ("abs", "negative", "sum", "mean", "subscript")
+        never = orders[0].never if alone and name in ("abs", "negative", "subscript") else math.inf
+        return Order(sure, never)
+    return UNKNOWN
+
+
+def _of_draw(value: Value, plain: Plain) -> Order:
+    law = value.law
+    known = [plain(argument) for argument in value.inputs]
+    if law is None or any(argument is None for argument in known):
+        return UNKNOWN if any(a.random for a in value.inputs) else ALL
+    if any(isinstance(argument, tuple) for argument in known):
+        return ALL  # laws with lists are bounded or normal; arrays of parameters are not settled
+    order = float(law.moments(*known))
+    return Order(order, order)
+
+
+def _of_sum(value: Value, orders: list[Order]) -> Order:
+    sure = min(order.sure for order in orders)
+    first, second = orders
+    # the heavier part cannot be cancelled by a lighter one, nor by an independent one
+    if first.never < second.sure:
+        return Order(sure, first.never)
+    if second.never < first.sure:
+        return Order(sure, second.never)
+    if not value.inputs[0].sources & value.inputs[1].sources:
+        return Order(sure, min(first.never, second.never))
+    return Order(sure, math.inf)
+
+
+def _of_product(left: Value, right: Value, orders: list[Order]) -> Order:
+    if left is right:
+        return _scaled(orders[0], 2)
+    return _of_product_orders((left, right), *orders)
+
+
+def _of_product_orders(inputs: tuple[Value, ...], first: Order, second: Order) -> Order:
+    left, right = inputs
+    if not left.random or not right.random:
+        varied = first if left.random else second
+        fixed = right if left.random else left
+        never = varied.never if _nowhere_zero(fixed) else math.inf
+        return Order(varied.sure, never)
+    if not left.sources & right.sources:
+        return Order(min(first.sure, second.sure), min(first.never, second.never))
+    if math.inf in (first.sure, second.sure):
+        # Hölder: a factor with every moment costs nothing
+        return Order(min(first.sure, second.sure), math.inf)
+    if first.sure == 0 or second.sure == 0:
+        return UNKNOWN
+    return Order(1 / (1 / first.sure + 1 / second.sure), math.inf)
+
+
+def _nowhere_zero(fixed: Value) -> bool:
+    """Whether a fixed factor is known not to be 0 (its division by zero is told elsewhere)."""
+    constant = fixed.constant
+    try:
+        return constant is not None and bool((constant != 0).all())
+    except AttributeError:  # a plain number
+        return bool(constant)
+
+
+def _of_reciprocal(value: Value, plain: Plain) -> Order:
+    if not value.random:
+        return ALL
+    if value.kind == Kind.DRAW and value.operation in _POSITIVE_DENSITY and value.law is not None:
+        known = [plain(argument) for argument in value.inputs]
+        if all(isinstance(argument, float) for argument in known):
+            low, high = value.law.support(*known)
+            if low < 0 < high:
+                return Order(1.0, 1.0)  # ∫ |x|^(-r) near 0 is finite for r < 1 alone
+            if low > 0 or high < 0:
+                return ALL
+    return UNKNOWN
+
+
+def _of_power(value: Value, orders: list[Order], plain: Plain) -> Order:
+    exponent = plain(value.inputs[1])
+    if not isinstance(exponent, float):
+        return UNKNOWN
+    if exponent > 0:
+        return _scaled(orders[0], exponent)
+    if exponent == 0:
+        return ALL
+    return _scaled(_of_reciprocal(value.inputs[0], plain), -exponent)
+
+
+def _of_exponential(argument: Value, order: Order, plain: Plain) -> Order:
+    """exp outgrows every power of a law with a power tail."""
+    base, sign = _unsigned(argument, plain)
+    if base.kind == Kind.DRAW and base.law is not None and sign:
+        known = [plain(found) for found in base.inputs]
+        if all(isinstance(found, float) for found in known):
+            low, high = base.law.support(*known)
+            reaches = (high if sign > 0 else -low) == math.inf
+            if not reaches:
+                return ALL
+            if order.never < math.inf:
+                return Order(0.0, 0.0)
+            if base.operation in _LIGHTER_THAN_EXPONENTIAL:
+                return ALL
+    return UNKNOWN
+
+
+def _unsigned(value: Value, plain: Plain) -> tuple[Value, float]:
+    """A quantity without fixed factors and summands, and their sign; 0 where that is not known."""
+    sign = 1.0
+    while value.kind == Kind.COMPUTED:
+        name = value.operation
+        if name == "negative":
+            value, sign = value.inputs[0], -sign
+            continue
+        if name not in ("*", "/", "+", "-"):
+            break
+        left, right = value.inputs
+        if left.random and right.random:
+            break
+        varied, fixed = (left, right) if left.random else (right, left)
+        if name == "/" and varied is right:
+            break
+        if name in ("*", "/"):
+            factor = plain(fixed)
+            if not isinstance(factor, float) or factor == 0:
+                return value, 0.0
+            sign = math.copysign(sign, sign * factor)
+        elif name == "-" and varied is right:
+            sign = -sign
+        value = varied
+    return value, sign
+
+
+def _scaled(order: Order, power: float) -> Order:
+    return Order(order.sure / power, order.never / power)

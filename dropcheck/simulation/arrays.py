@@ -1,0 +1,140 @@
+"""Operations of the language on arrays, and the folder that works out what is fixed.
+
+Arrays have the axis of draws last, of length 1 where nothing is random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.graph import Plain
+from dropcheck.language.vocabulary import Function, Shape
+from dropcheck.simulation import densities, kernels
+
+Array = npt.NDArray[Any]
+Kernel = Callable[..., Array]
+
+
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+# Values nearer than this, relative to the larger, tie as far as rounding can tell.
+TIE = 1e-12
+
+
+def nearly_tied(a: Array, b: Array) -> Array:
+    """Where two arrays differ, but by no more than rounding could have made them."""
+    apart = np.abs(a - b)
+    return (apart > 0) & (apart <= TIE * np.maximum(np.abs(a), np.abs(b)))
+
+
+def _favoured(operation: str) -> Kernel:
+    """A comparison that takes near ties for equal where that makes it true ("near <="), or for
+    equal where that makes it false ("far <").
+    """
+    favour, sign = operation.split()
+
+    def compared(a: Array, b: Array) -> Array:
+        plain = kernels.compare(sign, a, b)
+        wrong = plain == 0 if favour == "near" else plain == 1
+        if not wrong.any():
+            return plain
+        tied = wrong & nearly_tied(a, b)
+        return np.where(tied, favour == "near", plain) if tied.any() else plain
+
+    return compared
+
+
+def _density(*values: Array, law: str) -> Array:
+    return densities.density(law, values[:-1], values[-1])
+
+
+def _log_density(*values: Array, law: str) -> Array:
+    return densities.log_density(law, values[:-1], values[-1])
+
+
+@cache
+def kernel(operation: str) -> Kernel:
+    """What computes an operation: an operator of the language or a kernel by its full name."""
+    match operation:
+        case "+":
+            return np.add
+        case "-":
+            return np.subtract
+        case "*":
+            return np.multiply
+        case "/":
+            return np.divide
+        case "negative":
+            return np.negative
+        case "==" | "!=" | "<" | "<=" | ">" | ">=":
+            return lambda a, b: kernels.compare(operation, a, b)
+        case _ if operation.startswith(("near ", "far ")):
+            return _favoured(operation)
+        case "density":
+            return _density
+        case "logdensity":
+            return _log_density
+        case _:
+            if operation in _OWN:
+                return cast(Kernel, getattr(kernels, _OWN[operation]))
+            return cast(Kernel, kernels.resolve(operation))
+
+
+_OWN = {
+    "//": "floor_divide",
+    "%": "modulo",
+    "**": "power",
+    "and": "logical_and",
+    "or": "logical_or",
+    "not": "logical_not",
+    "conditional": "conditional",
+    "matmul": "matmul",
+    "transpose": "transpose",
+    "subscript": "subscript",
+    "array": "array_of",
+}
+
+
+def number(array: Array) -> Array:
+    """Truths as the numbers 1 and 0, everything else as it is."""
+    return array.astype(np.float64) if array.dtype == np.bool_ else array
+
+
+class ArrayFolder:
+    """Works out everything that is fixed, once a case, with the kernels that the draws use."""
+
+    def constant(self, value: Plain) -> Array:
+        """A number or nested tuples as an array with an axis of draws."""
+        return np.asarray(value, dtype=np.float64)[..., np.newaxis]
+
+    def plain(self, constant: Any) -> Plain:
+        """An array without its axis of draws, as plain Python."""
+        return _tuples(constant[..., 0].astype(np.float64).tolist())
+
+    def full(self, value: float, shape: Shape) -> Array:
+        """One value throughout, without taking the memory of the shape."""
+        return np.broadcast_to(np.float64(value), (*shape, 1))
+
+    def apply(
+        self,
+        operation: str,
+        function: Function | None,
+        constants: Sequence[Any],
+        options: dict[str, Any],
+        *,
+        takes_truth: bool,
+    ) -> Array:
+        """The operation on fixed arrays."""
+        del function
+        values = constants if takes_truth else [number(value) for value in constants]
+        with np.errstate(all="ignore"):
+            return kernel(operation)(*values, **options)
+
+
+def _tuples(value: Any) -> Plain:
+    return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else float(value)

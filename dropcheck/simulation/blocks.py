@@ -1,0 +1,125 @@
+"""Requests for spans of draws, and the tally of their block sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.simulation.program import Program, SpanSums, Sums
+from dropcheck.simulation.streams import stream
+
+# Past so many rows neighbouring blocks are joined: memory stays bounded however many draws there
+# are, and Student's quantile over so many blocks is within half a percent of the normal's.
+MOST_ROWS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Spans `first` … `first + count − 1` of one case's stream of draws."""
+
+    program: Program
+    seed: int
+    case_key: str
+    purpose: int
+    centres: Sums
+    first: int
+    count: int
+
+    def split(self, size: int) -> list[Request]:
+        """The same spans in parts of at most `size`, in order."""
+        return [
+            Request(
+                self.program,
+                self.seed,
+                self.case_key,
+                self.purpose,
+                self.centres,
+                start,
+                min(size, self.first + self.count - start),
+            )
+            for start in range(self.first, self.first + self.count, size)
+        ]
+
+    def carry_out(self) -> SpanSums:
+        """Draw and sum: the blocks of all spans, in order."""
+        parts = [
+            self.program.span(
+                stream(self.seed, self.case_key, self.purpose, span), self.centres, span
+            )
+            for span in range(self.first, self.first + self.count)
+        ]
+        return joined(parts)
+
+
+def joined(parts: list[SpanSums]) -> SpanSums:
+    """Consecutive spans as one."""
+    firsts = [part.first_undefined for part in parts if part.first_undefined is not None]
+    return SpanSums(
+        np.concatenate([part.sums for part in parts]),
+        sum(part.undefined for part in parts),
+        min(firsts, default=None),
+    )
+
+
+class Tally:
+    """Sums of all blocks so far, joined in pairs as they become many.
+
+    The result depends on the blocks and their order alone, not on how they came in.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._base_draws = program.block_draws
+        self._joined = 1  # blocks in a row
+        self._rows: Sums = np.zeros((0, len(program.terms)))
+        self._waiting: Sums = np.zeros((0, len(program.terms)))
+        self.undefined = 0
+        self.first_undefined: int | None = None
+        self.spans = 0
+
+    def add(self, found: SpanSums, spans: int) -> None:
+        """Take in the next spans, in order."""
+        self.spans += spans
+        self.undefined += found.undefined
+        if self.first_undefined is None:
+            self.first_undefined = found.first_undefined
+        waiting = np.concatenate([self._waiting, found.sums])
+        full = len(waiting) // self._joined * self._joined
+        rows = _join(waiting[:full], self._joined)
+        self._waiting = waiting[full:]
+        self._rows = np.concatenate([self._rows, rows])
+        while len(self._rows) > MOST_ROWS:
+            if len(self._rows) % 2:
+                # an odd row goes back to wait for its neighbour, as one sum at the base's place
+                self._rows, odd = self._rows[:-1], self._rows[-1:]
+                padding = np.zeros((self._joined - 1, odd.shape[1]))
+                self._waiting = np.concatenate([odd, padding, self._waiting])
+            self._rows = _join(self._rows, 2)
+            self._joined *= 2
+
+    @property
+    def sums(self) -> Sums:
+        """Block sums, [blocks, terms]; what waits for its neighbours is not among them."""
+        return self._rows
+
+    @property
+    def block_draws(self) -> int:
+        """Draws in each row."""
+        return self._base_draws * self._joined
+
+    @property
+    def draws(self) -> int:
+        """Draws that the sums rest on."""
+        return len(self._rows) * self.block_draws
+
+    @property
+    def totals(self) -> npt.NDArray[np.float64]:
+        """Sums over all blocks: [terms]."""
+        return np.asarray(self._rows.sum(axis=0), dtype=np.float64)
+
+
+def _join(rows: Sums, count: int) -> Sums:
+    if count == 1:
+        return rows
+    return np.asarray(rows.reshape(-1, count, rows.shape[1]).sum(axis=1), dtype=np.float64)

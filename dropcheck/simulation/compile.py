@@ -1,0 +1,227 @@
+"""A lowered case to a program and a functional: after this no names remain."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Kind, Value
+from dropcheck.simulation.functional import Functional, Leaf
+from dropcheck.simulation.program import Program, ProgramBuilder
+
+_POWERS = {"E": 1, "P": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
+
+# Comparisons that take values which tie to within rounding in the claim's favour.
+_FAVOURED = {"==": "near ==", "<=": "near <=", ">=": "near >="}
+_FAVOURED_WHEN_DENIED = {"!=": "far !=", "<": "far <", ">": "far >"}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What is simulated and how its averages combine.
+
+    `scaled` says whether the scale of the claim must be estimated; the functional then has sizes.
+    """
+
+    program: Program
+    functional: Functional
+    scaled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """A claim that an event is certain, or impossible: counterexamples are counted.
+
+    `program` has one integrand, 1 where a draw is a counterexample, followed by that of the
+    condition where there is one; values that tie to within rounding count for the claim. `exact`
+    is the same without that favour.
+    """
+
+    program: Program
+    exact: Program
+    conditional: bool
+    probability: float  # 1 or 0, as claimed
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """A claim about one bare probability of an event that is one truth a draw.
+
+    `program` has the integrand of the event, followed by that of the condition if there is one.
+    """
+
+    program: Program
+    conditional: bool
+    event_operand: int  # which operand of the statement is the probability
+
+
+def compile_case(lowered: LoweredCase) -> Compiled:
+    """The program and the functional of a case.
+
+    The scale is known beforehand where the right side (or both ends of a range) holds no
+    operator and is not 0; otherwise the integrands that measure sizes are added.
+    """
+    scaled = needs_scale(lowered)
+    builder = ProgramBuilder()
+    leaves: dict[int, Leaf] = {}
+    for operand in lowered.operands:
+        _collect(operand, builder, leaves, sizes=scaled)
+    return Compiled(builder.build(), Functional(lowered.operands, leaves), scaled)
+
+
+def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
+    """The side that is claimed about, and those that it is held against.
+
+    For two sides, the right one is held against unless it alone has an operator (`1 == E(x)`).
+    """
+    operands = lowered.operands
+    if len(operands) == 3:
+        return operands[1], (operands[0], operands[2])
+    if operands[1].estimated and not operands[0].estimated:
+        return operands[1], (operands[0],)
+    return operands[0], (operands[1],)
+
+
+def needs_scale(lowered: LoweredCase) -> bool:
+    """Whether the claim's scale has to be estimated."""
+    _, ends = sides(lowered)
+    if any(end.estimated for end in ends):
+        return True
+    return all(float(end.constant[..., 0]) == 0 for end in ends)
+
+
+def certainty(lowered: LoweredCase) -> Certainty | None:
+    """The case as a claim of certainty, or None where it is not one."""
+    if lowered.operators != ("==",):
+        return None
+    left, (right, *_) = sides(lowered)
+    if left is None or right.estimated or left.kind != Kind.OPERATOR or left.operation != "P":
+        return None
+    claimed = float(right.constant[..., 0])
+    if claimed not in (0.0, 1.0) or not any(value.random for value in left.inputs):
+        return None
+    return Certainty(
+        _counterexamples(left, claimed, favour=True),
+        _counterexamples(left, claimed, favour=False),
+        len(left.inputs) > 1,
+        claimed,
+    )
+
+
+def _counterexamples(operator: Value, claimed: float, *, favour: bool) -> Program:
+    event = operator.inputs[0]
+    if favour:
+        event = _favoured(event, _FAVOURED if claimed == 1 else _FAVOURED_WHEN_DENIED, {})
+    if claimed == 0:
+        event = dataclasses.replace(
+            event,
+            kind=Kind.COMPUTED,
+            operation="not",
+            inputs=(event,),
+            options=(),
+            truth=True,
+            takes_truth=True,
+            name=None,
+            constant=None,
+        )
+    builder = ProgramBuilder()
+    given = builder.register(operator.inputs[1]) if len(operator.inputs) > 1 else None
+    builder.term(((builder.register(event), 1),), given, every=True)
+    if given is not None:
+        builder.term((), given)
+    return builder.build()
+
+
+def _favoured(value: Value, names: dict[str, str], known: dict[int, Value]) -> Value:
+    """The same value with its comparisons taking near ties in the claim's favour."""
+    if not value.random or value.kind != Kind.COMPUTED:
+        return value
+    found = known.get(id(value))
+    if found is None:
+        inputs = tuple(_favoured(below, names, known) for below in value.inputs)
+        operation = names.get(value.operation, value.operation)
+        same = operation == value.operation and inputs == value.inputs
+        found = value if same else dataclasses.replace(value, operation=operation, inputs=inputs)
+        known[id(value)] = found
+    return found
+
+
+def proportion(lowered: LoweredCase) -> Proportion | None:
+    """The case as a claim about one bare probability, or None where it is not one."""
+    for index, operand in enumerate(lowered.operands):
+        others = [other for place, other in enumerate(lowered.operands) if place != index]
+        if operand.kind != Kind.OPERATOR or operand.operation != "P":
+            continue
+        if any(other.estimated for other in others):
+            continue
+        if not all(value.shape == () for value in operand.inputs):
+            continue  # the elements of one draw are not independent trials
+        if not operand.inputs[0].random:
+            continue
+        builder = ProgramBuilder()
+        given = builder.register(operand.inputs[1]) if len(operand.inputs) > 1 else None
+        event = builder.register(_truth(operand.inputs[0]))
+        builder.term(((event, 1),), given)
+        if given is not None:
+            builder.term((), given)
+        return Proportion(builder.build(), given is not None, index)
+    return None
+
+
+def _truth(value: Value) -> Value:
+    """A value asked as a truth: any number but 0 is 1."""
+    if value.truth:
+        return value
+    for _ in range(2):  # `not not`
+        value = dataclasses.replace(
+            value,
+            kind=Kind.COMPUTED,
+            operation="not",
+            inputs=(value,),
+            options=(),
+            truth=True,
+            takes_truth=True,
+            name=None,
+            constant=value.constant if not value.random else None,
+        )
+    return value
+
+
+def _collect(
+    value: Value, builder: ProgramBuilder, leaves: dict[int, Leaf], *, sizes: bool
+) -> None:
+    if value.kind == Kind.OPERATOR:
+        if id(value) not in leaves:
+            leaves[id(value)] = _leaf(value, builder, sizes=sizes)
+        return
+    if value.estimated:
+        for below in value.inputs:
+            _collect(below, builder, leaves, sizes=sizes)
+
+
+def _leaf(value: Value, builder: ProgramBuilder, *, sizes: bool) -> Leaf:
+    operator = value.operation
+    conditional = dict(value.options)["given"]
+    quantities = value.inputs[:-1] if conditional else value.inputs
+    given = builder.register(value.inputs[-1]) if conditional else None
+    columns: dict[str, int] = {}
+    if given is not None:
+        columns["g"] = builder.term((), given)
+    first = builder.register(_truth(quantities[0]) if operator == "P" else quantities[0])
+    powers = _POWERS[operator]
+    if sizes and operator in ("E", "Cov"):
+        powers = 2
+    for power in range(1, powers + 1):
+        columns["u" * power] = builder.term(((first, power),), given)
+    second = None
+    if operator in ("Cov", "Corr"):
+        second = builder.register(quantities[1])
+        for power in range(1, powers + 1):
+            columns["v" * power] = builder.term(((second, power),), given)
+        columns["uv"] = builder.term(_product(first, second), given)
+    return Leaf(operator, columns, first, second)
+
+
+def _product(first: int, second: int) -> tuple[tuple[int, int], ...]:
+    return ((first, 2),) if first == second else ((first, 1), (second, 1))

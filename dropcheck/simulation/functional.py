@@ -1,0 +1,203 @@
+"""How averages combine: the functional of a statement, over the averages of its integrands.
+
+Every operator on the law is arithmetic on averages of powers about a centre, so that one estimator
+and one interval serve them all. Centring does not change the mathematics; it keeps a mean of 1e8
+from cancelling against a variance of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.graph import Kind, Value
+from dropcheck.language.lower import thawed
+from dropcheck.simulation.arrays import Array, kernel, number
+
+Floats = npt.NDArray[np.float64]
+
+# Functions that only carry a magnitude along: applied to the sizes of what they are given.
+_CARRY = frozenset({"abs", "sqrt", "cbrt", "minimum", "maximum", "sum", "mean", "norm"})
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One operator: the columns of the averages that it needs, and the registers' centres.
+
+    `columns` maps a short name to a column: "g" the condition, "u" "uu" "uuu" "uuuu" the powers
+    of the first quantity, "v" "vv" those of the second, "uv" their product.
+    """
+
+    operator: str
+    columns: Mapping[str, int]
+    first: int
+    second: int | None
+
+    def _average(self, name: str, means: Floats) -> Floats:
+        found = means[self.columns[name]]
+        return found / means[self.columns["g"]] if "g" in self.columns else found
+
+    def _variance(self, name: str, means: Floats) -> Floats:
+        spread: Floats = self._average(name * 2, means) - self._average(name, means) ** 2
+        return spread
+
+    def value(self, means: Floats, centres: Floats) -> Floats:
+        """The operator's value at averages of shape [terms, points]: [points]."""
+        u = self._average("u", means)
+        match self.operator:
+            case "P":
+                return u
+            case "E":
+                return u + centres[self.first]
+            case "Var":
+                return self._variance("u", means)
+            case "Std":
+                return np.sqrt(np.maximum(self._variance("u", means), 0))
+            case "Cov" | "Corr":
+                covariance = self._average("uv", means) - u * self._average("v", means)
+                if self.operator == "Cov":
+                    return covariance
+                both = self._variance("u", means) * self._variance("v", means)
+                return np.asarray(covariance / np.sqrt(both), dtype=np.float64)
+            case "Skew":
+                third = self._average("uuu", means) - 3 * u * self._average("uu", means) + 2 * u**3
+                return np.asarray(third / self._variance("u", means) ** 1.5, dtype=np.float64)
+            case _:
+                fourth = (
+                    self._average("uuuu", means)
+                    - 4 * u * self._average("uuu", means)
+                    + 6 * u**2 * self._average("uu", means)
+                    - 3 * u**4
+                )
+                return np.asarray(fourth / self._variance("u", means) ** 2, dtype=np.float64)
+
+    def size(self, means: Floats, centres: Floats) -> Floats:
+        """The size of what the operator measures, for the scale of a claim: [points].
+
+        Needs the second powers, which the compiler adds where a scale asks for them.
+        """
+        match self.operator:
+            case "P" | "Corr" | "Skew":
+                return np.ones(means.shape[1])
+            case "Kurt":
+                return np.abs(self.value(means, centres))
+            case "E":
+                return np.sqrt(self._square("u", self.first, means, centres))
+            case "Var":
+                return self._square("u", self.first, means, centres)
+            case "Std":
+                return np.sqrt(self._square("u", self.first, means, centres))
+            case _:
+                second = self.second if self.second is not None else self.first
+                u = self._square("u", self.first, means, centres)
+                v = self._square("v", second, means, centres)
+                return np.asarray(np.sqrt(u * v), dtype=np.float64)
+
+    def _square(self, name: str, register: int, means: Floats, centres: Floats) -> Floats:
+        """E(u²) about 0."""
+        mean = self._average(name, means) + centres[register]
+        return np.asarray(np.maximum(self._variance(name, means), 0) + mean**2, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Functional:
+    """The operands of a statement as functions of the averages."""
+
+    operands: tuple[Value, ...]
+    leaves: Mapping[int, Leaf]  # by id of the operator's value
+
+    def evaluate(self, means: Floats, centres: Floats) -> list[Floats]:
+        """Every operand at averages of shape [terms, points]: each [points]."""
+        points = means.shape[1]
+        known: dict[int, Array] = {}
+        with np.errstate(all="ignore"):
+            return [
+                np.broadcast_to(self._value(operand, means, centres, known), (points,)).astype(
+                    np.float64
+                )
+                for operand in self.operands
+            ]
+
+    def _value(
+        self, value: Value, means: Floats, centres: Floats, known: dict[int, Array]
+    ) -> Array:
+        found = known.get(id(value))
+        if found is None:
+            if value.kind == Kind.OPERATOR:
+                found = self.leaves[id(value)].value(means, centres)
+            elif not value.estimated:
+                found = value.constant
+            else:
+                inputs = [self._value(below, means, centres, known) for below in value.inputs]
+                if not value.takes_truth:
+                    inputs = [number(array) for array in inputs]
+                options = {name: thawed(option) for name, option in value.options}
+                found = kernel(value.operation)(*inputs, **options)
+            known[id(value)] = found
+        return number(found)
+
+    def sizes(self, means: Floats, centres: Floats) -> list[float]:
+        """The magnitude of each operand: operators by size, every sign plus.
+
+        Denominators and functions keep their own values; functions that only carry a magnitude
+        along (a root, a maximum) are applied to the sizes.
+        """
+        column = means.reshape(-1, 1)
+        with np.errstate(all="ignore"):
+            return [
+                float(np.max(np.abs(self._size(operand, column, centres))))
+                for operand in self.operands
+            ]
+
+    def _size(self, value: Value, means: Floats, centres: Floats) -> Array:
+        if value.kind == Kind.OPERATOR:
+            return self.leaves[id(value)].size(means, centres)
+        own = np.abs(self._value(value, means, centres, {}))
+        if not value.estimated:
+            return own
+        name = value.operation.rsplit(".", 1)[-1]
+        inputs = value.inputs
+        match value.operation:
+            case "+" | "-":
+                return self._size(inputs[0], means, centres) + self._size(inputs[1], means, centres)
+            case "negative":
+                return self._size(inputs[0], means, centres)
+            case "*":
+                return self._size(inputs[0], means, centres) * self._size(inputs[1], means, centres)
+            case "/":
+                below = np.abs(self._value(inputs[1], means, centres, {}))
+                return np.asarray(self._size(inputs[0], means, centres) / below)
+            case "**" if not inputs[1].estimated and float(np.min(inputs[1].constant)) > 0:
+                return np.asarray(self._size(inputs[0], means, centres) ** inputs[1].constant)
+            case "array":
+                sizes = [self._size(below, means, centres) for below in inputs]
+                return np.stack(np.broadcast_arrays(*sizes))
+        if name in _CARRY:
+            sizes = [self._size(below, means, centres) for below in inputs]
+            options = {key: thawed(option) for key, option in value.options}
+            return kernel(value.operation)(*sizes, **options)
+        return own
+
+    def largest(self, means: Floats, centres: Floats) -> float:
+        """The largest magnitude met on the way, which rounding errors are measured by."""
+        known: dict[int, Array] = {}
+        column = means.reshape(-1, 1)
+        with np.errstate(all="ignore"):
+            for operand in self.operands:
+                self._value(operand, column, centres, known)
+        found = [float(np.max(np.abs(array), initial=0.0)) for array in known.values()]
+        found += [abs(float(centres[leaf.first])) for leaf in self.leaves.values()]
+        return max((magnitude for magnitude in found if np.isfinite(magnitude)), default=0.0)
+
+
+def means_of(sums: Floats, draws: int) -> Floats:
+    """Averages over all blocks: [terms]."""
+    return np.asarray(sums.sum(axis=0) / draws, dtype=np.float64)
+
+
+def points_of(columns: Sequence[Floats]) -> Floats:
+    """Averages at several points, as one array [terms, points]."""
+    return np.stack(columns, axis=1)
