@@ -1,0 +1,117 @@
+"""The program: its commands, and what becomes of everything that can go wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from dropcheck import __version__
+from dropcheck.cli import look
+from dropcheck.cli.arguments import wants_json
+from dropcheck.cli.execute import ExitCode, complain
+from dropcheck.cli.output import emit
+from dropcheck.cli.parameters import RunCommand
+from dropcheck.cli.run import run
+from dropcheck.errors import DropcheckError, NothingSelected, Problem
+
+# help is plain text: titles and laws appear in it, and are no markup
+app = typer.Typer(
+    name="dropcheck",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("run", cls=RunCommand)(run)
+app.command("list")(look.list_claims)
+app.command("show")(look.show)
+app.command("check")(look.check)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        emit(f"dropcheck {__version__}\n", sys.stdout)
+        raise typer.Exit
+
+
+@app.callback()
+def dropcheck(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    """Try mathematical claims by Monte Carlo simulation, with verdicts that hold."""
+    del version  # its callback has done what there is to do
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code (`ExitCode`); nothing is raised."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = get_command(app).main(given, prog_name="dropcheck", standalone_mode=False)
+        return code if isinstance(code, int) else ExitCode.PASSED
+    except NothingSelected as error:
+        return _report(error.problems, given, ExitCode.NOTHING_SELECTED)
+    except DropcheckError as error:
+        return _report(error.problems, given, ExitCode.ERROR)
+    except typer.TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            emit(f"{error}\n", sys.stderr)
+            return ExitCode.ERROR
+        return _report([_usage(error)], given, ExitCode.ERROR)
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitCode.INTERRUPTED
+    except SystemExit as stop:
+        # typer leaves so with 1 where help is piped to a reader that went away
+        if isinstance(stop.__context__, BrokenPipeError):
+            return ExitCode.PASSED
+        return stop.code if isinstance(stop.code, int) else ExitCode.PASSED
+    except Exception as error:  # whatever it is, it must not look like a failed claim
+        return _internal(error, given)
+
+
+def _report(problems: Sequence[Problem], given: Sequence[str], code: ExitCode) -> ExitCode:
+    if wants_json(given):
+        from dropcheck.report.json_report import errors_json
+
+        emit(errors_json(problems), sys.stdout)
+    complain(problems)
+    return code
+
+
+def _usage(error: typer.TyperException) -> Problem:
+    """What typer found wrong with the arguments, told as everything else is."""
+    name = getattr(error, "option_name", None)
+    if hasattr(error, "possibilities"):
+        near = sorted(error.possibilities or ())
+        hint = f"did you mean '{near[0]}'?" if near else None
+        return Problem(f"there is no option '{name}'", hint=hint)
+    formatted = getattr(error, "format_message", error.__str__)()
+    message, _, guess = formatted.partition(". Did you mean ")
+    message = message.rstrip(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "dropcheck"
+    hint = f"did you mean {guess}" if guess else f"{command} --help says what it takes"
+    return Problem(message[:1].lower() + message[1:], hint=hint)
+
+
+def _internal(error: Exception, given: Sequence[str]) -> ExitCode:
+    """An error that is ours: say so, and what to send."""
+    if os.environ.get("DROPCHECK_DEBUG") == "1":
+        import traceback
+
+        emit("".join(traceback.format_exception(error)), sys.stderr)
+    lines = str(error).splitlines() or [""]
+    problem = Problem(
+        f"internal error: {type(error).__name__}: {lines[0][:300]}".rstrip(": "),
+        hint="this is a fault of dropcheck and not of your claims: please report it, with the "
+        "command and the claims file; DROPCHECK_DEBUG=1 shows the traceback",
+    )
+    return _report([problem], given, ExitCode.INTERNAL)

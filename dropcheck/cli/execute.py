@@ -1,0 +1,206 @@
+"""From a selection to results, to what is told of them, to an exit code."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from pathlib import Path
+
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.cli.output import emit, interactive, write_file
+from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.options import RUN_OPTIONS
+from dropcheck.results import CaseResult, Outcome, RunResult, Settings
+
+
+class ExitCode(IntEnum):
+    """What the shell is told; these numbers are stable."""
+
+    PASSED = 0
+    FAILED = 1
+    ERROR = 2
+    INTERNAL = 3
+    UNDECIDED = 4
+    NOTHING_SELECTED = 5
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """How a result is told."""
+
+    format: str = "table"
+    outputs: tuple[Path, ...] = ()
+    quiet: bool = False
+    verbose: bool = False
+    progress: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the command line said, as it was written: a command that repeats a case says it too.
+
+    `notes` are those of the check on the selected cases.
+    """
+
+    file: str | None = None
+    options: Mapping[str, str | None] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def selected_cases(
+    registry: Registry,
+    patterns: Sequence[str],
+    tags: Sequence[str],
+    overrides: Mapping[str, str],
+) -> tuple[tuple[Case, ...], tuple[str, ...]]:
+    """The cases to try, once the whole registry has proved sound, and notes on them.
+
+    Raises:
+        DropcheckError: for every error of the registry, or of the values given for parameters.
+        NothingSelected: where no claim answers to the patterns and tags.
+    """
+    from dropcheck.claims.selection import select
+    from dropcheck.language.checks import check_cases, check_registry
+
+    checked = check_registry(registry)
+    if checked.problems:
+        raise DropcheckError(in_file_order(checked.problems))
+    cases = select(registry, patterns, tags, overrides, reserved=RUN_OPTIONS)
+    if not cases:
+        raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
+    if overrides or patterns or tags:
+        checked = check_cases(cases)
+        if checked.problems:
+            raise DropcheckError(in_file_order(checked.problems))
+    return cases, tuple(_as_warning(note) for note in in_file_order(checked.notes))
+
+
+def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems as a reader of the file meets them, each once."""
+
+    def place(problem: Problem) -> tuple[int, int]:
+        where = problem.location
+        return (where.line or 0, where.column or 0) if where else (0, 0)
+
+    return tuple(sorted(dict.fromkeys(problems), key=place))
+
+
+def _as_warning(note: Problem) -> str:
+    from dropcheck.report.problems import place
+
+    where = place(note.location)
+    hint = f" ({note.hint})" if note.hint else ""
+    return f"{where}: {note.message}{hint}" if where else f"{note.message}{hint}"
+
+
+def try_cases(
+    cases: Sequence[Case],
+    settings: Settings,
+    registry: Registry,
+    reporting: Reporting,
+    given: Given,
+) -> tuple[RunResult, list[Problem]]:
+    """Try the cases; an interruption, or an error met on the way, keeps what was finished."""
+    from dropcheck.report.progress import progress
+    from dropcheck.verify import verify_cases
+
+    again = {_key(case): _command(case, settings.seed, given) for case in cases}
+    started = time.perf_counter()
+    done: list[CaseResult] = []
+    problems: list[Problem] = []
+    interrupted = False
+    shown = reporting.progress and not reporting.quiet and interactive()
+    try:
+        with (
+            progress(len(cases), shown) as advance,
+            closing(_generator(verify_cases(cases, settings, registry))) as results,
+        ):
+            for case in results:
+                done.append(replace(case, repeat=again.get(_key(case), case.repeat)))
+                advance(case.claim)
+                if settings.fail_fast and case.result is Outcome.FAIL:
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+    except DropcheckError as error:
+        problems.extend(error.problems)
+    seconds = time.perf_counter() - started
+    result = RunResult(
+        registry.name, settings, tuple(done), seconds, interrupted, warnings=given.notes
+    )
+    return result, problems
+
+
+def _key(case: Case | CaseResult) -> tuple[object, ...]:
+    claim = case.claim if isinstance(case.claim, str) else case.claim.id
+    return (claim, *sorted(case.parameters.items()))
+
+
+def _command(case: Case, seed: int, given: Given) -> str:
+    """The command that repeats a case with the same draws and the same limits."""
+    from dropcheck.claims.selection import repeat_command
+
+    command = repeat_command(case, seed, given.file, RUN_OPTIONS)
+    extra = [f"{name}={text}" for name, text in given.options.items() if text is not None]
+    return f"{command} {shlex.join(extra)}" if extra else command
+
+
+def _generator(results: Iterator[CaseResult]) -> Generator[CaseResult, None, None]:
+    """The same as a generator, which can be closed: what draws ahead then stops."""
+    yield from results
+
+
+def tell(result: RunResult, problems: Sequence[Problem], reporting: Reporting) -> list[Problem]:
+    """Print the result and write the files asked for; what could not be written is returned."""
+    from dropcheck.report.json_report import errors_json, run_json
+
+    found: list[Problem | None] = []
+    if reporting.format == "json":
+        text = errors_json(problems) if problems else run_json(result)
+    else:
+        from dropcheck.report.table import run_report
+        from dropcheck.report.terminal import terminal_of
+
+        terminal = terminal_of(sys.stdout)
+        text = run_report(result, terminal, verbose=reporting.verbose, quiet=reporting.quiet)
+    found.append(emit(text, sys.stdout))
+    written = errors_json(problems) if problems else run_json(result)
+    found += [write_file(path, written) for path in reporting.outputs]
+    unwritten = [problem for problem in found if problem is not None]
+    complain([*problems, *unwritten])
+    return unwritten
+
+
+def exit_code(
+    result: RunResult, problems: Sequence[Problem], *, exit_zero: bool = False
+) -> ExitCode:
+    """The exit code: an error outranks a failure, a failure an undecided case."""
+    if result.interrupted:
+        return ExitCode.INTERRUPTED
+    if problems:
+        return ExitCode.ERROR
+    if exit_zero:
+        return ExitCode.PASSED
+    if result.count(Outcome.FAIL):
+        return ExitCode.FAILED
+    if result.count(Outcome.UNDECIDED):
+        return ExitCode.UNDECIDED
+    return ExitCode.PASSED
+
+
+def complain(problems: Sequence[Problem], kind: str = "error") -> None:
+    """Print problems, or notes, to standard error."""
+    from dropcheck.report.problems import problems_text
+    from dropcheck.report.terminal import terminal_of
+
+    if problems:
+        text = problems_text(
+            problems, terminal_of(sys.stderr), "note" if kind == "note" else "error"
+        )
+        emit(text, sys.stderr)

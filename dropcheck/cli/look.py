@@ -1,0 +1,183 @@
+"""`list`, `show` and `check`: what a claims file says, without a draw."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dropcheck.claims.registry import Claim, Registry
+from dropcheck.cli import completion, values
+from dropcheck.cli.execute import ExitCode, complain, in_file_order
+from dropcheck.cli.output import emit
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.options import RUN_OPTIONS
+
+if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
+    from dropcheck.report.listing import CheckedFile
+
+File = Annotated[
+    str | None,
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="FILE",
+        help="The claims file; otherwise claims.yaml here, otherwise the claims that ship.",
+    ),
+]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="table|json",
+        help="What to print [default: table].",
+        show_default=False,
+        autocompletion=completion.formats,
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag", metavar="TAG", help="Only claims with this tag.", autocompletion=completion.tags
+    ),
+]
+
+
+def _claims_argument(text: str) -> typer.models.ArgumentInfo:
+    argument: typer.models.ArgumentInfo = typer.Argument(
+        help=text, metavar="CLAIMS", show_default=False, autocompletion=completion.claim_ids
+    )
+    return argument
+
+
+def list_claims(
+    claims: Annotated[
+        list[str] | None, _claims_argument("Ids or globs of claims; all where none is named.")
+    ] = None,
+    file: File = None,
+    tag: Tags = None,
+    format_name: Format = "table",
+) -> None:
+    """Print what is in the registry: a row a claim."""
+    as_json = _is_json(format_name)
+    registry, chosen = _selected(file, claims or (), tag or ())
+    if as_json:
+        from dropcheck.report.cards import claims_json
+
+        _print(claims_json(chosen, registry))
+    else:
+        from dropcheck.report.listing import claims_table
+        from dropcheck.report.terminal import terminal_of
+
+        _print(claims_table(chosen, registry, terminal_of()))
+
+
+def show(
+    claims: Annotated[list[str], _claims_argument("Ids or globs of claims.")],
+    file: File = None,
+    format_name: Format = "table",
+) -> None:
+    """Print a claim in full, as the file has it."""
+    as_json = _is_json(format_name)
+    registry, chosen = _selected(file, claims, ())
+    if as_json:
+        from dropcheck.report.cards import claims_json
+
+        _print(claims_json(chosen, registry))
+    else:
+        from dropcheck.claims.selection import repeat_command
+        from dropcheck.report.cards import claim_cards
+        from dropcheck.report.terminal import terminal_of
+
+        examples = {
+            claim.id: repeat_command(claim.expand()[0], 0, file, RUN_OPTIONS) for claim in chosen
+        }
+        _print(claim_cards(chosen, registry, examples, terminal_of()))
+
+
+def check(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Claims files; otherwise claims.yaml here, otherwise the claims that ship.",
+            metavar="FILES",
+            show_default=False,
+        ),
+    ] = None,
+    file: File = None,
+    format_name: Format = "table",
+) -> None:
+    """Read claims files and report every error in them; simulate nothing."""
+    from dropcheck.report.listing import check_json, check_line
+
+    as_json = _is_json(format_name)
+    names: list[str | None] = [*(files or ()), *([file] if file else ())]
+    checked = [check_file(name) for name in names or [None]]
+    failed = any(one.errors for one in checked)
+    if as_json:
+        _print(check_json(checked))
+    else:
+        for one in checked:
+            complain(one.errors)
+            complain(one.notes, "note")
+            _print(check_line(one) + "\n")
+    raise typer.Exit(ExitCode.ERROR if failed else ExitCode.PASSED)
+
+
+def check_file(name: str | None) -> CheckedFile:
+    """Everything that can be told of a file before any draw."""
+    from dropcheck.claims.reader import load_registry
+    from dropcheck.language.checks import check_registry
+    from dropcheck.report.listing import CheckedFile
+
+    try:
+        registry = load_registry(name)
+    except DropcheckError as error:
+        return CheckedFile(name or "claims.yaml", None, None, error.problems, ())
+    found = check_registry(registry)
+    notes = (*found.notes, *_left_to_set(registry))
+    return CheckedFile(
+        registry.name,
+        len(registry.claims),
+        len(registry.expand()),
+        in_file_order(found.problems),
+        in_file_order(notes),
+    )
+
+
+def _left_to_set(registry: Registry) -> Iterable[Problem]:
+    """Notes on parameters whose option would be one that `run` has itself."""
+    for claim in registry.claims.values():
+        for name in claim.parameter_names:
+            if name in RUN_OPTIONS:
+                yield Problem(
+                    f"the parameter {name!r} is named like an option of run",
+                    claim.parameter_locations.get(name, claim.location),
+                    f"it is set by --set {name}=VALUE only",
+                )
+
+
+def _selected(
+    file: str | None, patterns: Sequence[str], tags: Sequence[str]
+) -> tuple[Registry, tuple[Claim, ...]]:
+    from dropcheck.claims.reader import load_registry
+    from dropcheck.claims.selection import select_claims
+
+    registry = load_registry(file)
+    return registry, select_claims(registry, patterns, tags)
+
+
+def _is_json(format_name: str) -> bool:
+    read = values.Collector()
+    known = " or ".join(values.FORMATS)
+    chosen = read.read("--format", format_name, values.one_of(values.FORMATS), known)
+    read.finish()
+    return chosen == "json"
+
+
+def _print(text: str) -> None:
+    problem = emit(text, sys.stdout)
+    if problem is not None:
+        raise DropcheckError(problem)

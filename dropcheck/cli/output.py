@@ -1,0 +1,101 @@
+"""Where text leaves the program: streams that may close, encodings that may fall short, files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TextIO
+
+from dropcheck.errors import Problem
+
+
+def emit(text: str, stream: TextIO | None) -> Problem | None:
+    """Write the text and flush it; what the stream's encoding lacks becomes `?`.
+
+    A reader that went away (`| head`) is no error: the verdict's exit code must outlive it. A
+    stream that cannot take the text, on a full disk, is a problem to report.
+    """
+    if stream is None or not text:
+        return None
+    try:
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:
+            encoding = stream.encoding or "ascii"
+            stream.write(text.encode(encoding, "replace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        _silence(stream)
+    except OSError as error:
+        _silence(stream)
+        return Problem(f"the report could not be written: {reason(error)}")
+    except ValueError:  # the stream is closed
+        return None
+    return None
+
+
+def _silence(stream: TextIO) -> None:
+    """Send what is left in the stream's buffer nowhere, or the interpreter's exit would fail."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, stream.fileno())
+        finally:
+            os.close(nowhere)
+
+
+def write_file(path: Path, text: str) -> Problem | None:
+    """Write a file whole or not at all: beside its place first, then moved there."""
+    temporary: Path | None = None
+    try:
+        target = path.resolve()  # through a link, so that the link stays one
+        if target.is_dir():
+            raise IsADirectoryError(21, os.strerror(21))
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="\n",
+            dir=target.parent,
+            prefix=".dropcheck-",
+            delete=False,
+        ) as file:
+            temporary = Path(file.name)
+            file.write(text)
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        return Problem(
+            f"the file {str(path)!r} could not be written: {reason(error)}",
+            hint="name a file in a folder that exists and may be written to",
+        )
+    return None
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, or those that a new one would have."""
+    with contextlib.suppress(OSError):
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def reason(error: BaseException) -> str:
+    """Why the system refused, in its own words."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return text[:1].lower() + text[1:]
+
+
+def interactive(stream: TextIO | None = None) -> bool:
+    """Whether standard error (unless another stream is named) is a terminal."""
+    stream = sys.stderr if stream is None else stream
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False

@@ -1,0 +1,165 @@
+"""From the text of an option to its value; what cannot be one is a problem that says why."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from dropcheck.claims.values import parse_number
+from dropcheck.errors import DropcheckError, Problem, suggestion
+
+_Value = TypeVar("_Value")
+
+FORMATS = ("table", "json")
+OUTPUT_ENDINGS = (".json",)
+
+_TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_TIME = re.compile(rf"(.*?)({'|'.join(_TIMES)})?\s*", re.DOTALL)
+MOST_THREADS = 1024  # more is a slip of the finger, and would exhaust the system
+
+
+class Collector:
+    """Reads options one by one and keeps what is wrong with them, to tell it all at once."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def read(
+        self, option: str, text: str | None, convert: Callable[[str], _Value], accepted: str
+    ) -> _Value | None:
+        """The option's value; None where it was not given, or is wrong."""
+        if text is None:
+            return None
+        try:
+            return convert(text)
+        except (ValueError, OverflowError):
+            message = f"option '{option}' cannot be {text[:100]!r}: it must be {accepted}"
+            self.problems.append(Problem(message))
+            return None
+
+    def finish(self) -> None:
+        """Raise what was found wrong, if anything.
+
+        Raises:
+            DropcheckError: with a problem for each option that was wrong.
+        """
+        if self.problems:
+            raise DropcheckError(self.problems)
+
+
+def probability(text: str) -> float:
+    """A number strictly between 0 and 1."""
+    value = parse_number(text)
+    if not 0 < value < 1:
+        raise ValueError(text)
+    return value
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    value = parse_number(text)
+    if value <= 0:
+        raise ValueError(text)
+    return value
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """A reader of whole numbers from `least` to `most`."""
+
+    def convert(text: str) -> int:
+        # plain digits are read as they are: a float would round a long seed
+        digits = text.strip().replace("_", "")
+        value = int(digits) if digits.isascii() and digits.isdecimal() else parse_number(text)
+        if value != int(value) or not least <= value <= most:
+            raise ValueError(text)
+        return int(value)
+
+    return convert
+
+
+def seed(text: str) -> int:
+    """A seed: a whole number, or `fresh` for one from the system, short enough to type again."""
+    if text.strip().lower() == "fresh":
+        import secrets
+
+        return secrets.randbits(32)
+    return whole(0, 2**64 - 1)(text)
+
+
+def seconds(text: str) -> float:
+    """A time: seconds, or a number with a unit.
+
+    >>> seconds("10s"), seconds("500ms"), seconds("2m"), seconds("10")
+    (10.0, 0.5, 120.0, 10.0)
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    value = parse_number(found.group(1)) * _TIMES[found.group(2) or "s"]
+    if not 0 < value < math.inf:
+        raise ValueError(text)
+    return value
+
+
+def one_of(known: Iterable[str]) -> Callable[[str], str]:
+    """A reader of one of several words."""
+    words = tuple(known)
+
+    def convert(text: str) -> str:
+        if text not in words:
+            raise ValueError(text)
+        return text
+
+    return convert
+
+
+def output_path(text: str) -> Path:
+    """A file to write, whose ending names a format that can be written."""
+    path = Path(text)
+    if path.suffix.lower() not in OUTPUT_ENDINGS:
+        raise ValueError(text)
+    return path
+
+
+def assignments(
+    texts: Iterable[str], options: Mapping[str, str], known: Iterable[str]
+) -> dict[str, str]:
+    """The parameters set by `--set NAME=VALUE`, beside those set by options of their own.
+
+    Raises:
+        DropcheckError: for a text that is no assignment, for a name that no selected claim has,
+            or for one that is set in both ways.
+    """
+    values = dict(options)
+    names = list(known)
+    problems: list[Problem] = []
+    repeated: dict[str, list[str]] = {}
+    for text in texts:
+        name, separator, value = (part.strip() for part in text.partition("="))
+        if not separator or not name or not value:
+            problems.append(
+                Problem(
+                    f"option '--set' cannot be {text[:100]!r}: it must be NAME=VALUE",
+                    hint="for example --set dk=512",
+                )
+            )
+        elif name not in names:
+            message = f"option '--set' names {name!r}, and no selected claim has such a parameter"
+            problems.append(Problem(message, hint=suggestion(name, names) or _listed(names)))
+        elif name in options:
+            message = f"the parameter {name!r} is given twice, by '--{name}' and by '--set'"
+            problems.append(Problem(message))
+        else:
+            repeated.setdefault(name, []).append(value)
+    if problems:
+        raise DropcheckError(problems)
+    return values | {name: ",".join(parts) for name, parts in repeated.items()}
+
+
+def _listed(names: list[str]) -> str:
+    if not names:
+        return "the selected claims have no parameters"
+    return f"the parameters are {', '.join(names[:20])}" + (", …" if len(names) > 20 else "")

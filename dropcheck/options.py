@@ -1,0 +1,28 @@
+"""The names that options of `run` have, as parameters would be called: standard library only.
+
+A parameter of such a name has no option of its own and is set by `--set`. What writes a command
+to repeat a case needs to know them too, and stands below the command line; a test holds this list
+to the options that there are.
+"""
+
+RUN_OPTIONS = frozenset(
+    {
+        "alpha",
+        "exit_zero",
+        "fail_fast",
+        "file",
+        "format",
+        "help",
+        "max_draws",
+        "no_progress",
+        "output",
+        "quiet",
+        "resolution",
+        "seed",
+        "set",
+        "tag",
+        "threads",
+        "time_limit",
+        "verbose",
+    }
+)

@@ -1,0 +1,126 @@
+"""The JSON reports, schema version 1: valid JSON always, what is unknown is null."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dropcheck import __version__
+from dropcheck.errors import Location, Problem
+from dropcheck.results import CaseResult, Outcome, RunResult
+
+SCHEMA = 1
+
+
+def run_json(result: RunResult) -> str:
+    """A whole run."""
+    return dump(
+        {
+            **header(),
+            "registry": result.registry,
+            "seed": result.settings.seed,
+            "alpha": result.settings.alpha,
+            "seconds": round(result.seconds, 3),
+            "interrupted": result.interrupted,
+            "summary": {
+                "cases": len(result.cases),
+                "passed": result.count(Outcome.PASS),
+                "failed": result.count(Outcome.FAIL),
+                "undecided": result.count(Outcome.UNDECIDED),
+                "draws": result.draws,
+            },
+            "cases": [_case(case) for case in result.cases],
+            "warnings": list(result.warnings),
+        }
+    )
+
+
+def header() -> dict[str, Any]:
+    """What every report begins with."""
+    return {"schema": SCHEMA, "version": __version__}
+
+
+def _case(case: CaseResult) -> dict[str, Any]:
+    return {
+        "claim": case.claim,
+        "parameters": {name: number_or_text(value) for name, value in case.parameters.items()},
+        "title": case.title,
+        "statement": case.statement,
+        "document": case.document,
+        "section": case.section,
+        "tags": list(case.tags),
+        "claimed": list(case.claimed) if isinstance(case.claimed, tuple) else case.claimed,
+        "estimate": case.estimate,
+        "interval": None if case.interval is None else list(case.interval),
+        "confidence": case.confidence,
+        "scale": case.scale,
+        "resolution": case.resolution,
+        "draws": case.draws,
+        "blocks": case.blocks,
+        "seconds": case.seconds,
+        "guarantee": str(case.guarantee),
+        "verdict": str(case.verdict),
+        "expect": str(case.expect),
+        "result": str(case.result),
+        "reason": case.reason,
+        "location": location(case.location),
+        "repeat": case.repeat,
+        "standard_error": case.standard_error,
+        "sampling": case.sampling,
+        "more_draws": case.more_draws,
+        "warnings": list(case.warnings),
+    }
+
+
+def number_or_text(value: float | str) -> float | int | str:
+    """A parameter's value as it was written: whole numbers without a point.
+
+    >>> number_or_text(512.0), number_or_text(0.1), number_or_text("normal(0, 1)")
+    (512, 0.1, 'normal(0, 1)')
+    """
+    if not isinstance(value, str) and math.isfinite(value) and value == int(value):
+        return int(value) if abs(value) < 2**53 else float(value)
+    return value
+
+
+def location(place: Location) -> dict[str, Any]:
+    """Where a claim stands."""
+    return {"file": place.file, "line": place.line}
+
+
+def errors_json(problems: Iterable[Problem]) -> str:
+    """What a run yields that could not be made."""
+    return dump({"schema": SCHEMA, "errors": [problem_data(problem) for problem in problems]})
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    """One problem; an option's has no place."""
+    place = problem.location or Location("")
+    return {
+        "file": place.file or None,
+        "line": place.line,
+        "column": place.column,
+        "message": problem.message,
+        "hint": problem.hint,
+    }
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """The document as text, in ASCII: any stream and any locale takes it."""
+    return json.dumps(_clean(document), indent=2, allow_nan=False) + "\n"
+
+
+def _clean(value: Any) -> Any:
+    """The same with null for what is no finite number, and Python's numbers for numpy's."""
+    if isinstance(value, Mapping):
+        return {str(key): _clean(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(entry) for entry in value]
+    if value is None or isinstance(value, str | bool):
+        return value
+    number = value.item() if hasattr(value, "item") else value
+    if isinstance(number, float) and not math.isfinite(number):
+        return None
+    return number

@@ -1,0 +1,148 @@
+"""Numbers as a reader wants them: as many digits as the interval supports, and no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+UNKNOWN = "-"
+
+# beyond these magnitudes a row of zeros is harder to read than a power of ten
+LARGEST_FIXED = 1e7
+SMALLEST_FIXED = 1e-3
+
+
+def exact(value: float | None) -> str:
+    """A number that is known, such as the claimed one: whole where it is whole.
+
+    >>> exact(512.0), exact(0.1), exact(1e-9), exact(None)
+    ('512', '0.1', '1e-9', '-')
+    """
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if value == int(value) and abs(value) < LARGEST_FIXED:
+        return str(int(value))
+    return _tidy(f"{value:.8g}")
+
+
+def measured(values: Iterable[float | None], width: float | None) -> tuple[str, ...]:
+    """Numbers that belong together, each to two significant digits of the `width` around them.
+
+    >>> measured([511.83, 509.11, 514.57], 5.46)
+    ('511.8', '509.1', '514.6')
+    >>> measured([3.21e-9, -2.04e-7], 4e-7)
+    ('3e-9', '-2.0e-7')
+    """
+    values = tuple(values)
+    known = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    if width is None or not math.isfinite(width) or width <= 0 or not known:
+        return tuple(exact(value) for value in values)
+    last = math.floor(math.log10(width)) - 1  # the power of ten of the last digit shown
+    largest = max(known)
+    if SMALLEST_FIXED <= largest < LARGEST_FIXED and last > -12:
+        return tuple(_fixed(value, max(0, -last)) for value in values)
+    return tuple(_scientific(value, last) for value in values)
+
+
+def _fixed(value: float | None, decimals: int) -> str:
+    if value is None or not math.isfinite(value):
+        return exact(value)
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def _scientific(value: float | None, last: int) -> str:
+    if value is None or not math.isfinite(value) or value == 0:
+        return exact(value)
+    digits = math.floor(math.log10(abs(value))) - last
+    return _tidy(f"{value:.{min(max(digits, 0), 15)}e}")
+
+
+def _tidy(text: str) -> str:
+    """`1e-09` is written `1e-9`, and `1.5e+08` is written `1.5e8`."""
+    mantissa, separator, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if separator else text
+
+
+def interval(ends: tuple[float | None, float | None] | None, estimate: float | None) -> str:
+    """The interval in brackets; an end that is open says `inf`.
+
+    >>> interval((509.11, 514.57), 511.8)
+    '[509.1, 514.6]'
+    >>> interval((0.93, None), 0.95)
+    '[0.930, inf)'
+    """
+    if ends is None:
+        return UNKNOWN
+    low, high = ends
+    low_text, high_text, _ = measured((low, high, estimate), spread(ends, estimate))
+    left = "(-inf" if low is None or math.isinf(low) else f"[{low_text}"
+    right = "inf)" if high is None or math.isinf(high) else f"{high_text}]"
+    return f"{left}, {right}"
+
+
+def spread(
+    ends: tuple[float | None, float | None] | None, estimate: float | None = None
+) -> float | None:
+    """The interval's width, or twice its one arm where the other end is open."""
+    if ends is None:
+        return None
+    low, high = ends
+    if low is not None and high is not None:
+        return high - low
+    near = low if low is not None else high
+    if near is None or estimate is None:
+        return None
+    return 2 * abs(estimate - near)
+
+
+def count(number: int) -> str:
+    """A number of draws, short: two figures are enough to compare by.
+
+    >>> [count(n) for n in (0, 999, 1_000, 262_144, 999_999, 1_234_567, 41_000_000)]
+    ['0', '999', '1k', '262k', '1M', '1.2M', '41M']
+    """
+    scaled = float(number)
+    for unit in ("", "k", "M", "G"):
+        if scaled < 999.5 or unit == "G":
+            break
+        scaled /= 1000
+    if not unit:
+        return str(number)
+    text = f"{scaled:.1f}" if scaled < 9.95 else f"{scaled:.0f}"
+    return text.removesuffix(".0") + unit
+
+
+def plural(number: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> plural(1, "case"), plural(2, "case")
+    ('1 case', '2 cases')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(0.0123), duration(0.94), duration(12.3), duration(125)
+    ('0.01 s', '0.9 s', '12 s', '2 min 5 s')
+    """
+    if seconds < 0.095:
+        return f"{seconds:.2f} s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+
+
+def confidence(level: float) -> str:
+    """A confidence, written by what it lacks to certainty: the nines are hard to count.
+
+    >>> confidence(0.999999991), confidence(1.0)
+    ('1 - 9e-9', '1')
+    """
+    missing = 1 - level
+    return "1" if missing <= 0 else f"1 - {_tidy(f'{missing:.1g}')}"

@@ -1,0 +1,227 @@
+"""The report of a run for people: the table, what did not pass, the warnings, one summary line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import RenderableType
+
+from dropcheck.report import numbers, words
+from dropcheck.report.layout import Cell, Fields, Layout, arrange, pairs_table
+from dropcheck.report.problems import place
+from dropcheck.report.terminal import Terminal, one_line, render, styled
+from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
+
+MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
+
+FIELDS = Fields(
+    headings={
+        "claim": "claim",
+        "parameters": "parameters",
+        "claimed": "claimed",
+        "estimated": "estimated",
+        "interval": "interval",
+        "confidence": "confidence",
+        "guarantee": "guarantee",
+        "draws": "draws",
+        "verdict": "verdict",
+        "result": "result",
+    },
+    right=("claimed", "estimated", "draws"),
+)
+
+_MEASURED = (("claimed",), ("estimated",), ("interval",))
+_JUDGED = (("verdict",), ("result",))
+
+LAYOUTS: tuple[Layout, ...] = (
+    (("claim",), ("parameters",), *_MEASURED, ("draws",), *_JUDGED),
+    (("claim", "parameters"), *_MEASURED, ("draws",), *_JUDGED),
+    (("claim", "parameters"), ("claimed", "draws"), ("estimated", "interval"), *_JUDGED),
+    (
+        ("claim", "parameters"),
+        ("claimed", "draws"),
+        ("estimated", "interval"),
+        ("verdict", "result"),
+    ),
+)
+
+VERBOSE_LAYOUTS: tuple[Layout, ...] = (
+    (
+        ("claim",),
+        ("parameters",),
+        *_MEASURED,
+        ("confidence",),
+        ("guarantee",),
+        ("draws",),
+        *_JUDGED,
+    ),
+    (
+        ("claim", "parameters"),
+        ("claimed", "draws"),
+        ("estimated", "interval"),
+        ("confidence", "guarantee"),
+        ("verdict", "result"),
+    ),
+)
+
+
+def run_report(
+    result: RunResult, terminal: Terminal, *, verbose: bool = False, quiet: bool = False
+) -> str:
+    """The whole report; `quiet` leaves the table and the warnings out, `verbose` shows each case.
+
+    A single claim is shown case by case in any case; of several, each its worst case.
+    """
+    items: list[RenderableType] = []
+    if not quiet and result.cases:
+        items += [*_table(result.cases, terminal, verbose), ""]
+    items += _failures(result.cases, terminal)
+    if not quiet:
+        items += _warnings(result)
+    items.append(styled(summary_line(result)))
+    return render(items, terminal)
+
+
+def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
+    groups = _by_claim(cases)
+    if verbose or len(groups) == 1:
+        rows = [_row(case) for case in cases]
+    else:
+        rows = [_grid_row(group) for group in groups.values()]
+    layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
+    if not any(row["parameters"].text for row in rows):
+        layouts = tuple(_without(layout, "parameters") for layout in layouts)
+    return arrange(rows, FIELDS, layouts, terminal)
+
+
+def _without(layout: Layout, field: str) -> Layout:
+    columns = (tuple(name for name in column if name != field) for column in layout)
+    return tuple(column for column in columns if column)
+
+
+def _by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
+    groups: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        groups.setdefault(case.claim, []).append(case)
+    return groups
+
+
+def _row(case: CaseResult) -> dict[str, Cell]:
+    style = words.STYLES[case.result]
+    return {
+        "claim": Cell(case.claim),
+        "parameters": Cell(one_line(words.parameters(case))),
+        "claimed": Cell(words.claimed(case)),
+        "estimated": Cell(words.estimated(case)),
+        "interval": Cell(words.interval(case)),
+        "confidence": Cell(numbers.confidence(case.confidence)),
+        "guarantee": Cell(str(case.guarantee)),
+        "draws": Cell(numbers.count(case.draws)),
+        "verdict": Cell(str(case.verdict), style),
+        "result": Cell(words.outcome(case), style),
+    }
+
+
+def _grid_row(group: Sequence[CaseResult]) -> dict[str, Cell]:
+    """The worst case of a claim's grid, and how many of its cases passed."""
+    case = worst(group)
+    row = _row(case)
+    if len(group) > 1:
+        passed = sum(one.result is Outcome.PASS for one in group)
+        row["result"] = Cell(f"{words.outcome(case)} {passed}/{len(group)}", row["result"].style)
+    return row
+
+
+def worst(group: Sequence[CaseResult]) -> CaseResult:
+    """The case nearest to failing: a failure before an undecided one, then the least clear."""
+    order = {Outcome.FAIL: 2, Outcome.UNDECIDED: 1, Outcome.PASS: 0}
+
+    def badness(case: CaseResult) -> tuple[int, float]:
+        # a refuted case that is expected to be is the clearer, the further off it is
+        sign = 1 if case.expect is Verdict.VERIFIED else -1
+        return order[case.result], sign * words.excess(case)
+
+    return max(group, key=badness)
+
+
+def _failures(cases: Iterable[CaseResult], terminal: Terminal) -> list[RenderableType]:
+    bad = [case for case in cases if case.result is not Outcome.PASS]
+    bad.sort(key=lambda case: case.result is not Outcome.FAIL)
+    items: list[RenderableType] = []
+    for case in bad[:MOST_BLOCKS]:
+        items += [*_block(case, terminal), ""]
+    if len(bad) > MOST_BLOCKS:
+        rest = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
+        items += [styled(f"and {rest} that did not pass (--verbose shows a row for each)"), ""]
+    return items
+
+
+def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
+    values = one_line(words.parameters(case))
+    heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
+    quantity = words.measured_quantity(case)
+    pairs = {
+        "title": one_line(case.title),
+        "statement": one_line(case.statement),
+        "claimed": words.claimed(case) + (f" for {quantity}" if quantity else ""),
+        "estimated": _estimated(case),
+        "distance": words.distance(case),
+        "verdict": f"{case.verdict}, expected {case.expect}",
+        "reading": words.reading(case),
+        "reason": one_line(case.reason) if case.reason else None,
+        "where": place(case.location),
+    }
+    shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]
+    # the command stands on a line that is never broken, so that it can be copied
+    return [
+        styled(heading, words.STYLES[case.result]),
+        pairs_table(shown),
+        f"  repeat     {case.repeat}",
+    ]
+
+
+def _estimated(case: CaseResult) -> str | None:
+    if case.estimate is None and case.interval is None:
+        return None
+    drawn = f"{numbers.count(case.draws)} draws" if case.draws else "no draws needed"
+    sure = numbers.confidence(case.confidence)
+    return f"{words.estimated(case)}, interval {words.interval(case)}, confidence {sure}, {drawn}"
+
+
+def _warnings(result: RunResult) -> list[RenderableType]:
+    """Each warning once, with the claims that it concerns."""
+    concerned: dict[str, dict[str, int]] = {text: {} for text in result.warnings}
+    for case in result.cases:
+        own = [text.removeprefix(f"{case.claim}: ") for text in case.warnings]
+        for text in dict.fromkeys(own):
+            claims = concerned.setdefault(text, {})
+            claims[case.claim] = claims.get(case.claim, 0) + 1
+    items: list[RenderableType] = [
+        styled(f"warning: {_names(claims)}{one_line(text)}", "yellow")
+        for text, claims in concerned.items()
+    ]
+    return [*items, ""] if items else []
+
+
+def _names(claims: Mapping[str, int]) -> str:
+    names = [
+        claim if cases == 1 else f"{claim} ({numbers.plural(cases, 'case')})"
+        for claim, cases in claims.items()
+    ]
+    if len(names) > 3:
+        names = [*names[:3], f"{len(names) - 3} more"]
+    return f"{', '.join(names)}: " if names else ""
+
+
+def summary_line(result: RunResult) -> str:
+    """Cases, passed, failed, undecided, draws, seconds, seed, α, registry: one line."""
+    parts = (
+        f"{numbers.plural(len(result.cases), 'case')}: {result.count(Outcome.PASS)} passed, "
+        f"{result.count(Outcome.FAIL)} failed, {result.count(Outcome.UNDECIDED)} undecided",
+        f"{numbers.count(result.draws)} draws",
+        numbers.duration(result.seconds),
+        f"seed {result.settings.seed}",
+        f"α {numbers.exact(result.settings.alpha)}",
+        one_line(result.registry),
+    )
+    return ("interrupted · " if result.interrupted else "") + " · ".join(parts)

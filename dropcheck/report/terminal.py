@@ -1,0 +1,165 @@
+"""Where the text goes: how wide, in colour or not, and in which characters.
+
+Everything is rendered to one string first, so that a report is a pure function of its data and
+of a `Terminal`; who writes the string, and where, is no matter of this layer.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TextIO
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+# off a terminal nothing is wrapped; rich wants a number
+UNLIMITED = 100_000
+
+# what the reports use beyond ASCII, and what stands for it where it cannot be written
+ASCII = str.maketrans(
+    {
+        "─": "-",
+        "…": "..",
+        "·": "-",
+        "×": "x",
+        "−": "-",
+        "–": "-",
+        "—": "-",
+        "≤": "<=",
+        "≥": ">=",
+        "≠": "!=",
+        "α": "alpha",
+        "ρ": "rho",
+        "σ": "sigma",
+        "√": "sqrt",
+        "∞": "inf",
+        "’": "'",
+        "‘": "'",
+        "“": '"',
+        "”": '"',
+    }
+)
+
+# escape sequences, other controls and marks that reorder what follows: shown, never obeyed
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What a stream can show; `width` is None where lines may be as long as they need."""
+
+    width: int | None = None
+    colour: bool = False
+    ascii: bool = False
+
+    def spell(self, text: str) -> str:
+        """The text in characters that can be written."""
+        return text.translate(ASCII) if self.ascii else text
+
+
+def terminal_of(stream: TextIO | None = None, environ: Mapping[str, str] | None = None) -> Terminal:
+    """What the stream (standard output unless named) can show.
+
+    `NO_COLOR` outranks `FORCE_COLOR` (no-color.org, force-color.org); `COLUMNS` outranks the
+    width that the terminal reports.
+    """
+    stream = sys.stdout if stream is None else stream
+    environ = os.environ if environ is None else environ
+    interactive = _is_terminal(stream)
+    if environ.get("NO_COLOR"):
+        colour = False
+    elif environ.get("FORCE_COLOR"):
+        colour = environ["FORCE_COLOR"] != "0"
+    else:
+        colour = interactive and environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+    return Terminal(_width(stream, environ, interactive), colour, not _writes_unicode(stream))
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):  # closed, or no stream at all
+        return False
+
+
+def _width(stream: TextIO, environ: Mapping[str, str], interactive: bool) -> int | None:
+    columns = environ.get("COLUMNS", "")
+    if columns.isdecimal() and 0 < int(columns[:6]) <= UNLIMITED:
+        return int(columns)
+    if not interactive:
+        return None
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _writes_unicode(stream: TextIO) -> bool:
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        "─…·×−≤α".encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def plain(text: str) -> str:
+    r"""A user's text with its control characters shown rather than sent to the terminal.
+
+    >>> plain("red: \x1b[31m")
+    'red: \\x1b[31m'
+    """
+    return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str) -> str:
+    """A user's text on one line."""
+    return plain(" ".join(text.split()))
+
+
+def styled(text: str, style: str = "") -> Text:
+    """A user's text for rich: no markup, no emoji codes; a word too long is folded, not cut."""
+    return Text(plain(text), style=style, overflow="fold")
+
+
+def as_markup(text: str, longest: int = 70) -> str:
+    """A user's text for where typer reads markup: the descriptions in shell completion.
+
+    They are shortened, for typer would break them over lines, and a shell takes a second line for
+    another word to offer.
+    """
+    from rich.markup import escape
+
+    text = one_line(text)
+    return escape(text if len(text) <= longest else text[: longest - 3].rstrip() + "...")
+
+
+def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
+    """The items as one string; one that is a `str` is a line that is never broken."""
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        width=terminal.width or UNLIMITED,
+        force_terminal=terminal.colour,
+        color_system="standard" if terminal.colour else None,
+        no_color=not terminal.colour,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        _environ={},
+    )
+    for item in items:
+        if isinstance(item, str):
+            console.print(Text(plain(item)), soft_wrap=True)
+        else:
+            console.print(item, crop=False)
+    lines = (line.rstrip() for line in buffer.getvalue().splitlines())
+    return terminal.spell("".join(f"{line}\n" for line in lines))
