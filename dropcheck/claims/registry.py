@@ -13,29 +13,49 @@ Value = float | str
 
 
 @dataclass(frozen=True, slots=True)
+class Jump:
+    """From (`line`, `column`) of a text on, both from 0, its characters stand elsewhere.
+
+    `file_line` and `file_column`, from 1, are where; `file_text` is the whole file line there.
+    """
+
+    line: int
+    column: int
+    file_line: int
+    file_column: int
+    file_text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceText:
     """Text from a claims file that still knows where each of its lines stood.
 
     `origins[i]` is the (line, column) in the file, from 1, of the first character of line i of
-    `text`; `lines[i]` is the whole file line there, for showing.
+    `text`; `lines[i]` is the whole file line there, for showing. `jumps`, in order, are the places
+    where a line of `text` goes on elsewhere: it was folded from several, or holds escapes.
     """
 
     text: str
     file: str
     origins: tuple[tuple[int, int], ...]
     lines: tuple[str, ...]
+    jumps: tuple[Jump, ...] = ()
 
     def locate(self, line: int, column: int) -> Location:
         """The place in the file of a place in the text (both from 0)."""
         index = min(max(line, 0), len(self.origins) - 1)
+        for jump in reversed(self.jumps):
+            if jump.line == index and jump.column <= column:
+                place = jump.file_column + column - jump.column
+                return Location(self.file, jump.file_line, place, jump.file_text)
         file_line, file_column = self.origins[index]
-        return Location(self.file, file_line, file_column + column, self.lines[index])
+        return Location(self.file, file_line, max(1, file_column + column), self.lines[index])
 
     @classmethod
     def plain(cls, text: str, file: str = "<text>") -> SourceText:
-        """Text that stands by itself: each line is its own place.
+        r"""Text that stands by itself: each line is its own place.
 
-        >>> SourceText.plain("a\\nb").locate(1, 0).line
+        >>> SourceText.plain("a\nb").locate(1, 0).line
         2
         """
         lines = tuple(text.split("\n"))

@@ -1,0 +1,181 @@
+"""YAML into nodes, under limits that no hostile file gets past.
+
+Built straight from the parser's events, so that depth, size, aliases, tags and duplicate keys are
+seen before anything is built from them: a file of ten million brackets is refused at the
+twenty-first, and an alias is never followed. Values are resolved by the core rules of YAML 1.2
+(`1e-3` is a number, `no` is text), by yamlcore.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, shown
+from dropcheck.claims.source import Position, Source, forbidden
+from dropcheck.claims.syntax_errors import explain
+from dropcheck.errors import DropcheckError, Problem
+
+DEEPEST = 20  # the format itself needs five levels
+MOST_NODES = 500_000  # five times the largest grid; about a second
+MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and telling of all takes minutes
+
+_TEXT = "tag:yaml.org,2002:str"
+
+
+def compose(source: Source) -> tuple[Node | None, list[Problem]]:
+    """The file's one document, None where it is empty, and all that is wrong with it as YAML.
+
+    Raises:
+        DropcheckError: what stands after a place cannot be read at all: a syntax error, or a limit.
+    """
+    import yaml
+    from yamlcore import CCoreLoader  # type: ignore[import-untyped]
+
+    composer = _Composer(source, CCoreLoader(source.text))
+    try:
+        return composer.document(), composer.problems
+    except yaml.MarkedYAMLError as error:
+        raise DropcheckError([*composer.problems, explain(error, source)]) from None
+
+
+class _Composer:
+    """Events in, nodes out; `problems` gathers what does not stop the reading."""
+
+    def __init__(self, source: Source, loader: Any) -> None:
+        self.source = source
+        self.loader = loader
+        self.problems: list[Problem] = []
+        self.count = 0
+
+    def document(self) -> Node | None:
+        import yaml
+
+        self.loader.get_event()  # the start of the stream
+        if self.loader.check_event(yaml.StreamEndEvent):
+            return None
+        self.loader.get_event()  # the start of the document
+        node = self._node(self.loader.get_event(), 0)
+        self.loader.get_event()  # its end
+        if not self.loader.check_event(yaml.StreamEndEvent):
+            self._report(
+                _start(self.loader.peek_event()),
+                "the file holds more than one YAML document",
+                "one file is one registry: take out the line '---', or split the file",
+            )
+        return node
+
+    def _report(self, position: Position, message: str, hint: str | None = None) -> None:
+        self.problems.append(self.source.problem(position, message, hint))
+        if len(self.problems) >= MOST_PROBLEMS:
+            raise DropcheckError(self.problems)
+
+    def _stop(self, position: Position, message: str, hint: str | None = None) -> DropcheckError:
+        self._report(position, message, hint)
+        return DropcheckError(self.problems)
+
+    def _node(self, event: Any, depth: int) -> Node:
+        import yaml
+
+        start = _start(event)
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise self._stop(start, f"the file holds more than {MOST_NODES:,} entries")
+        if isinstance(event, yaml.AliasEvent):
+            hint = "write the value out: aliases and anchors are not part of the format"
+            self._report(start, f"'*{event.anchor}' is an alias", hint)
+            return Broken(start)
+        if event.anchor is not None:
+            hint = "take it out: aliases and anchors are not part of the format"
+            self._report(start, f"'&{event.anchor}' is an anchor", hint)
+        node = self._content(event, depth)
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            hint = "take it out; to have a value read as text, put it in quotes"
+            self._report(start, f"'{tag}' is a tag, and tags are not part of the format", hint)
+            return Broken(start)
+        return node
+
+    def _content(self, event: Any, depth: int) -> Node:
+        import yaml
+
+        start = _start(event)
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        if depth >= DEEPEST:
+            message = f"lists or mappings are nested more than {DEEPEST} deep"
+            raise self._stop(start, message, "the format itself needs five levels")
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._listing(start, depth)
+        return self._tree(start, depth)
+
+    def _listing(self, start: Position, depth: int) -> Listing:
+        import yaml
+
+        items = []
+        event = self.loader.get_event()
+        while not isinstance(event, yaml.SequenceEndEvent):
+            items.append(self._node(event, depth + 1))
+            event = self.loader.get_event()
+        return Listing(tuple(items), start)
+
+    def _tree(self, start: Position, depth: int) -> Tree:
+        import yaml
+
+        entries: dict[str, Entry] = {}
+        event = self.loader.get_event()
+        while not isinstance(event, yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            value = self._node(self.loader.get_event(), depth + 1)
+            self._enter(entries, key, value)
+            event = self.loader.get_event()
+        return Tree(entries, start)
+
+    def _enter(self, entries: dict[str, Entry], key: Node, value: Node) -> None:
+        if isinstance(key, Broken):
+            return
+        if not isinstance(key, Scalar):
+            self._report(key.start, f"a key must be a name, and is {shown(key)}")
+        elif key.text == "<<" and not key.style:
+            hint = "write the keys out: merging is not part of the format"
+            self._report(key.start, "'<<' is a merge key", hint)
+        elif key.text in entries:
+            line = entries[key.text].key_start[0] + 1
+            hint = "take one of them out, or rename it"
+            self._report(key.start, f"{key.text!r} stands twice: first on line {line}", hint)
+        else:
+            entries[key.text] = Entry(key.start, value)
+
+    def _scalar(self, event: Any) -> Scalar | Broken:
+        import yaml
+
+        text, start = event.value, _start(event)
+        value: Any = text
+        tag = self.loader.resolve(yaml.ScalarNode, text, (event.implicit[0], False))
+        if not event.style and tag != _TEXT:
+            node = yaml.ScalarNode(tag, text)
+            try:
+                value = self.loader.yaml_constructors[tag](self.loader, node)
+                too_large = (
+                    _is_number(value) and math.isinf(float(value)) and "inf" not in text.lower()
+                )
+            except (OverflowError, ValueError):  # int() refuses some thousands of digits
+                too_large = True
+            if too_large:
+                message = f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number"
+                self._report(start, message, "numbers are float64, up to 1.8e308")
+                return Broken(start)
+        hidden = forbidden(text) if event.style == '"' else None
+        if hidden is not None:  # an escape writes what the file itself may not hold
+            self._report(start, f"the text holds {hidden}", "take the escape out")
+            return Broken(start)
+        end = (event.end_mark.line, event.end_mark.column)
+        return Scalar(text, value, start, end, event.style or "")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _start(event: Any) -> Position:
+    return (event.start_mark.line, event.start_mark.column)

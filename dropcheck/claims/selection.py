@@ -1,0 +1,228 @@
+"""Which cases a command speaks of, and how to name one of them again.
+
+Patterns join: a claim is selected that answers to any of them. Tags join likewise, and a claim
+must answer to both, where both are given. The order is that of the file, whatever was asked first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import shlex
+from collections.abc import Container, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from dropcheck.claims.checks import MOST_CASES
+from dropcheck.claims.registry import Case, Claim, Registry, Value
+from dropcheck.claims.values import ACCEPTED, format_value, parse_value, split_values
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
+
+__all__ = [
+    "format_value",
+    "parameter_names",
+    "parse_values",
+    "repeat_command",
+    "select",
+    "select_claims",
+]
+
+ALL = "all"
+_WILD = frozenset("*?[")
+
+
+def select(
+    registry: Registry,
+    patterns: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    overrides: Mapping[str, str] | None = None,
+    *,
+    reserved: Container[str] = (),
+) -> tuple[Case, ...]:
+    """The cases of the selected claims, with parameters set as asked for.
+
+    Args:
+        registry: where from.
+        patterns: ids, globs, or "all"; none of them means all.
+        tags: a claim must bear one of these, if there are any.
+        overrides: parameter → values as written (`"0.1,0.2"`), in place of the claim's own. A
+            selected claim that lacks the parameter runs as it is, as long as another has it.
+        reserved: parameters that are set by `--set` alone, so that messages name that.
+
+    Raises:
+        NothingSelected: a glob, a tag, or all together fit no claim.
+        DropcheckError: an unknown id, an unknown parameter, or a value that is none.
+    """
+    claims = select_claims(registry, patterns, tags)
+    values = _override_values(claims, overrides or {}, reserved)
+    return tuple(case for claim in claims for case in _cases(claim, values))
+
+
+def select_claims(
+    registry: Registry, patterns: Sequence[str] = (), tags: Sequence[str] = ()
+) -> tuple[Claim, ...]:
+    """The claims that answer to a pattern and to a tag, in file order.
+
+    Raises:
+        NothingSelected: a glob, a tag, or all together fit no claim.
+        DropcheckError: an id that no claim has.
+    """
+    unknown = [_unknown_id(one, registry) for one in patterns if _is_unknown_id(one, registry)]
+    if unknown:
+        raise DropcheckError(unknown)
+    idle = [
+        Problem(f"no claim's id fits {one!r}", hint="dropcheck list shows every id")
+        for one in patterns
+        if one != ALL and not any(fnmatchcase(name, one) for name in registry.claims)
+    ]
+    known_tags = dict.fromkeys(tag for claim in registry.claims.values() for tag in claim.tags)
+    idle += [
+        Problem(f"no claim has the tag {tag!r}", hint=_near_tag(tag, known_tags))
+        for tag in tags
+        if tag not in known_tags
+    ]
+    if idle:
+        raise NothingSelected(idle)
+    selected = tuple(
+        claim
+        for claim in registry.claims.values()
+        if _fits(claim, patterns) and (not tags or any(tag in claim.tags for tag in tags))
+    )
+    if not selected:
+        asked = ", ".join(repr(one) for one in patterns) or "all"
+        bearing = " or ".join(repr(tag) for tag in tags)
+        raise NothingSelected(Problem(f"no claim among {asked} has the tag {bearing}"))
+    return selected
+
+
+def parameter_names(registry: Registry, patterns: Sequence[str] = ()) -> tuple[str, ...]:
+    """The parameters of the claims that fit, in file order; patterns that fit none add none."""
+    return _names(claim for claim in registry.claims.values() if _fits(claim, patterns))
+
+
+def parse_values(option: str, text: str) -> tuple[Value, ...]:
+    """The values of an option as written, each once.
+
+    Raises:
+        DropcheckError: one of them is neither a number nor a law; the message names the option.
+
+    >>> parse_values("--dk", "64, 2**7")
+    (64.0, 128.0)
+    """
+    values: dict[Value, None] = {}
+    problems = []
+    for part in split_values(text):
+        try:
+            values[parse_value(part)] = None
+        except ValueError as error:
+            shown = part if len(part) <= 40 else part[:39] + "…"
+            what = f"{shown!r} {error}" if part else f"a value in {text!r} is empty"
+            hint = f"{ACCEPTED}; several stand with commas: 0.1,0.2,0.5"
+            problems.append(Problem(f"{option}: {what}", hint=hint))
+    if problems:
+        raise DropcheckError(problems)
+    return tuple(values)
+
+
+def repeat_command(
+    case: Case, seed: int, registry_file: str | None = None, reserved: Container[str] = ()
+) -> str:
+    """The command that runs one case again, quoted for a POSIX shell.
+
+    Args:
+        case: which case.
+        seed: of the run.
+        registry_file: the file named by `--file`; None where none was.
+        reserved: the options of `run`: a parameter of such a name is set by `--set`.
+    """
+    words = ["dropcheck", "run", case.claim.id]
+    if registry_file is not None:
+        words += ["--file", registry_file]
+    for name, value in case.parameters.items():
+        text = format_value(value)
+        if name in reserved:
+            words += ["--set", f"{name}={text}"]
+        elif text.startswith("-"):
+            words += [f"--{name}={text}"]  # not to be taken for an option itself
+        else:
+            words += [f"--{name}", text]
+    return shlex.join([*words, "--seed", str(seed)])
+
+
+def _fits(claim: Claim, patterns: Sequence[str]) -> bool:
+    return not patterns or any(one == ALL or fnmatchcase(claim.id, one) for one in patterns)
+
+
+def _is_unknown_id(pattern: str, registry: Registry) -> bool:
+    return pattern != ALL and pattern not in registry.claims and not _WILD & set(pattern)
+
+
+def _unknown_id(name: str, registry: Registry) -> Problem:
+    hint = suggestion(name, [*registry.claims, ALL]) or "dropcheck list shows every id"
+    return Problem(f"there is no claim {name!r} in {registry.name}", hint=hint)
+
+
+def _near_tag(tag: str, known: Iterable[str]) -> str:
+    tags = list(known)
+    if not tags:
+        return "the claims of this file have no tags"
+    return suggestion(tag, tags) or "the tags are " + ", ".join(tags[:20])
+
+
+def _names(claims: Iterable[Claim]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for claim in claims for name in claim.parameter_names))
+
+
+def _override_values(
+    claims: Sequence[Claim], overrides: Mapping[str, str], reserved: Container[str]
+) -> dict[str, tuple[Value, ...]]:
+    known = _names(claims)
+    values: dict[str, tuple[Value, ...]] = {}
+    problems: list[Problem] = []
+    for asked, text in overrides.items():
+        name = asked if asked in known else asked.replace("-", "_")
+        option = f"--set {name}" if name in reserved else f"--{name}"
+        if name not in known:
+            problems.append(_unknown_parameter(asked, known))
+            continue
+        try:
+            values[name] = parse_values(option, text)
+        except DropcheckError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise DropcheckError(problems)
+    return values
+
+
+def _unknown_parameter(name: str, known: Sequence[str]) -> Problem:
+    # as options, two short names are near enough; single letters are not near to one another
+    near = nearest(f"--{name}", [f"--{one}" for one in known]) if len(name) > 1 else None
+    if near is not None:
+        hint = f"did you mean {near!r}?"
+    elif known:
+        hint = "the parameters here are " + ", ".join(known[:20])
+    else:
+        hint = "the selected claims have no parameters"
+    return Problem(f"no selected claim has a parameter {name!r}", hint=hint)
+
+
+def _cases(claim: Claim, overrides: Mapping[str, tuple[Value, ...]]) -> tuple[Case, ...]:
+    """The claim's cases, once each, with the values asked for in place of its own."""
+    own = {name: values for name, values in overrides.items() if name in claim.parameter_names}
+    if not own:
+        return claim.expand()
+    grid = {**claim.parameters, **own}
+    rows = claim.cases
+    if rows is not None:
+        rows = _distinct({k: v for k, v in row.items() if k not in own} for row in rows)
+    count = math.prod(len(values) for values in grid.values()) * len(rows or ((),))
+    if count > MOST_CASES:
+        message = f"{claim.id} would have {count:,} cases, and the most is {MOST_CASES:,}"
+        raise DropcheckError(Problem(message, claim.location, "ask for fewer values"))
+    expanded = dataclasses.replace(claim, parameters=grid, cases=rows).expand()
+    order = claim.parameter_names
+    return tuple(Case(claim, {name: case.parameters[name] for name in order}) for case in expanded)
+
+
+def _distinct(rows: Iterable[Mapping[str, Value]]) -> tuple[Mapping[str, Value], ...]:
+    found = {tuple(row.items()): row for row in rows}
+    return tuple(found.values())

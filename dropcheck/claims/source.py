@@ -1,0 +1,140 @@
+"""A claims file as text: read, decoded, held to what YAML may contain, and its places.
+
+Positions within the package are (line, column) from 0, in characters, as YAML's marks are;
+a `Location` for the user counts from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+
+Position = tuple[int, int]
+
+LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of it
+_LINE_END = re.compile(r"\r\n|\r|\n")
+# Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 alone, which editors do not show.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a claims file under the name that the user sees."""
+
+    name: str
+    text: str
+    lines: tuple[str, ...]
+
+    def location(self, position: Position) -> Location:
+        """Where a position is, with the line that stands there."""
+        line, column = position
+        text = self.lines[line] if line < len(self.lines) else ""
+        return Location(self.name, line + 1, column + 1, text)
+
+    def problem(self, position: Position, message: str, hint: str | None = None) -> Problem:
+        """Something that is wrong at a position."""
+        return Problem(message, self.location(position), hint)
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        DropcheckError: it is missing, a folder, unreadable, or larger than 16 MB.
+    """
+    at = Location(name)
+    try:
+        if path.is_dir():
+            hint = "name the file in it" + _inside(path)
+            raise DropcheckError(Problem(f"{name!r} is a folder, not a claims file", at, hint))
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        problem = Problem(f"there is no file {name!r}", at, _nearby(path))
+        raise DropcheckError(problem) from None
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
+        raise DropcheckError(Problem(message, at)) from None
+    return data
+
+
+def _inside(path: Path) -> str:
+    found = sorted(child.name for child in path.glob("*.yaml"))[:3]
+    return ": " + ", ".join(found) if found else ""
+
+
+def _nearby(path: Path) -> str | None:
+    try:
+        names = [child.name for child in path.parent.iterdir() if child.is_file()]
+    except OSError:
+        return f"there is no folder {str(path.parent)!r} that can be read"
+    return suggestion(path.name, names)
+
+
+def decode(data: bytes, name: str) -> Source:
+    """The file as text.
+
+    Raises:
+        DropcheckError: it is larger than 16 MB, not UTF-8, or holds a character that no claims
+            file may hold.
+    """
+    if len(data) > LARGEST_FILE:
+        message = f"the file is larger than {LARGEST_FILE // 2**20} MB, the most that is read"
+        raise DropcheckError(Problem(message, Location(name)))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DropcheckError(_not_utf8(data, error.start, name)) from None
+    text = text.removeprefix(_BYTE_ORDER_MARK)
+    source = Source(name, text, tuple(_LINE_END.split(text)))
+    found = _FORBIDDEN.search(text)
+    if found is not None:
+        raise DropcheckError(_forbidden(source, found))
+    return source
+
+
+def _not_utf8(data: bytes, start: int, name: str) -> Problem:
+    lines = _LINE_END.split(data[:start].decode("utf-8"))
+    rest = data[start : start + 200].decode("utf-8", "replace")
+    shown = lines[-1] + _LINE_END.split(rest)[0]
+    message = (
+        f"the file is not UTF-8: byte 0x{data[start]:02x} at offset {start} begins no character"
+    )
+    return Problem(
+        message, Location(name, len(lines), len(lines[-1]) + 1, shown), "save it as UTF-8"
+    )
+
+
+def forbidden(text: str) -> str | None:
+    """What a text holds that no claims file may hold, such as "a NUL character"; None if nothing.
+
+    Terminals obey control characters, and editors do not show them.
+    """
+    found = _FORBIDDEN.search(text)
+    return _named(found.group()) if found is not None else None
+
+
+def _named(character: str) -> str:
+    code = ord(character)
+    if code == 0:
+        return "a NUL character"
+    if code in (0x85, 0x2028, 0x2029):
+        return f"a line break that is none in YAML 1.2 (U+{code:04X})"
+    if code == 0xFEFF:
+        return "a byte order mark (U+FEFF) within the text"
+    return f"the control character U+{code:04X}"
+
+
+def _forbidden(source: Source, found: re.Match[str]) -> Problem:
+    before = _LINE_END.split(source.text[: found.start()])
+    message = f"the file holds {_named(found.group())}"
+    return source.problem(
+        (len(before) - 1, len(before[-1])), message, "delete it, or retype the line"
+    )

@@ -1,0 +1,124 @@
+"""What the YAML parser says, in words that name the mend.
+
+libyaml says "mapping values are not allowed in this context" for a title with a colon. Each entry
+knows its errors by what they contain, and looks at the line to tell which of their causes it is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dropcheck.claims.source import Position, Source
+from dropcheck.errors import Problem
+
+_KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+: .*|.+:)$")
+
+
+def explain(error: Any, source: Source) -> Problem:
+    """One problem from an error of the YAML parser, at the place to mend.
+
+    `error` is a `yaml.MarkedYAMLError`.
+    """
+    problem = str(error.problem or error.context or "it breaks off")
+    at = _position(error.problem_mark or error.context_mark)
+    opened = _position(error.context_mark) if error.context_mark is not None else at
+    line = source.lines[at[0]] if at[0] < len(source.lines) else ""
+    rest = line[at[1] :]
+    indented = not line[: at[1]].strip()
+
+    tab = line.find("\t", 0, len(line) - len(line.lstrip()))
+    no_value = "mapping values are not allowed" in problem
+    if "tab" in problem or (tab >= 0 and (indented or no_value)):
+        place = (at[0], tab) if tab >= 0 else at
+        return source.problem(place, "a tab stands where YAML needs spaces", "indent with spaces")
+    if no_value:
+        return _colon(source, at, line)
+    if "cannot start any token" in problem:
+        return _needs_quotes(source, at)
+    if any(kind in str(error.context) for kind in ("an anchor", "an alias", "a tag")):
+        return _needs_quotes(source, opened)
+    if "sequence entries are not allowed" in problem:
+        hint = "begin the list on the next line, or write [a, b]"
+        return source.problem(at, "a list of '- …' cannot begin on this line", hint)
+    if "unexpected end of stream" in problem or "unexpected document indicator" in problem:
+        quote = source.lines[opened[0]][opened[1] : opened[1] + 1]
+        message = f"the quote {quote} that opens here is never closed"
+        return source.problem(opened, message, f"close it with {quote} where the text ends")
+    if "',' or ']'" in problem:
+        return _unclosed(source, opened, at, "list", "]")
+    if "',' or '}'" in problem:
+        return _unclosed(source, opened, at, "mapping", "}")
+    if "could not find expected ':'" in problem:
+        hint = "write 'key: value'; text that goes on is indented deeper than its key"
+        return source.problem(opened, "a key with ': ' after it is expected here", hint)
+    if "did not find expected key" in problem and rest[:1] in ("]", "}"):
+        return source.problem(at, f"'{rest[0]}' closes no bracket", "take it out")
+    if "did not find expected key" in problem:
+        return _no_key(source, opened, at, indented)
+    if "expected '-' indicator" in problem:
+        hint = f"indent it like the list's other items, in column {opened[1] + 1}"
+        return source.problem(at, "an item of the list, '- …', is expected here", hint)
+    if "unknown escape character" in problem or "escape" in str(error.context or ""):
+        hint = "use single quotes, in which a backslash stands for itself"
+        return source.problem(at, "this escape after '\\' is none of YAML's", hint)
+    if "comment or line break" in problem:
+        mark = source.lines[opened[0]][opened[1] : opened[1] + 1]
+        hint = f"after '{mark}' the text begins on the next line; or put the whole in quotes"
+        return source.problem(at, f"text cannot stand on the line of '{mark}'", hint)
+    if "expected node content" in problem:
+        return source.problem(at, "a value is expected here", _unless_end(rest))
+    if "<document start>" in problem:
+        hint = "every key of the file's top level begins in the first column"
+        return source.problem(at, "the mapping that the file is has ended before this", hint)
+    return source.problem(at, f"this is not YAML: {problem}")
+
+
+def _position(mark: Any) -> Position:
+    return (mark.line, mark.column)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _needs_quotes(source: Source, at: Position) -> Problem:
+    text = source.lines[at[0]][at[1] :]
+    message = f"a text cannot begin with {text[:1]!r} unless it is quoted"
+    return source.problem(at, message, f"write it in quotes: '{_shortened(text)}'")
+
+
+def _unless_end(rest: str) -> str | None:
+    return f"{_shortened(rest)!r} is none" if rest else "the file ends too soon"
+
+
+def _colon(source: Source, at: Position, line: str) -> Problem:
+    found = _KEY_AND_TEXT.match(line)
+    if found is not None and at[1] > found.end(1):
+        key, text = found.groups()
+        whose = "a title" if key == "title" else "a text"
+        quoted = '"' + _shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
+    message = "a key cannot stand here: what is above already has a value"
+    hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"
+    return source.problem(at, message, hint)
+
+
+def _unclosed(source: Source, opened: Position, at: Position, kind: str, closing: str) -> Problem:
+    opening = source.lines[opened[0]][opened[1] : opened[1] + 1]
+    ended = at[0] >= len(source.lines) or not "".join(source.lines[at[0] :])[at[1] :].strip()
+    where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
+    message = (
+        f"the {kind} that '{opening}' opens here is not closed: ',' or '{closing}' is expected"
+    )
+    return source.problem(opened, f"{message} {where}", f"close it with '{closing}'")
+
+
+def _no_key(source: Source, opened: Position, at: Position, indented: bool) -> Problem:
+    if indented:
+        message = "a key is expected here, and the indentation fits none"
+        hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
+        return source.problem(at, message, hint)
+    message = "a line break is expected here: the value has ended before"
+    hint = "a quote within quoted text is doubled: 'it''s'"
+    return source.problem(at, message, hint)

@@ -1,0 +1,184 @@
+"""Numbers and laws as people write them: `512`, `1e6`, `2**20`, `1/3`, `normal(0, 1)`.
+
+One reading serves the claims file and the command line; what it writes reads back as the same
+float64. Arithmetic is done on literals alone, in float64, so that `9**9**9` overflows at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator
+
+from dropcheck.claims.registry import Value
+
+ACCEPTED = "write a number such as 512, 1e6, 2**20 or 1/3, or a law such as normal(0, 1)"
+
+# No name can be spelled with these but hexadecimal and exponents, so nothing else is ever parsed.
+_ARITHMETIC = re.compile(r"[0-9a-fA-FxXoO_.+\-*/%()\s]*")
+_LAW_BEGINS = re.compile(r"[^\W\d]\w*\s*\(")
+_LONGEST_NUMBER = 200  # characters; a written number needs a tenth of it
+_LONGEST_LAW = 2_000  # a `categorical` of a hundred probabilities still fits
+
+_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+}
+
+
+def parse_number(text: str) -> float:
+    """The finite number that a text of literals and arithmetic stands for.
+
+    Raises:
+        ValueError: a predicate ("is not a number", "is too large", …) that the caller completes.
+
+    >>> parse_number("2**20"), parse_number(" 1e-3"), parse_number("010")
+    (1048576.0, 0.001, 10.0)
+    >>> parse_number("9**9**9")
+    Traceback (most recent call last):
+    ...
+    ValueError: is too large: numbers are float64, up to 1.8e308
+    """
+    if not text.strip() or len(text) > _LONGEST_NUMBER or not _ARITHMETIC.fullmatch(text):
+        raise ValueError("is not a number")
+    try:
+        value = _literal_or_arithmetic(text)
+    except OverflowError:
+        value = math.inf
+    except ZeroDivisionError:
+        raise ValueError("divides by zero") from None
+    if not math.isfinite(value):
+        raise ValueError("is too large: numbers are float64, up to 1.8e308")
+    return value + 0.0  # -0.0 is 0.0: one number, one case
+
+
+def _literal_or_arithmetic(text: str) -> float:
+    try:
+        return float(text)  # what Python's grammar refuses too: `010`
+    except ValueError:
+        return _evaluate(_parsed(text))
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError("is not a number") from None
+
+
+def _evaluate(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return float(value)
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+            return _UNARY[type(op)](_evaluate(operand))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            result = _BINARY[type(op)](_evaluate(left), _evaluate(right))
+            if isinstance(result, complex):  # Python's (-8)**(1/3)
+                raise ValueError("is not a real number")
+            return result
+        case _:
+            raise ValueError("is not a number")
+
+
+def parse_value(text: str) -> Value:
+    """A number, or the text of a law in one spelling.
+
+    Raises:
+        ValueError: a predicate ("is neither a number nor a law", …) that the caller completes.
+
+    >>> parse_value("1/4"), parse_value("normal( 0,1 )")
+    (0.25, 'normal(0, 1)')
+    """
+    stripped = text.strip()
+    if not stripped:
+        raise ValueError("is empty")
+    if _LAW_BEGINS.match(stripped):
+        return _one_spelling(stripped)
+    try:
+        return parse_number(stripped)
+    except ValueError as error:
+        if str(error) != "is not a number":
+            raise
+        raise ValueError("is neither a number nor a law") from None
+
+
+def _one_spelling(law: str) -> str:
+    """The law with one kind of spacing, so that two spellings are one case."""
+    if len(law) > _LONGEST_LAW:
+        raise ValueError(f"is longer than {_LONGEST_LAW} characters")
+    closing = _closing_bracket(law)
+    if closing is None:
+        raise ValueError("has brackets that do not match")
+    if closing != len(law) - 1:
+        raise ValueError("goes on after the law's closing bracket")
+    law = re.sub(r"\s+", " ", law)
+    law = re.sub(r" ?([()\[\],]) ?", r"\1", law)
+    return law.replace(",", ", ")
+
+
+def _closing_bracket(text: str) -> int | None:
+    """Where the first bracket of the text closes, None where brackets do not match by then."""
+    expected: list[str] = []
+    for place, character in enumerate(text):
+        if character in "([":
+            expected.append(")" if character == "(" else "]")
+        elif character in ")]":
+            if not expected or expected.pop() != character:
+                return None
+            if not expected:
+                return place
+    return None
+
+
+def split_values(text: str) -> tuple[str, ...]:
+    """The texts between the commas that stand outside all brackets.
+
+    >>> split_values("0.1, normal(0, 1)")
+    ('0.1', 'normal(0, 1)')
+    """
+    return tuple(part.strip() for part in _split(text))
+
+
+def _split(text: str) -> Iterator[str]:
+    depth = start = 0
+    for place, character in enumerate(text):
+        if character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield text[start:place]
+            start = place + 1
+    yield text[start:]
+
+
+def format_value(value: Value) -> str:
+    """The shortest usual writing of a value that reads back as the same float64.
+
+    >>> [format_value(v) for v in (512.0, 0.1, 1e6, 1048576.0, 1e-9, -0.5, "normal(0, 1)")]
+    ['512', '0.1', '1e6', '1048576', '1e-9', '-0.5', 'normal(0, 1)']
+    """
+    if isinstance(value, str):
+        return value
+    if not math.isfinite(value):
+        return repr(value)
+    usual = str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(value)
+    for digits in range(17):  # the fewest digits that still read back as the same number
+        mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+        if float(f"{mantissa}e{exponent}") == value:
+            break
+    scientific = f"{mantissa}e{int(exponent)}"
+    ordinary = 1e-4 <= abs(value) < 1e6 or value == 0
+    return usual if ordinary or len(usual) <= len(scientific) else scientific

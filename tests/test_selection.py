@@ -1,0 +1,275 @@
+"""Which cases a command speaks of, and the command that names one of them again."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.selection import (
+    parameter_names,
+    repeat_command,
+    select,
+    select_claims,
+)
+from dropcheck.errors import DropcheckError, NothingSelected, Problem
+
+REGISTRY = read_text(
+    """\
+dropcheck: 1
+claims:
+  qk-variance:
+    title: T
+    tags: [attention, scaling]
+    parameters: {dk: [16, 64], mu: 0}
+    claim: dk == dk
+  dropout-mean:
+    title: T
+    tags: [dropout]
+    parameters: {p: [0.1, 0.5], alpha: 1}
+    claim: p == p
+  dropout-pairs:
+    title: T
+    tags: [dropout, scaling]
+    cases: [{p: 0.1, n: 10}, {p: 0.5, n: 10}, {p: 0.5, n: 40}]
+    claim: p == p
+  plain:
+    title: T
+    claim: 1 == 1
+""",
+    "claims.yaml",
+)
+
+
+def ids(cases: tuple[Case, ...]) -> list[str]:
+    return list(dict.fromkeys(case.claim.id for case in cases))
+
+
+def points(cases: tuple[Case, ...], claim: str) -> list[dict[str, float | str]]:
+    return [dict(case.parameters) for case in cases if case.claim.id == claim]
+
+
+def problems_of(
+    registry: Registry = REGISTRY,
+    patterns: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
+    reserved: frozenset[str] = frozenset(),
+    **overrides: str,
+) -> tuple[Problem, ...]:
+    with pytest.raises(DropcheckError) as caught:
+        select(registry, patterns, tags, overrides, reserved=reserved)
+    assert type(caught.value) is DropcheckError  # exit 2, not 5
+    return caught.value.problems
+
+
+ALL = ["qk-variance", "dropout-mean", "dropout-pairs", "plain"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "tags", "selected"),
+    [
+        ([], [], ALL),
+        (["all"], [], ALL),
+        (["all", "plain"], [], ALL),
+        (["plain"], [], ["plain"]),
+        (["plain", "qk-variance"], [], ["qk-variance", "plain"]),  # the file's order
+        (["plain", "plain"], [], ["plain"]),
+        (["dropout-*"], [], ["dropout-mean", "dropout-pairs"]),
+        (["*-[mv]*"], [], ["qk-variance", "dropout-mean"]),
+        (["*"], ["dropout"], ["dropout-mean", "dropout-pairs"]),
+        ([], ["attention", "dropout"], ["qk-variance", "dropout-mean", "dropout-pairs"]),
+        (["dropout-*"], ["scaling"], ["dropout-pairs"]),
+    ],
+)
+def test_patterns_and_tags(patterns: list[str], tags: list[str], selected: list[str]) -> None:
+    assert ids(select(REGISTRY, patterns, tags, {})) == selected
+    assert [claim.id for claim in select_claims(REGISTRY, patterns, tags)] == selected
+
+
+def test_without_overrides_the_cases_are_the_registry_s() -> None:
+    assert select(REGISTRY) == REGISTRY.expand()
+
+
+@pytest.mark.parametrize(
+    ("patterns", "tags", "message", "hint"),
+    [
+        (["x*"], [], "no claim's id fits 'x*'", "dropcheck list"),
+        (["plain", "x*"], [], "no claim's id fits 'x*'", "dropcheck list"),
+        ([], ["atention"], "no claim has the tag 'atention'", "did you mean 'attention'?"),
+        ([], ["Dropout"], "no claim has the tag 'Dropout'", "did you mean 'dropout'?"),
+        ([], ["zzz"], "no claim has the tag 'zzz'", "the tags are attention, scaling, dropout"),
+        (["plain"], ["dropout"], "no claim among 'plain' has the tag 'dropout'", ""),
+    ],
+)
+def test_nothing_is_selected(patterns: list[str], tags: list[str], message: str, hint: str) -> None:
+    with pytest.raises(NothingSelected) as caught:
+        select(REGISTRY, patterns, tags, {})
+    (problem,) = caught.value.problems
+    assert problem.message == message
+    assert hint in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("qk-varianc", "did you mean 'qk-variance'?"),
+        ("QK-Variance", "did you mean 'qk-variance'?"),
+        ("zzz", "dropcheck list shows every id"),
+        ("All", "did you mean 'all'?"),
+        ("", "dropcheck list shows every id"),
+    ],
+)
+def test_an_unknown_id(name: str, hint: str) -> None:
+    (problem,) = problems_of(patterns=("plain", name))
+    assert problem.message == f"there is no claim {name!r} in claims.yaml"
+    assert problem.hint == hint
+
+
+def test_an_unknown_id_outranks_an_idle_glob() -> None:
+    assert len(problems_of(patterns=("zzz", "x*", "yyy"))) == 2
+
+
+# ---- overrides ----------------------------------------------------------------------------------
+
+
+def test_an_override_replaces_the_grid() -> None:
+    cases = select(REGISTRY, ["qk-variance"], [], {"dk": "512, 2**10,1e3"})
+    assert points(cases, "qk-variance") == [
+        {"dk": 512.0, "mu": 0.0},
+        {"dk": 1024.0, "mu": 0.0},
+        {"dk": 1000.0, "mu": 0.0},
+    ]
+    assert all(case.claim is REGISTRY.claims["qk-variance"] for case in cases)
+
+
+def test_an_overridden_case_has_the_key_of_the_registry_s() -> None:
+    (case,) = select(REGISTRY, ["qk-variance"], [], {"dk": "2**4"})
+    assert case.key == REGISTRY.expand()[0].key
+    (other,) = select(REGISTRY, ["qk-variance"], [], {"dk": "17"})
+    assert other.key != case.key
+
+
+def test_a_law_for_a_number_is_taken_as_it_is() -> None:
+    cases = select(REGISTRY, ["qk-variance"], [], {"mu": "normal(0,1), choice([1, 2])"})
+    assert [point["mu"] for point in points(cases, "qk-variance")[:2]] == [
+        "normal(0, 1)",
+        "choice([1, 2])",
+    ]
+
+
+def test_one_value_twice_is_one_case() -> None:
+    assert len(select(REGISTRY, ["qk-variance"], [], {"dk": "16,2**4,16.0"})) == 1
+
+
+def test_claims_that_lack_the_parameter_run_as_they_are() -> None:
+    cases = select(REGISTRY, [], [], {"p": "0.9"})
+    assert len(points(cases, "qk-variance")) == 2
+    assert points(cases, "dropout-mean") == [{"p": 0.9, "alpha": 1.0}]
+    assert len(points(cases, "plain")) == 1
+
+
+def test_an_override_of_listed_cases_replaces_the_name_in_every_row() -> None:
+    cases = select(REGISTRY, ["dropout-pairs"], [], {"p": "0.2,0.3"})
+    assert points(cases, "dropout-pairs") == [
+        {"p": 0.2, "n": 10.0},
+        {"p": 0.3, "n": 10.0},
+        {"p": 0.2, "n": 40.0},
+        {"p": 0.3, "n": 40.0},
+    ]
+    both = select(REGISTRY, ["dropout-pairs"], [], {"p": "0.2", "n": "5"})
+    assert points(both, "dropout-pairs") == [{"p": 0.2, "n": 5.0}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("banana", "--dk: 'banana' is neither a number nor a law"),
+        ("9**9**9", "--dk: '9**9**9' is too large: numbers are float64, up to 1.8e308"),
+        ("nan", "--dk: 'nan' is neither a number nor a law"),
+        ("1/0", "--dk: '1/0' divides by zero"),
+        ("", "--dk: a value in '' is empty"),
+        ("1,,2", "--dk: a value in '1,,2' is empty"),
+        ("normal(0, 1", "--dk: 'normal(0, 1' has brackets that do not match"),
+        ("__import__('os')", "--dk: \"__import__('os')\" "),
+    ],
+)
+def test_a_value_that_is_none(text: str, message: str) -> None:
+    if text.startswith("__"):  # the form of a law: it stays text, and no law has that name
+        (case,) = select(REGISTRY, ["qk-variance"], [], {"dk": text})
+        assert case.parameters["dk"] == text
+        return
+    (problem,) = problems_of(patterns=("qk-variance",), dk=text)
+    assert problem.message == message
+    assert "write a number such as 512, 1e6, 2**20 or 1/3" in (problem.hint or "")
+
+
+def test_every_wrong_value_is_told_of() -> None:
+    assert len(problems_of(dk="a,b", p="c", zz="1")) == 4
+
+
+def test_a_reserved_name_is_told_of_as_it_is_set() -> None:
+    (problem,) = problems_of(reserved=frozenset({"alpha"}), alpha="x")
+    assert problem.message.startswith("--set alpha: 'x' is")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "name", "hint"),
+    [
+        (("qk-variance",), "dq", "did you mean '--dk'?"),
+        (("qk-variance",), "n", "the parameters here are dk, mu"),
+        (("plain",), "dk", "the selected claims have no parameters"),
+    ],
+)
+def test_an_unknown_parameter(patterns: tuple[str, ...], name: str, hint: str) -> None:
+    with pytest.raises(DropcheckError) as caught:
+        select(REGISTRY, patterns, [], {name: "1"})
+    (problem,) = caught.value.problems
+    assert problem.message == f"no selected claim has a parameter {name!r}"
+    assert problem.hint == hint
+
+
+def test_a_sweep_of_too_many_cases_is_refused() -> None:
+    many = ",".join(str(n) for n in range(400))
+    (problem,) = problems_of(patterns=("qk-variance",), dk=many, mu=many)
+    assert problem.message == "qk-variance would have 160,000 cases, and the most is 100,000"
+
+
+# ---- names and commands -------------------------------------------------------------------------
+
+
+def test_parameter_names() -> None:
+    assert parameter_names(REGISTRY) == ("dk", "mu", "p", "alpha", "n")
+    assert parameter_names(REGISTRY, ["qk-*", "nonsense"]) == ("dk", "mu")
+    assert parameter_names(REGISTRY, ["nonsense"]) == ()
+
+
+def test_a_command_that_repeats_a_case() -> None:
+    cases = select(REGISTRY, ["qk-variance"], [], {"dk": "512"})
+    assert repeat_command(cases[0], 0) == "dropcheck run qk-variance --dk 512 --mu 0 --seed 0"
+
+
+def test_a_command_for_another_file_a_reserved_name_and_a_shell() -> None:
+    overrides = {"p": "1/3", "alpha": "normal(0, 1)"}
+    (case,) = select(REGISTRY, ["dropout-mean"], [], overrides)
+    command = repeat_command(case, 7, "my claims.yaml", reserved={"alpha"})
+    assert command == (
+        "dropcheck run dropout-mean --file 'my claims.yaml' --p 0.3333333333333333 "
+        "--set 'alpha=normal(0, 1)' --seed 7"
+    )
+
+
+def test_a_negative_value_is_not_taken_for_an_option() -> None:
+    (case,) = select(REGISTRY, ["qk-variance"], [], {"mu": "-1", "dk": "1"})
+    assert repeat_command(case, 0) == "dropcheck run qk-variance --dk 1 --mu=-1 --seed 0"
+
+
+def test_a_command_selects_the_case_that_it_came_from() -> None:
+    for case in select(REGISTRY, [], [], {"p": "1/3, 1e-9", "mu": "-2.5, normal(0, 1)"}):
+        _, _, pattern, *words = shlex.split(repeat_command(case, 0).replace("=", " ", 1))
+        options = dict(zip(words[::2], words[1::2], strict=True))
+        assert options.pop("--seed") == "0"
+        overrides = {name.removeprefix("--"): text for name, text in options.items()}
+        (again,) = select(REGISTRY, [pattern], [], overrides)
+        assert again.key == case.key

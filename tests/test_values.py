@@ -1,0 +1,163 @@
+"""Numbers and laws as people write them, and back."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dropcheck.claims.values import format_value, parse_number, parse_value, split_values
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("512", 512),
+        (" 512 ", 512),
+        ("010", 10),
+        ("0x10", 16),
+        ("1_000", 1000),
+        ("1e6", 1e6),
+        ("1E-3", 1e-3),
+        (".5", 0.5),
+        ("-1", -1),
+        ("+1", 1),
+        ("-0", 0),
+        ("2**20", 2**20),
+        ("2**-1", 0.5),
+        ("-2**2", -4),
+        ("1/3", 1 / 3),
+        ("(1 + 2) * 3", 9),
+        ("7 // 2", 3),
+        ("7 % 4", 3),
+        ("1 - 0.1", 1 - 0.1),
+    ],
+)
+def test_numbers(text: str, number: float) -> None:
+    assert parse_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        ("", "is not a number"),
+        ("banana", "is not a number"),
+        ("e", "is not a number"),
+        ("1 2", "is not a number"),
+        ("1,2", "is not a number"),
+        ("(1", "is not a number"),
+        ("1 (2)", "is not a number"),
+        ("1.e5.f", "is not a number"),
+        ("1j", "is not a number"),
+        ("True", "is not a number"),
+        ("nan", "is not a number"),
+        ("inf", "is not a number"),
+        ("[1][0]", "is not a number"),
+        ("1 if 1 else 2", "is not a number"),
+        ("()", "is not a number"),
+        ("~1", "is not a number"),
+        ("1 | 2", "is not a number"),
+        ("(" * 90 + "1" + ")" * 90, None),
+        ("(" * 200, "is not a number"),
+        ("1" * 201, "is not a number"),
+        ("\u0661", "is not a number"),
+        ("1e999", "is too large"),
+        ("10**400", "is too large"),
+        ("9**9**9", "is too large"),
+        ("9**9**9**9**9", "is too large"),
+        ("1e308*10", "is too large"),
+        ("1/0", "divides by zero"),
+        ("0**-1", "divides by zero"),
+        ("1 % 0", "divides by zero"),
+        ("(-8)**(1/3)", "is not a real number"),
+    ],
+)
+def test_what_is_no_number(text: str, predicate: str | None) -> None:
+    start = time.perf_counter()
+    if predicate is None:
+        assert parse_number(text) == 1
+    else:
+        with pytest.raises(ValueError, match=predicate):
+            parse_number(text)
+    assert time.perf_counter() - start < 1
+
+
+@given(st.text(alphabet="0123456789.eExX_+-*/%() abf", max_size=30))
+def test_any_text_is_a_finite_number_or_refused(text: str) -> None:
+    try:
+        number = parse_number(text)
+    except ValueError:
+        return
+    assert abs(number) < float("inf")
+    assert parse_number(format_value(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.25", 0.25),
+        ("normal(0, 1)", "normal(0, 1)"),
+        ("normal( 0,1 )", "normal(0, 1)"),
+        (" rademacher ( ) ", "rademacher()"),
+        ("choice([1,2 , 3])", "choice([1, 2, 3])"),
+        ("uniform(-sqrt(3), sqrt(3))", "uniform(-sqrt(3), sqrt(3))"),
+        ("normal(0, 1 if a else  2)", "normal(0, 1 if a else 2)"),
+        ("normal(mean=0,\n sd=1)", "normal(mean=0, sd=1)"),
+    ],
+)
+def test_values(text: str, value: float | str) -> None:
+    assert parse_value(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        ("", "is empty"),
+        ("banana", "is neither a number nor a law"),
+        ("normal", "is neither a number nor a law"),
+        ("2 * normal(0, 1)", "is neither a number nor a law"),
+        ("9**9**9", "is too large"),
+        ("normal(0, 1", "has brackets that do not match"),
+        ("choice([1, 2)", "has brackets that do not match"),
+        ("normal(0, 1)[3]", "goes on after"),
+        ("normal(0, 1) + 1", "goes on after"),
+        ("choice([" + "1, " * 1_000 + "1])", "is longer than"),
+    ],
+)
+def test_what_is_no_value(text: str, predicate: str) -> None:
+    with pytest.raises(ValueError, match=predicate):
+        parse_value(text)
+
+
+def test_commas_within_brackets_do_not_split() -> None:
+    text = "0.1, normal(0, 1),choice([1, 2]),"
+    assert split_values(text) == ("0.1", "normal(0, 1)", "choice([1, 2])", "")
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_what_is_written_reads_back(number: float) -> None:
+    text = format_value(number)
+    assert parse_number(text) == number
+    assert len(text) <= max(len(repr(number)), 2)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (512.0, "512"),
+        (100000.0, "100000"),
+        (1e6, "1e6"),
+        (2.5e6, "2.5e6"),
+        (1048576.0, "1048576"),
+        (1e16, "1e16"),
+        (0.1, "0.1"),
+        (0.0001, "0.0001"),
+        (1e-5, "1e-5"),
+        (-1 / 3, "-0.3333333333333333"),
+    ],
+)
+def test_how_numbers_are_written(number: float, text: str) -> None:
+    assert format_value(number) == text
