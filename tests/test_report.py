@@ -18,7 +18,7 @@ from dropcheck.report.json_report import errors_json, run_json
 from dropcheck.report.listing import CheckedFile, check_json, check_line, claims_table
 from dropcheck.report.problems import problems_text
 from dropcheck.report.statements import split_statement
-from dropcheck.report.table import MOST_BLOCKS, run_report, summary_line, worst
+from dropcheck.report.table import MOST_BLOCKS, run_report, worst
 from dropcheck.report.terminal import Terminal, plain, render, styled, terminal_of
 from dropcheck.results import CaseResult, Guarantee, Outcome, RunResult, Settings, Verdict
 
@@ -200,7 +200,7 @@ def test_the_table_at_40_columns_is_a_block_a_row() -> None:
         "  result      pass\n"
         "\n"
         "1 case: 1 passed, 0 failed, 0 undecided\n"
-        "· 262k draws · 0.9 s · seed 0 · α 1e-6 ·\n"
+        "262k draws · 0.9 s · seed 0 · α 1e-6\n"
         "claims.yaml\n"
     )
 
@@ -340,8 +340,18 @@ def test_a_warning_is_told_once_with_its_claims() -> None:
 
 
 def test_the_summary_says_where_a_run_was_interrupted() -> None:
-    assert summary_line(run_of(PASSED, interrupted=True)).startswith("interrupted · 1 case")
-    assert "interrupted" not in summary_line(run_of(PASSED))
+    report = run_report(run_of(PASSED, interrupted=True), Terminal(), quiet=True)
+    assert report.startswith("interrupted · 1 case: 1 passed")
+    assert "interrupted" not in run_report(run_of(PASSED), Terminal(), quiet=True)
+
+
+def test_long_parameters_are_wrapped_before_a_table_is_given_up() -> None:
+    long = replace(PASSED, parameters={"law": "truncated_normal(0, 1, -2, 2)", "dk": 512.0})
+    table = run_report(run_of(long), Terminal(66)).split("\n\n")[0].splitlines()
+    assert table[0].split() == ["claim", "claimed", "estimated", "verdict"]
+    end = table[0].index("claimed")
+    first_column = "".join(line[:end].replace(" ", "") for line in table[3:])
+    assert first_column == "qk-variancelaw=truncated_normal(0,1,-2,2),dk=512"
 
 
 # terminals

@@ -66,10 +66,14 @@ def arrange(
 
 
 def _column_width(rows: Sequence[Mapping[str, Cell]], fields: Fields, column: Sequence[str]) -> int:
-    texts = [fields.headings[name] for name in column]
-    texts += [row[name].text for row in rows for name in column if name in row]
-    width = max(cell_len(text) for text in texts)
-    return min(width, WRAPPED) if set(column) & set(fields.prose) else width
+    """The least width that cuts nothing: prose may be wrapped, but not into a ribbon."""
+    widths = []
+    for name in column:
+        texts = [row[name].text for row in rows if name in row]
+        longest = max(map(cell_len, texts), default=0)
+        widths.append(min(longest, WRAPPED) if name in fields.prose else longest)
+        widths.append(cell_len(fields.headings[name]))
+    return max(widths)
 
 
 def _width(rows: Sequence[Mapping[str, Cell]], fields: Fields, layout: Layout) -> int:

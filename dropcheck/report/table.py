@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from rich.cells import cell_len
 from rich.console import RenderableType
 
 from dropcheck.report import numbers, words
@@ -28,6 +29,7 @@ FIELDS = Fields(
         "result": "result",
     },
     right=("claimed", "estimated", "draws"),
+    prose=("parameters",),
 )
 
 _MEASURED = (("claimed",), ("estimated",), ("interval",))
@@ -78,8 +80,7 @@ def run_report(
     items += _failures(result.cases, terminal)
     if not quiet:
         items += _warnings(result)
-    items.append(styled(summary_line(result)))
-    return render(items, terminal)
+    return render([*items, *_packed(summary_parts(result), terminal)], terminal)
 
 
 def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
@@ -213,9 +214,10 @@ def _names(claims: Mapping[str, int]) -> str:
     return f"{', '.join(names)}: " if names else ""
 
 
-def summary_line(result: RunResult) -> str:
+def summary_parts(result: RunResult) -> tuple[str, ...]:
     """Cases, passed, failed, undecided, draws, seconds, seed, α, registry: one line."""
-    parts = (
+    return (
+        *(("interrupted",) if result.interrupted else ()),
         f"{numbers.plural(len(result.cases), 'case')}: {result.count(Outcome.PASS)} passed, "
         f"{result.count(Outcome.FAIL)} failed, {result.count(Outcome.UNDECIDED)} undecided",
         f"{numbers.count(result.draws)} draws",
@@ -224,4 +226,13 @@ def summary_line(result: RunResult) -> str:
         f"α {numbers.exact(result.settings.alpha)}",
         one_line(result.registry),
     )
-    return ("interrupted · " if result.interrupted else "") + " · ".join(parts)
+
+
+def _packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
+    """The parts on one line, or on as few as the terminal needs: broken between parts."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]} · {part}" if lines else part
+        fits = terminal.width is None or cell_len(terminal.spell(longer)) <= terminal.width
+        lines[-1:] = [longer] if fits else [*lines[-1:], part]
+    return [styled(line) for line in lines]
