@@ -33,7 +33,7 @@ class DropcheckError(Exception):
         super().__init__("\n".join(problem.message for problem in self.problems))
 
 
-class NothingSelected(DropcheckError):
+class NothingSelected(DropcheckError):  # noqa: N818 - no error: an exit code of its own
     """A pattern or a tag that no claim answers to."""
 
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 
 # Early looks catch claims that are grossly false, late ones those that the pilot misjudged; most
 # of the error is spent where the verdict is expected. After the planned look the shares fall as
 # 1/(k (k + 1)), which sums to 1 over all k.
 EARLY = ((1 / 16, 0.04), (1 / 4, 0.06))
 PLANNED = 0.6
-GROWTH = 1.5
+GROWTH = 1.3
+# The estimate will lie off by chance: so many standard errors hold it in two runs of three.
+CHANCE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
         alpha: the case's error; the shares of all looks sum to no more.
 
     >>> [look.draws for look in looks(1600, 10, 4000, 1e-6)]
-    [100, 400, 1600, 2400, 3600, 4000]
+    [100, 400, 1600, 2080, 2704, 3516, 4000]
     """
     planned = max(planned, fewest)
     last = 0
@@ -67,8 +70,22 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
         k += 1
 
 
-def draws_needed(draws: int, half_width: float, target: float) -> float:
-    """Draws at which an interval of this half-width would have the target's: it falls as 1/√n."""
+def draws_needed(
+    draws: int, error: float, second_order: float, target: float, alpha: float
+) -> float:
+    """Draws at which an interval is likely to be as narrow as a target half-width.
+
+    Args:
+        draws: those that `error` and `second_order` come from.
+        error: the standard error, which falls as 1/√n.
+        second_order: the half-width's second-order part, which falls as 1/n.
+        target: the half-width wanted.
+        alpha: the error of the look.
+
+    >>> round(draws_needed(100, 0.1, 0.0, 0.01, 0.05))
+    87621
+    """
     if not target > 0:
         return math.inf
-    return draws * (half_width / target) ** 2
+    quantile = NormalDist().inv_cdf(1 - alpha / 2) if alpha > 1e-15 else 8.3
+    return draws * (((quantile + CHANCE) * error / target) ** 2 + second_order / target)

@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 Theta = Callable[[Floats], Floats]
 """Averages [terms, points] to the quantity at each point [points]."""
 
-FEWEST_BLOCKS = 32
+FEWEST_BLOCKS = 64
 # Share of the error that pays for the ellipsoid of the second-order term; the interval's width
 # hardly feels it, for it enters through a logarithm.
 SECOND_ORDER_SHARE = 0.1
@@ -53,6 +53,7 @@ class Interval:
     high: float
     standard_error: float
     unmet: str | None = None
+    second_order: float = 0.0  # what the second-order term adds to the half-width
 
     @property
     def half_width(self) -> float:
@@ -113,6 +114,7 @@ def estimate_interval(sums: Floats, block_draws: int, theta: Theta, alpha: float
         centre + error * (quantile + max(shift, 0.0)) + remainder[1],
         error,
         _unmet(skewness, excess, blocks, quantile),
+        max(-remainder[0], remainder[1]),
     )
 
 

@@ -47,9 +47,7 @@ def widening(region: Region, asked: float) -> float:
     return min(asked, region.half_width / 10)
 
 
-def decide(
-    low: float, high: float, region: Region, widen: float, rounding: float = 0.0
-) -> Verdict:
+def decide(low: float, high: float, region: Region, widen: float, rounding: float = 0.0) -> Verdict:
     """Judge an interval [low, high] against a region.
 
     Refuted: the interval misses the region. Verified: it touches the region and lies within the

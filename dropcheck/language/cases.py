@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dropcheck.claims.registry import Claim, SourceText, Value as ParameterValue
+from dropcheck.claims.registry import Claim, SourceText
+from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import Folder, Value
 from dropcheck.language.lower import Lowering
@@ -86,7 +87,9 @@ def parse_law(text: str, at: Location) -> Call:
             Problem(f"{text!r} is not a law: {p.message}", at, p.hint) for p in error.problems
         ) from None
     if not isinstance(node, Call):
-        raise DropcheckError(Problem(f"{text!r} is not a law", at, "write for example normal(0, 1)"))
+        raise DropcheckError(
+            Problem(f"{text!r} is not a law", at, "write for example normal(0, 1)")
+        )
     return node
 
 
@@ -156,7 +159,9 @@ def _check_requires(
             problems.extend(error.problems)
             continue
         known = lowering.plain(value)
-        if known is not None and not (isinstance(known, float) and known and known == known):
+        if known is not None and not (
+            isinstance(known, float) and known != 0 and not math.isnan(known)
+        ):
             used = {n: v for n, v in parameters.items() if n in _names(node)}
             problems.append(
                 Problem(
@@ -169,9 +174,7 @@ def _check_requires(
     return broken
 
 
-def _operand(
-    lowering: Lowering, node: Node, parameters: Mapping[str, ParameterValue]
-) -> Value:
+def _operand(lowering: Lowering, node: Node, parameters: Mapping[str, ParameterValue]) -> Value:
     value = lowering.lower(node)
     if value.random:
         raise _outside_an_operator(node, value, lowering)
@@ -191,9 +194,7 @@ def _operand(
         )
     known = lowering.plain(value)
     if isinstance(known, float) and not math.isfinite(known):
-        raise node.at.error(
-            f"this side of the claim is {known}", "a claim compares finite numbers"
-        )
+        raise node.at.error(f"this side of the claim is {known}", "a claim compares finite numbers")
     return value
 
 

@@ -78,11 +78,11 @@ def _unused(parsed: ParsedClaim) -> Iterable[Problem]:
                 "take it out, or use it in 'model' or 'claim'",
             )
     for line in parsed.model:
-        for name in line.names:
-            if name.name not in used:
+        for node in line.names:
+            if node.name not in used:
                 yield Problem(
-                    f"the model's {name.name!r} is not used",
-                    name.at.location,
+                    f"the model's {node.name!r} is not used",
+                    node.at.location,
                     "take it out, or use it in 'claim'",
                 )
 

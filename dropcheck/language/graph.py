@@ -7,10 +7,12 @@ A graph is built by a `Folder`, which says what is known before any draw. While 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dropcheck.language import scalars
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Law, Shape
 
@@ -79,51 +81,46 @@ class Folder(Protocol):
         """The result of an operation on known values, or None if it cannot be told here."""
 
 
-def _quotient(a: float, b: float) -> float:
-    if b == 0:
-        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a)
-    return a / b
+def _told(compare: Callable[[float, float], bool]) -> Callable[[float, float], float]:
+    """A comparison as a number; NaN where it cannot be told."""
+
+    def compared(a: float, b: float) -> float:
+        return math.nan if math.isnan(a) or math.isnan(b) else float(compare(a, b))
+
+    return compared
 
 
-def _power(a: float, b: float) -> float:
-    try:
-        result = a**b
-    except OverflowError:
-        odd = b == math.floor(b) and math.fmod(b, 2) != 0
-        return -math.inf if a < 0 and odd else math.inf
-    except ZeroDivisionError:
-        return math.inf
-    return result if isinstance(result, float) else math.nan  # a complex root is no number here
+def _negation(a: float) -> float:
+    return math.nan if math.isnan(a) else float(not a)
 
 
-def _floor(a: float, b: float) -> float:
-    quotient = _quotient(a, b)
-    return float(math.floor(quotient)) if math.isfinite(quotient) and b else quotient
+def _conjunction(a: float, b: float) -> float:
+    return 0.0 if 0 in (a, b) else a + b if math.isnan(a + b) else 1.0
 
 
-def _modulo(a: float, b: float) -> float:
-    return a % b if b and math.isfinite(a) else math.nan
+def _disjunction(a: float, b: float) -> float:
+    return _negation(_conjunction(_negation(a), _negation(b)))
 
 
 _ARITHMETIC: dict[str, Callable[..., float]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": _quotient,
-    "//": _floor,
-    "%": _modulo,
-    "**": _power,
+    "/": scalars.divide,
+    "//": scalars.floor_divide,
+    "%": scalars.modulo,
+    "**": scalars.power,
     "negative": lambda a: -a,
-    "==": lambda a, b: float(a == b),
-    "!=": lambda a, b: float(a != b),
-    "<": lambda a, b: float(a < b),
-    "<=": lambda a, b: float(a <= b),
-    ">": lambda a, b: float(a > b),
-    ">=": lambda a, b: float(a >= b),
-    "and": lambda a, b: float(bool(a) and bool(b)),
-    "or": lambda a, b: float(bool(a) or bool(b)),
-    "not": lambda a: float(not a),
-    "conditional": lambda c, a, b: a if c else b,
+    "==": _told(operator.eq),
+    "!=": _told(operator.ne),
+    "<": _told(operator.lt),
+    "<=": _told(operator.le),
+    ">": _told(operator.gt),
+    ">=": _told(operator.ge),
+    "and": _conjunction,
+    "or": _disjunction,
+    "not": _negation,
+    "conditional": lambda c, a, b: math.nan if math.isnan(c) else a if c else b,
 }
 
 
@@ -158,8 +155,26 @@ class PlainFolder:
         if not all(isinstance(constant, float) for constant in constants):
             return None
         if function is not None:
-            if function.scalar is None or options:
+            if function.scalar is None:
                 return None
-            return float(function.scalar(*constants))
+            return float(function.scalar(*constants, **options))
         found = _ARITHMETIC.get(operation)
         return None if found is None else float(found(*constants))
+
+
+def hashable(value: Any) -> Any:
+    """Options as keys: slices become marked tuples."""
+    if isinstance(value, slice):
+        return ("slice", value.start, value.stop, value.step)
+    if isinstance(value, tuple):
+        return tuple(hashable(entry) for entry in value)
+    return value
+
+
+def thawed(value: Any) -> Any:
+    """The inverse of the above."""
+    if isinstance(value, tuple):
+        if value and value[0] == "slice":
+            return slice(*value[1:])
+        return tuple(thawed(entry) for entry in value)
+    return value

@@ -105,12 +105,12 @@ def parse_expression(source: SourceText) -> Node:
 
 
 def parse_model(source: SourceText) -> tuple[ModelLine, ...]:
-    """The lines of a model, in order.
+    r"""The lines of a model, in order.
 
     Raises:
         DropcheckError: with every line that cannot be read.
 
-    >>> [line.drawn for line in parse_model(SourceText.plain("x ~ normal(0, 1)\\ny = x + 1"))]
+    >>> [line.drawn for line in parse_model(SourceText.plain("x ~ normal(0, 1)\ny = x + 1"))]
     [True, False]
     """
     lines = _without_comments(source.text.split("\n"))
@@ -369,13 +369,12 @@ class _Converter:
                 message, hint = _OTHER_OPERATORS[type(op)]
                 raise at.error(message, hint)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
-                for op in ops:
-                    if type(op) not in _COMPARE:
-                        raise at.error(
-                            "'in' and 'is' are not part of the language",
-                            "compare with '==', and join comparisons with 'or'",
-                        )
-                operators = tuple(_COMPARE[type(op)] for op in ops)
+                if any(type(sign) not in _COMPARE for sign in ops):
+                    raise at.error(
+                        "'in' and 'is' are not part of the language",
+                        "compare with '==', and join comparisons with 'or'",
+                    )
+                operators = tuple(_COMPARE[type(sign)] for sign in ops)
                 return Compare(
                     at, operators, tuple(self.convert(operand) for operand in (left, *comparators))
                 )

@@ -149,7 +149,7 @@ class ModelLine:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A claim's statement as a chain: `operands[0] operators[0] operands[1] …`, one or two links."""
+    """A claim's statement: a chain `operands[0] operators[0] operands[1] …` of one or two links."""
 
     at: Position = field(compare=False, repr=False)
     operators: tuple[str, ...]

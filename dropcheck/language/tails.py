@@ -16,21 +16,90 @@ from dropcheck.language.graph import Kind, Value
 
 # Continuous laws whose density is positive at 0 wherever 0 lies inside their support.
 _POSITIVE_DENSITY = frozenset(
-    "normal uniform cauchy student_t laplace logistic gumbel triangular truncated_normal".split()
+    [
+        "normal",
+        "uniform",
+        "cauchy",
+        "student_t",
+        "laplace",
+        "logistic",
+        "gumbel",
+        "triangular",
+        "truncated_normal",
+    ]
 )
 # Exponential moments exist for every rate: nothing that exp does to them leaves a heavy tail.
-_LIGHTER_THAN_EXPONENTIAL = frozenset("normal rayleigh".split())
+_LIGHTER_THAN_EXPONENTIAL = frozenset(["normal", "rayleigh"])
 _BOUNDED = frozenset(
-    """sin cos arctan arctan2 tanh sigmoid erf erfc Phi phi sign isclose isfinite softmax one_hot
-    argmax argmin any all argsort""".split()
+    [
+        "sin",
+        "cos",
+        "arctan",
+        "arctan2",
+        "tanh",
+        "sigmoid",
+        "erf",
+        "erfc",
+        "Phi",
+        "phi",
+        "sign",
+        "isclose",
+        "isfinite",
+        "softmax",
+        "one_hot",
+        "argmax",
+        "argmin",
+        "any",
+        "all",
+        "argsort",
+    ]
 )
 # No larger than their arguments, up to a factor that does not vary.
 _NO_HEAVIER = frozenset(
-    """abs negative floor ceil round relu leaky_relu elu selu gelu silu softplus minimum maximum
-    where conditional sum mean max min sort cumsum cummax diff median quantile take concat stack
-    array subscript transpose std norm logsumexp diag trace sqrt_ arcsinh clip""".split()
+    [
+        "abs",
+        "negative",
+        "floor",
+        "ceil",
+        "round",
+        "relu",
+        "leaky_relu",
+        "elu",
+        "selu",
+        "gelu",
+        "silu",
+        "softplus",
+        "minimum",
+        "maximum",
+        "where",
+        "conditional",
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "sort",
+        "cumsum",
+        "cummax",
+        "diff",
+        "median",
+        "quantile",
+        "take",
+        "concat",
+        "stack",
+        "array",
+        "subscript",
+        "transpose",
+        "std",
+        "norm",
+        "logsumexp",
+        "diag",
+        "trace",
+        "sqrt_",
+        "arcsinh",
+        "clip",
+    ]
 )
-_LOGARITHMIC = frozenset("log log2 log10 log1p".split())
+_LOGARITHMIC = frozenset(["log", "log2", "log10", "log1p"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +247,7 @@ def _of_power(value: Value, orders: list[Order], plain: Plain) -> Order:
 
 
 def _of_exponential(argument: Value, order: Order, plain: Plain) -> Order:
-    """exp outgrows every power of a law with a power tail."""
+    """Exp outgrows every power of a law with a power tail."""
     base, sign = _unsigned(argument, plain)
     if base.kind == Kind.DRAW and base.law is not None and sign:
         known = [plain(found) for found in base.inputs]

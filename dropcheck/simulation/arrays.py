@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dropcheck.language.graph import Plain
 from dropcheck.language.vocabulary import Function, Shape
-from dropcheck.simulation import densities, kernels
+from dropcheck.simulation import kernels
 
 Array = npt.NDArray[Any]
 Kernel = Callable[..., Array]
@@ -29,13 +29,12 @@ TIE = 1e-12
 def nearly_tied(a: Array, b: Array) -> Array:
     """Where two arrays differ, but by no more than rounding could have made them."""
     apart = np.abs(a - b)
-    return (apart > 0) & (apart <= TIE * np.maximum(np.abs(a), np.abs(b)))
+    tied: Array = (apart > 0) & (apart <= TIE * np.maximum(np.abs(a), np.abs(b)))
+    return tied
 
 
 def _favoured(operation: str) -> Kernel:
-    """A comparison that takes near ties for equal where that makes it true ("near <="), or for
-    equal where that makes it false ("far <").
-    """
+    """A comparison that takes near ties in favour of true ("near <=") or of false ("far <")."""
     favour, sign = operation.split()
 
     def compared(a: Array, b: Array) -> Array:
@@ -50,10 +49,14 @@ def _favoured(operation: str) -> Kernel:
 
 
 def _density(*values: Array, law: str) -> Array:
+    from dropcheck.simulation import densities  # loads scipy.special: only when asked for
+
     return densities.density(law, values[:-1], values[-1])
 
 
 def _log_density(*values: Array, law: str) -> Array:
+    from dropcheck.simulation import densities
+
     return densities.log_density(law, values[:-1], values[-1])
 
 
@@ -81,8 +84,8 @@ def kernel(operation: str) -> Kernel:
             return _log_density
         case _:
             if operation in _OWN:
-                return cast(Kernel, getattr(kernels, _OWN[operation]))
-            return cast(Kernel, kernels.resolve(operation))
+                return cast("Kernel", getattr(kernels, _OWN[operation]))
+            return cast("Kernel", kernels.resolve(operation))
 
 
 _OWN = {

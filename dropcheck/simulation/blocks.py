@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -44,13 +45,15 @@ class Request:
 
     def carry_out(self) -> SpanSums:
         """Draw and sum: the blocks of all spans, in order."""
+        started = time.perf_counter()
         parts = [
             self.program.span(
                 stream(self.seed, self.case_key, self.purpose, span), self.centres, span
             )
             for span in range(self.first, self.first + self.count)
         ]
-        return joined(parts)
+        found = joined(parts)
+        return replace(found, seconds=time.perf_counter() - started)
 
 
 def joined(parts: list[SpanSums]) -> SpanSums:
@@ -60,6 +63,7 @@ def joined(parts: list[SpanSums]) -> SpanSums:
         np.concatenate([part.sums for part in parts]),
         sum(part.undefined for part in parts),
         min(firsts, default=None),
+        sum(part.seconds for part in parts),
     )
 
 
@@ -71,16 +75,19 @@ class Tally:
 
     def __init__(self, program: Program) -> None:
         self._base_draws = program.block_draws
+        self._span_draws = program.span_draws
         self._joined = 1  # blocks in a row
         self._rows: Sums = np.zeros((0, len(program.terms)))
         self._waiting: Sums = np.zeros((0, len(program.terms)))
         self.undefined = 0
         self.first_undefined: int | None = None
         self.spans = 0
+        self.seconds = 0.0  # spent on these spans, by all threads
 
     def add(self, found: SpanSums, spans: int) -> None:
         """Take in the next spans, in order."""
         self.spans += spans
+        self.seconds += found.seconds
         self.undefined += found.undefined
         if self.first_undefined is None:
             self.first_undefined = found.first_undefined
@@ -112,6 +119,11 @@ class Tally:
     def draws(self) -> int:
         """Draws that the sums rest on."""
         return len(self._rows) * self.block_draws
+
+    @property
+    def drawn(self) -> int:
+        """All draws made, those included that wait for their neighbours."""
+        return self.spans * self._span_draws
 
     @property
     def totals(self) -> npt.NDArray[np.float64]:

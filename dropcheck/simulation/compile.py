@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value
+from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
-from dropcheck.simulation.program import Program, ProgramBuilder
+from dropcheck.simulation.program import Program
 
 _POWERS = {"E": 1, "P": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
 

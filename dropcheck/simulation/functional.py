@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import Kind, Value
-from dropcheck.language.lower import thawed
+from dropcheck.language.graph import Kind, Value, thawed
 from dropcheck.simulation.arrays import Array, kernel, number
 
 Floats = npt.NDArray[np.float64]
@@ -37,8 +36,10 @@ class Leaf:
     second: int | None
 
     def _average(self, name: str, means: Floats) -> Floats:
-        found = means[self.columns[name]]
-        return found / means[self.columns["g"]] if "g" in self.columns else found
+        found: Floats = means[self.columns[name]]
+        if "g" in self.columns:
+            found = found / means[self.columns["g"]]
+        return found
 
     def _variance(self, name: str, means: Floats) -> Floats:
         spread: Floats = self._average(name * 2, means) - self._average(name, means) ** 2
@@ -55,11 +56,11 @@ class Leaf:
             case "Var":
                 return self._variance("u", means)
             case "Std":
-                return np.sqrt(np.maximum(self._variance("u", means), 0))
+                return np.asarray(np.sqrt(np.maximum(self._variance("u", means), 0)), np.float64)
             case "Cov" | "Corr":
-                covariance = self._average("uv", means) - u * self._average("v", means)
+                covariance: Floats = self._average("uv", means) - u * self._average("v", means)
                 if self.operator == "Cov":
-                    return covariance
+                    return np.asarray(covariance, dtype=np.float64)
                 both = self._variance("u", means) * self._variance("v", means)
                 return np.asarray(covariance / np.sqrt(both), dtype=np.float64)
             case "Skew":

@@ -1,0 +1,55 @@
+"""Statements in which nothing is random: worked out once, decided without an interval."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dropcheck.inference.region import decide
+from dropcheck.judging.statement import ROUNDING, scale_of, settling
+from dropcheck.judging.trial import Finding, Floats, Trial
+from dropcheck.results import CaseResult, Guarantee, Verdict
+from dropcheck.simulation.compile import Compiled, compile_case
+from dropcheck.simulation.functional import means_of
+
+
+def by_arithmetic(trial: Trial) -> CaseResult:
+    """Nothing is random: the quantities are worked out once."""
+    compiled = compile_case(trial.lowered)
+    program = compiled.program
+    centres = np.zeros(program.size)
+    if program.terms:
+        sums = program.span(np.random.default_rng(0), centres, 0).sums
+        means = means_of(sums, program.span_draws)
+    else:
+        means = np.zeros(0)
+    return trial.result(_at_a_point(trial, compiled, means, centres))
+
+
+def _at_a_point(trial: Trial, compiled: Compiled, means: Floats, centres: Floats) -> Finding:
+    found = compiled.functional.evaluate(means[:, np.newaxis], centres)
+    scale = scale_of(trial.reading, compiled, means, centres)
+    rounding = ROUNDING * compiled.functional.largest(means, centres)
+    verdicts = []
+    for comparison in trial.reading.comparisons:
+        value = float(comparison.quantity(found)[0])
+        if not math.isfinite(value):
+            return Finding(
+                Verdict.INCONCLUSIVE,
+                scale=scale,
+                guarantee=Guarantee.ARITHMETIC,
+                reason="the quantity is undefined (it works out as NaN or infinite)",
+            )
+        # arithmetic needs no resolution: what is not equal is different
+        verdicts.append((decide(value, value, comparison.region, 0.0, rounding), value, comparison))
+    verdict, value, comparison = settling(verdicts)
+    return Finding(
+        verdict,
+        value,
+        (value, value),
+        0.0,
+        comparison.region,
+        scale,
+        guarantee=Guarantee.ARITHMETIC,
+    )

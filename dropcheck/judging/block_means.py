@@ -1,0 +1,165 @@
+"""Functions of averages: block means, the limit theorem and the delta method, look by look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dropcheck.inference import budget
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval, estimate_interval
+from dropcheck.inference.region import Region, decide, widening
+from dropcheck.judging.statement import ROUNDING, more, planned, scale_of, settling
+from dropcheck.judging.trial import (
+    FEWEST_DRAWS,
+    PILOT_DRAWS,
+    Finding,
+    Floats,
+    Trial,
+    fitted,
+)
+from dropcheck.results import CaseResult, Guarantee, Verdict
+from dropcheck.simulation.blocks import Request, Tally
+from dropcheck.simulation.compile import Compiled
+from dropcheck.simulation.functional import means_of
+from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation.streams import MAIN, PILOT
+
+# Blocks of the pilot: its standard error is then known to about 6%.
+PILOT_BLOCKS = 128
+# Sightings of a model's rarest known outcome that must be expected before a normal limit is used.
+RARE_SIGHTINGS = 64
+
+
+def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
+    """A function of averages: block means, the limit theorem and the delta method."""
+    most = trial.most_draws(compiled.program)
+    program = fitted(compiled.program, most)
+    centres = program.centres(
+        trial.generator(PILOT, 0),
+        max(1, min(program.span_draws, PILOT_DRAWS)),
+    )
+    pilot = Tally(program)
+    wanted = min(PILOT_BLOCKS * program.block_draws, most)
+    yield from trial.draw_until(pilot, program, PILOT, centres, wanted)
+    trial.refuse_if_nowhere_defined(pilot)
+    fewest = max(
+        FEWEST_DRAWS,
+        FEWEST_BLOCKS * program.block_draws,
+        math.ceil(RARE_SIGHTINGS * program.rarest),
+    )
+    expected = fewest
+    if not pilot.undefined:
+        judged = _judged(trial, compiled, pilot, centres, trial.alpha)
+        if judged is not None and judged.decisive is not None:
+            expected = planned(
+                pilot.draws, judged.decisive, judged.regions, trial.alpha * budget.PLANNED
+            )
+    tally = Tally(program)
+    judged = None
+    for look in budget.looks(expected, min(fewest, most), most, trial.alpha):
+        yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
+        broken = trial.undefined(tally)
+        if broken is not None:
+            return trial.result(broken)
+        judged = _judged(trial, compiled, tally, centres, look.alpha)
+        decided = judged is not None and judged.finding.verdict is not Verdict.INCONCLUSIVE
+        hopeless = judged is None and tally.draws >= RARE_SIGHTINGS / RAREST_SEEN
+        if decided or hopeless or trial.out_of_time():
+            break
+    if judged is None:
+        return trial.result(
+            Finding(
+                Verdict.INCONCLUSIVE,
+                draws=tally.draws,
+                blocks=len(tally.sums),
+                seconds=tally.seconds,
+                reason=why_undefined(compiled, tally),
+            )
+        )
+    return trial.result(replace(judged.finding, warnings=trial.ties(program)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One look: the finding, and what the plan of the next is made from."""
+
+    finding: Finding
+    decisive: Interval | None
+    regions: list[tuple[Region, float]]
+
+
+def _judged(
+    trial: Trial, compiled: Compiled, tally: Tally, centres: Floats, alpha: float
+) -> _Judged | None:
+    """Judge every comparison of the statement at one look; None where it is undefined."""
+    reading = trial.reading
+    functional = compiled.functional
+    means = means_of(tally.sums, tally.draws)
+    operands = functional.evaluate(means[:, np.newaxis], centres)
+    if not all(math.isfinite(float(operand[0])) for operand in operands):
+        return None
+    scale = scale_of(reading, compiled, means, centres)
+    sharpness = trial.sharpness(scale)
+    share = alpha / len(reading.comparisons)
+    found: list[tuple[Verdict, Interval, Comparison]] = []
+    regions: list[tuple[Region, float]] = []
+    for comparison in reading.comparisons:
+
+        def theta(points: Floats, comparison: Comparison = comparison) -> Floats:
+            return comparison.quantity(functional.evaluate(points, centres))
+
+        interval = estimate_interval(tally.sums, tally.block_draws, theta, share)
+        asked = trial.resolution if comparison.share else sharpness
+        widen = widening(comparison.region, asked)
+        rounding = ROUNDING * functional.largest(means, centres)
+        if comparison.share and comparison.against is not None:
+            rounding /= max(abs(float(operands[comparison.against][0])), 1e-300)
+        if widen > 0:
+            rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
+        verdict = Verdict.INCONCLUSIVE
+        if interval.unmet is None:
+            verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
+        found.append((verdict, interval, comparison))
+        regions.append((comparison.region, widen))
+    verdict, interval, comparison = settling(found)
+    reason = None
+    if verdict is Verdict.INCONCLUSIVE:
+        reason = interval.unmet or "the interval is still too wide"
+    unit = 1.0
+    if comparison.share and comparison.against is not None:
+        unit = abs(float(operands[comparison.against][0]))  # shown as a difference, not a share
+    worst = [(region, widen) for region, widen in regions if region is comparison.region]
+    finding = Finding(
+        verdict,
+        interval.estimate * unit,
+        (interval.low * unit, interval.high * unit),
+        interval.standard_error * unit,
+        Region(
+            comparison.region.low * unit,
+            comparison.region.high * unit,
+            comparison.region.low_open,
+            comparison.region.high_open,
+        ),
+        scale,
+        tally.draws,
+        len(tally.sums),
+        tally.seconds,
+        Guarantee.ASYMPTOTIC,
+        reason,
+        more(verdict, tally.draws, interval, worst, trial.alpha),
+    )
+    usable = math.isfinite(interval.half_width)
+    return _Judged(finding, interval if usable else None, worst)
+
+
+def why_undefined(compiled: Compiled, tally: Tally) -> str:
+    """What makes the quantity undefined at the averages themselves."""
+    for leaf in compiled.functional.leaves.values():
+        column = leaf.columns.get("g")
+        if column is not None and tally.totals[column] == 0:
+            return f"the condition was never met in {tally.draws:,} draws"
+    return "the quantity is undefined at the averages (a division by 0, or Corr of a constant)"

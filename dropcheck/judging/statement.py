@@ -1,0 +1,71 @@
+"""What the judges share: the scale of a claim, the part that settles it, the draws to plan for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+from dropcheck.inference import budget
+from dropcheck.inference.comparison import Comparison, Reading
+from dropcheck.inference.interval import Interval
+from dropcheck.inference.region import Region, reach
+from dropcheck.judging.trial import Floats
+from dropcheck.results import Verdict
+from dropcheck.simulation.compile import Compiled
+
+# Differences below this share of the largest magnitude met are rounding.
+ROUNDING = 1e-12
+
+Quantity = TypeVar("Quantity")
+
+
+def scale_of(reading: Reading, compiled: Compiled, means: Floats, centres: Floats) -> float:
+    """The claim's scale: |R| where that is known, else the size of R, or of L where R is 0."""
+    if reading.known_scale is not None:
+        return reading.known_scale
+    if not compiled.scaled:
+        return max(
+            abs(float(compiled.functional.operands[end].constant[..., 0])) for end in reading.ends
+        )
+    sizes = compiled.functional.sizes(means, centres)
+    against = max(sizes[end] for end in reading.ends)
+    return against if against > 0 else sizes[reading.side]
+
+
+def settling(
+    found: Sequence[tuple[Verdict, Quantity, Comparison]],
+) -> tuple[Verdict, Quantity, Comparison]:
+    """The comparison that settles a statement: a refuted one, else an open one, else any."""
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
+    return min(found, key=lambda entry: order.index(entry[0]))
+
+
+def planned(
+    draws: int, interval: Interval, regions: list[tuple[Region, float]], alpha: float
+) -> int:
+    """Draws after which the verdict is expected, from an interval so far."""
+    needed = 1.0
+    for region, widen in regions:
+        target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
+        needed = max(
+            needed,
+            budget.draws_needed(
+                draws, interval.standard_error, interval.second_order, target, alpha
+            ),
+        )
+    return int(min(needed, 1e15))
+
+
+def more(
+    verdict: Verdict,
+    draws: int,
+    interval: Interval,
+    regions: list[tuple[Region, float]],
+    alpha: float,
+) -> float | None:
+    """Draws that an undecided case is likely to need beyond those made; None where unknown."""
+    if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
+        return None
+    needed = planned(draws, interval, regions, alpha)
+    return max(float(needed - draws), draws / 2) if needed < 1e15 else None

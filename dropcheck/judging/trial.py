@@ -1,0 +1,225 @@
+"""A case under trial: what it is tried with, its draws, and its result."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.claims.registry import Case
+from dropcheck.inference.comparison import Reading, read_statement
+from dropcheck.inference.interval import FEWEST_BLOCKS
+from dropcheck.inference.region import Region
+from dropcheck.language.cases import LoweredCase, parameter_text
+from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
+from dropcheck.simulation.blocks import Request, Tally
+from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.streams import MAIN, PILOT, stream
+
+Floats = npt.NDArray[np.float64]
+Drawing = Generator[Request, SpanSums, None]
+
+# Work that a case may cost by default, in rough nanoseconds on one core. In draws, not seconds, so
+# that the same file has the same verdicts on any machine.
+DEFAULT_WORK = 2e10
+MOST_DRAWS_BY_DEFAULT = 1e9
+# Spans asked for at a time: bounds what is held before it is tallied.
+SPANS_AT_ONCE = 2048
+# Fewest draws that any interval is made from, and those that centres and ties are looked for in.
+FEWEST_DRAWS = 1024
+PILOT_DRAWS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of a case, before it is dressed as a result."""
+
+    verdict: Verdict
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None
+    standard_error: float | None = None
+    region: Region | None = None
+    scale: float | None = None
+    draws: int = 0
+    blocks: int = 0
+    seconds: float = 0.0
+    guarantee: Guarantee = Guarantee.ASYMPTOTIC
+    reason: str | None = None
+    more_draws: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A case under trial, and what it is tried with."""
+
+    case: Case
+    settings: Settings
+    alpha: float
+    lowered: LoweredCase
+    repeat: str
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def reading(self) -> Reading:
+        """The statement as quantities and regions."""
+        return read_statement(self.lowered, self.case.claim.tolerance)
+
+    @property
+    def resolution(self) -> float:
+        """How sharply to look, relative to the scale."""
+        asked = self.settings.resolution
+        return self.case.claim.resolution if asked is None else asked
+
+    def sharpness(self, scale: float) -> float:
+        """How sharply to look, as a number."""
+        within = self.case.claim.within
+        if within is not None and self.settings.resolution is None:
+            return within
+        return self.resolution * scale
+
+    def most_draws(self, program: Program) -> int:
+        """The end of the case's budget."""
+        if self.settings.max_draws is not None:
+            return self.settings.max_draws
+        return max(1, int(min(MOST_DRAWS_BY_DEFAULT, DEFAULT_WORK / program.cost)))
+
+    def out_of_time(self) -> bool:
+        """Whether the case has had the time that it may take."""
+        limit = self.settings.time_limit
+        return limit is not None and time.perf_counter() - self.started >= limit
+
+    def generator(self, purpose: int, span: int) -> np.random.Generator:
+        """One of the case's own streams."""
+        return stream(self.settings.seed, self.case.key, purpose, span)
+
+    def draw_until(
+        self, tally: Tally, program: Program, purpose: int, centres: Floats, draws: int
+    ) -> Drawing:
+        """Draw whole spans until there are as many draws, or time is up.
+
+        The pilot's first stream is left to what is looked for in single draws.
+        """
+        needed = -(-draws // program.span_draws)
+        offset = 1 if purpose == PILOT else 0
+        while tally.spans < needed:
+            count = min(SPANS_AT_ONCE, needed - tally.spans)
+            found = yield Request(
+                program,
+                self.settings.seed,
+                self.case.key,
+                purpose,
+                centres,
+                offset + tally.spans,
+                count,
+            )
+            tally.add(found, count)
+            if purpose == MAIN and self.out_of_time():
+                return
+
+    def refuse_if_nowhere_defined(self, pilot: Tally) -> None:
+        """An error where not one draw is defined: then the model is wrong, not the claim.
+
+        Raises:
+            DropcheckError: with the parameters for which it is so.
+        """
+        if pilot.undefined < pilot.drawn or not pilot.drawn:
+            return
+        where = parameter_text(self.case.parameters)
+        raise self.lowered.at.error(
+            f"{self.case.claim.id}: what the claim looks at is NaN or infinite on every draw"
+            + (f" where {where}" if where else ""),
+            "look for a division by zero, a logarithm or a root of a negative number, or an "
+            "overflow in the model",
+        )
+
+    def undefined(self, tally: Tally) -> Finding | None:
+        """The finding where some draw is NaN or infinite."""
+        if not tally.undefined:
+            return None
+        share = tally.undefined / tally.drawn
+        return Finding(
+            Verdict.INCONCLUSIVE,
+            draws=tally.drawn,
+            blocks=tally.drawn // tally.block_draws,
+            seconds=tally.seconds,
+            reason=f"undefined: {tally.undefined:,} of {tally.drawn:,} draws ({share:.2g}) are NaN "
+            f"or infinite, the first of them draw {(tally.first_undefined or 0) + 1:,}",
+        )
+
+    def ties(self, program: Program) -> tuple[str, ...]:
+        """A warning where rounding may decide a comparison: values that all but tie."""
+        near = program.near_ties(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
+        if not near:
+            return ()
+        line = near[0].at.location.line
+        return (
+            f"{self.case.claim.id}: values that '{near[0].operation}' compares in line {line} tie "
+            "to within rounding; isclose(a, b) tells ties apart",
+        )
+
+    def result(self, found: Finding) -> CaseResult:
+        """The finding as the result that reports are made from."""
+        claim = self.case.claim
+        expected = Verdict(claim.expect)
+        if found.verdict is Verdict.INCONCLUSIVE:
+            outcome = Outcome.UNDECIDED
+        else:
+            outcome = Outcome.PASS if found.verdict is expected else Outcome.FAIL
+        more = found.more_draws
+        interval = found.interval
+        return CaseResult(
+            claim=claim.id,
+            parameters=dict(self.case.parameters),
+            title=claim.title,
+            statement=claim.statement.text.strip(),
+            document=claim.document,
+            section=claim.section,
+            tags=claim.tags,
+            claimed=_claimed(found.region),
+            estimate=_finite(found.estimate),
+            interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
+            standard_error=_finite(found.standard_error),
+            confidence=1 - self.alpha,
+            scale=_finite(found.scale),
+            resolution=self.resolution,
+            draws=found.draws,
+            blocks=found.blocks,
+            seconds=found.seconds,
+            guarantee=found.guarantee,
+            sampling="plain",
+            verdict=found.verdict,
+            expect=expected,
+            result=outcome,
+            reason=found.reason,
+            more_draws=None if more is None or not more < 1e18 else max(1, math.ceil(more)),
+            warnings=found.warnings,
+            location=claim.location,
+            repeat=self.repeat,
+        )
+
+
+def fitted(program: Program, most: int) -> Program:
+    """The program in spans that fit a budget of few draws."""
+    if most >= max(FEWEST_BLOCKS * program.block_draws, program.span_draws):
+        return program
+    draws = max(1, min(program.span_draws, most // FEWEST_BLOCKS))
+    return replace(program, span_draws=draws, span_blocks=1)
+
+
+def _claimed(region: Region | None) -> float | tuple[float | None, float | None] | None:
+    """A point, the one end of a half-line, or both ends of a range."""
+    if region is None:
+        return None
+    low, high = _finite(region.low), _finite(region.high)
+    if low is None or region.point:
+        return high
+    return low if high is None else (low, high)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,62 @@
+"""Arguments of a call to the parameters that they are meant for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dropcheck.errors import DropcheckError, suggestion
+from dropcheck.language.syntax import Call, Node
+from dropcheck.language.vocabulary import Function, Law
+
+
+def bind(node: Call, names: Sequence[str], needed: int, written: str) -> dict[str, Node]:
+    """Arguments by name: the first `needed` of `names` must be there.
+
+    Raises:
+        DropcheckError: on too many, too few, unknown or doubled arguments.
+    """
+    if len(node.arguments) > len(names):
+        raise node.at.error(
+            f"{node.name} takes at most {len(names)} argument{'s' * (len(names) != 1)}, and has "
+            f"{len(node.arguments)}",
+            f"write {written}",
+        )
+    bound = dict(zip(names, node.arguments, strict=False))
+    for name, value in node.keywords:
+        if name not in names:
+            raise unknown_keyword(node, name, names, written)
+        if name in bound:
+            raise value.at.error(f"{name!r} of {node.name} is given twice", f"write {written}")
+        bound[name] = value
+    missing = [name for name in names[:needed] if name not in bound]
+    if missing:
+        listed = ", ".join(map(repr, missing))
+        raise node.at.error(f"{node.name} lacks {listed}", f"write {written}")
+    return bound
+
+
+def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -> DropcheckError:
+    """An error for an argument that a call does not have."""
+    hint = suggestion(name, names) or f"write {written}"
+    return node.at.error(f"{node.name} has no argument {name!r}", hint)
+
+
+def signature(law: Law) -> str:
+    """A law as a call: `normal(mean, sd)`."""
+    lists = {0: "{}", 1: "[{}…]", 2: "{}"}
+    names = (lists[parameter.axes].format(parameter.name) for parameter in law.parameters)
+    return f"{law.name}({', '.join(names)})"
+
+
+def function_signature(function: Function) -> str:
+    """A function as a call: `var(x, ddof=0, axis=-1)`."""
+    parts = []
+    for parameter in function.parameters:
+        if parameter.variadic:
+            parts.append("…")
+        elif parameter.required:
+            parts.append(parameter.name)
+        else:
+            default = "" if parameter.default is None else f"{parameter.default:g}"
+            parts.append(f"{parameter.name}={default}" if default else f"{parameter.name}=…")
+    return f"{function.name}({', '.join(parts)})"

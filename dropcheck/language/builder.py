@@ -1,0 +1,176 @@
+"""Builds a graph: equal quantities once, what is fixed worked out at once, sizes held in bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from dropcheck.errors import Problem
+from dropcheck.language import shapes
+from dropcheck.language.graph import Folder, Kind, Plain, Value, thawed
+from dropcheck.language.syntax import Position
+from dropcheck.language.vocabulary import Function, Shape, ShapeError
+from dropcheck.language.wording import memory_text, shape_text
+
+# One draw of any quantity may take this many numbers of 8 bytes: a GiB.
+MOST_ELEMENTS = 2**27
+
+
+class GraphBuilder:
+    """Makes values; equal expressions become one, so that nothing is computed twice."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.notes: list[Problem] = []
+        self._known: dict[tuple[Any, ...], Value] = {}
+
+    def number(self, value: float, at: Position, name: str | None = None) -> Value:
+        """A known number."""
+        return self.make(
+            Kind.CONSTANT,
+            "number",
+            (),
+            options=(("value", float(value).hex()),),
+            shape=(),
+            at=at,
+            name=name,
+            constant=self.folder.constant(float(value)),
+        )
+
+    def plain(self, value: Value) -> Plain | None:
+        """What is known of a value, in plain Python; None if nothing is."""
+        if value.random or value.estimated or value.constant is None:
+            return None
+        return self.folder.plain(value.constant)
+
+    def elementwise(
+        self,
+        operation: str,
+        values: tuple[Value, ...],
+        at: Position,
+        *,
+        truth: bool = False,
+        takes_truth: bool = False,
+        guards: bool = False,
+    ) -> Value:
+        """An operation element by element, with numpy's rule for shapes."""
+        shape: Shape | None = None
+        if all(value.shape is not None for value in values):
+            try:
+                shape = shapes.broadcast(tuple(v.shape for v in values if v.shape is not None))
+            except ShapeError as error:
+                raise at.error(str(error)) from None
+        return self.operation(
+            operation, values, shape, at, truth=truth, takes_truth=takes_truth, guards=guards
+        )
+
+    def shaped(
+        self,
+        operation: str,
+        values: tuple[Value, ...],
+        rule: Callable[..., Shape],
+        at: Position,
+        options: tuple[tuple[str, Any], ...] = (),
+    ) -> Value:
+        """An operation with a rule of its own for shapes."""
+        shape: Shape | None = None
+        if all(value.shape is not None for value in values):
+            try:
+                shape = rule(*(value.shape for value in values))
+            except ShapeError as error:
+                raise at.error(str(error)) from None
+        return self.operation(operation, values, shape, at, options=options)
+
+    def operation(
+        self,
+        operation: str,
+        values: tuple[Value, ...],
+        shape: Shape | None,
+        at: Position,
+        *,
+        options: tuple[tuple[str, Any], ...] = (),
+        truth: bool = False,
+        takes_truth: bool = False,
+        function: Function | None = None,
+        guards: bool = False,
+    ) -> Value:
+        """A computed value, worked out at once where everything in it is known.
+
+        `guards` says that a branch not taken does not count, so that a division by zero in one of
+        several branches is left for the draws to show.
+        """
+        self.check_size(shape, at, None)
+        random = any(value.random for value in values)
+        estimated = any(value.estimated for value in values)
+        constant = None
+        known = not random and not estimated and all(v.constant is not None for v in values)
+        if known and shape is not None:
+            try:
+                constant = self.folder.apply(
+                    operation,
+                    function,
+                    [value.constant for value in values],
+                    {name: thawed(value) for name, value in options},
+                    takes_truth=takes_truth,
+                )
+            except ValueError as error:  # a value that the function cannot take
+                raise at.error(str(error)) from None
+        suspect = None
+        if not guards:
+            suspect = next((value.suspect for value in values if value.suspect), None)
+        return self.make(
+            Kind.COMPUTED,
+            operation,
+            values,
+            options=options,
+            shape=shape,
+            at=at,
+            constant=constant,
+            random=random,
+            estimated=estimated,
+            truth=truth,
+            takes_truth=takes_truth,
+            sources=frozenset().union(*(value.sources for value in values)),
+            suspect=suspect,
+        )
+
+    def make(
+        self,
+        kind: str,
+        operation: str,
+        inputs: tuple[Value, ...],
+        *,
+        shape: Shape | None,
+        at: Position,
+        **fields: Any,
+    ) -> Value:
+        """A value, or the one that is already known to be the same."""
+        value = Value(kind, operation, inputs, fields.pop("options", ()), shape, at, **fields)
+        key = self._key(value)
+        return self._known.setdefault(key, value) if key is not None else value
+
+    def _key(self, value: Value) -> tuple[Any, ...] | None:
+        if value.operation == "degenerate":
+            return None
+        inputs = tuple(id(found) for found in value.inputs)
+        return (value.kind, value.operation, inputs, value.options)
+
+    def remember(self, value: Value) -> None:
+        """Let a later equal expression find the value under its name."""
+        key = self._key(value)
+        if key is not None:
+            self._known[key] = value
+
+    def check_size(self, shape: Shape | None, at: Position, name: str | None) -> None:
+        """Refuse a quantity of which one draw alone is too large."""
+        if shape is None:
+            return
+        count = math.prod(shape)
+        if count > MOST_ELEMENTS:
+            what = f"{name!r}" if name else "this"
+            raise at.error(
+                f"one draw of {what} alone, of shape {shape_text(shape)}, takes "
+                f"{memory_text(8 * count)}, and {memory_text(8 * MOST_ELEMENTS)} is allowed",
+                "make the shape smaller",
+            )

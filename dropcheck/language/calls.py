@@ -1,0 +1,247 @@
+"""Calls: functions, densities and the operators on the law."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.language import shapes
+from dropcheck.language.binding import bind, function_signature, unknown_keyword
+from dropcheck.language.draws import LawLowering
+from dropcheck.language.functions import FUNCTIONS
+from dropcheck.language.graph import Kind, Plain, Value, hashable
+from dropcheck.language.laws import LAWS
+from dropcheck.language.scope import OPERATORS
+from dropcheck.language.syntax import Call, Node, Position
+from dropcheck.language.vocabulary import Function, Shape, ShapeError
+from dropcheck.language.wording import shape_text
+
+# What one draw's elements give, and the operator on the law that may have been meant.
+_OPERATOR_FOR = {"mean": "E", "var": "Var", "std": "Std"}
+
+
+class CallLowering(LawLowering):
+    """Turns calls into values."""
+
+    def call(self, node: Call) -> Value:
+        """The value of a call: an operator on the law, a density or a function."""
+        if node.name in OPERATORS:
+            return self._operator(node)
+        if node.name in ("density", "logdensity"):
+            return self._density(node)
+        function = FUNCTIONS.get(node.name)
+        if function is None:
+            raise self._unknown_function(node)
+        return self._function(function, node)
+
+    def _unknown_function(self, node: Call) -> DropcheckError:
+        if node.name in LAWS:
+            return node.at.error(
+                f"{node.name!r} is a law, and cannot stand in an expression",
+                f"draw from it on a line of the model: x ~ {node.name}(…)",
+            )
+        known = [*FUNCTIONS, *OPERATORS, "density", "logdensity"]
+        hint = suggestion(node.name, known)
+        if node.name.lower() in ("variance", "expectation", "mean_", "prob", "probability", "sd"):
+            hint = f"operators are {', '.join(OPERATORS)}"
+        return node.at.error(
+            f"{node.name!r} is not a function of the language",
+            hint or "recurrences and functions of your own are not part of format 1",
+        )
+
+    def _function(self, function: Function, node: Call) -> Value:
+        values, options = self._bind_function(function, node)
+        if function.name in _OPERATOR_FOR and values and values[0].shape == () and values[0].random:
+            name = function.name
+            raise node.at.error(
+                f"{name!r} is over the elements of one draw, and this is one number a draw",
+                f"did you mean {_OPERATOR_FOR[name]}(…), which speaks of the law?",
+            )
+        if function.name == "where" and values:
+            known = self.plain(values[0])
+            if isinstance(known, float) and not math.isnan(known):
+                same = values[1].shape == values[2].shape
+                if same:
+                    return values[1] if known else values[2]
+        if options is None:
+            return self.operation(function.kernel, values, None, node.at, function=function)
+        if function.from_shape is not None:
+            return self._from_shape(function, values[0], node.at)
+        known_shapes = tuple(value.shape for value in values if value.shape is not None)
+        shape: Shape | None = None
+        if len(known_shapes) == len(values):
+            try:
+                shape = function.shape(known_shapes, options)
+            except ShapeError as error:
+                raise node.at.error(f"{function.name}: {error}") from None
+        return self.operation(
+            function.kernel,
+            values,
+            shape,
+            node.at,
+            options=tuple(sorted((name, hashable(value)) for name, value in options.items())),
+            truth=function.truth,
+            takes_truth=function.takes_truth,
+            function=function,
+            guards=function.name == "where",
+        )
+
+    def _from_shape(self, function: Function, value: Value, at: Position) -> Value:
+        if value.shape is None or function.from_shape is None:
+            return self.operation(function.kernel, (value,), None, at, function=function)
+        found = function.from_shape(value.shape)
+        if isinstance(found, tuple):
+            if not found:
+                raise at.error(f"{function.name}: this is a single number, and has no axes")
+            entries = tuple(float(entry) for entry in found)
+            constant: Plain = entries
+            shape: Shape = (len(entries),)
+        else:
+            constant, shape = float(found), ()
+        return self.make(
+            Kind.CONSTANT,
+            "number",
+            (),
+            options=(("value", constant),),
+            shape=shape,
+            at=at,
+            constant=self.folder.constant(constant),
+        )
+
+    def _bind_function(
+        self, function: Function, node: Call
+    ) -> tuple[tuple[Value, ...], dict[str, Any] | None]:
+        """Values in order and options by name; options None where one is not known yet."""
+        parameters = function.parameters
+        written = function_signature(function)
+        variadic = next((p for p in parameters if p.variadic), None)
+        values: list[Value] = []
+        options: dict[str, Any] | None = {}
+        if variadic is not None:
+            fixed = [p for p in parameters if not p.variadic]
+            for name, _ in node.keywords:
+                if name not in [p.name for p in fixed]:
+                    raise unknown_keyword(node, name, [p.name for p in fixed], written)
+            leading = [p for p in fixed if not p.option]
+            least = len(leading) + (1 if variadic.required else 0)
+            if len(node.arguments) < least:
+                raise node.at.error(
+                    f"{function.name} takes at least {least} arguments, and has "
+                    f"{len(node.arguments)}",
+                    f"write {written}",
+                )
+            bound: dict[str, Node] = dict(node.keywords)
+            if variadic.option:
+                entries = [self._option(argument) for argument in node.arguments]
+                flat = [
+                    entry
+                    for found in entries
+                    for entry in (found if isinstance(found, tuple) else (found,))
+                ]
+                options = None if None in entries else {variadic.name: tuple(flat)}
+            else:
+                values = [self.lower(argument) for argument in node.arguments]
+        else:
+            needed = sum(p.required for p in parameters)
+            bound = bind(node, [p.name for p in parameters], needed, written)
+        for parameter in parameters:
+            if parameter.variadic:
+                continue
+            if not parameter.option:
+                if parameter.name in bound:
+                    values.append(self.lower(bound[parameter.name]))
+                elif parameter.default is not None and variadic is None:
+                    values.append(self.number(parameter.default, node.at))
+            elif parameter.name in bound:
+                option = self._option(bound[parameter.name])
+                if options is not None:
+                    options = None if option is None else {**options, parameter.name: option}
+            elif options is not None and parameter.default is not None:
+                options[parameter.name] = parameter.default
+        return tuple(values), options
+
+    def _option(self, node: Node) -> Plain | None:
+        value = self.lower(node)
+        if value.random or value.estimated:
+            raise node.at.error(
+                "this argument must be fixed before any draw, and is random",
+                "use a number, a parameter or an expression of them",
+            )
+        return self.plain(value)
+
+    def _density(self, node: Call) -> Value:
+        bound = bind(node, ["law", "x"], 2, f"{node.name}(law, x)")
+        drawn = self.read_draw(bound["law"])
+        if drawn.shape is not None:
+            raise drawn.at.error(
+                "the law of a density takes no shape", "its arguments and x give the shape"
+            )
+        arguments = [self.lower(argument) for argument in drawn.arguments]
+        own = self._check_arguments(drawn.law, arguments, drawn)
+        batch = self._batch_shape(drawn.law, arguments, drawn)
+        x = self.lower(bound["x"])
+        shape: Shape | None = None
+        if own is not None and batch is not None and x.shape is not None:
+            if own and x.shape[len(x.shape) - len(own) :] != own:
+                raise bound["x"].at.error(
+                    f"a value of {drawn.law.name} has shape {shape_text(own)}, and this has "
+                    f"{shape_text(x.shape)}"
+                )
+            try:
+                shape = shapes.broadcast((batch, x.shape[: len(x.shape) - len(own)]))
+            except ShapeError as error:
+                raise node.at.error(f"{node.name}: {error}") from None
+        return self.operation(
+            node.name, (*arguments, x), shape, node.at, options=(("law", drawn.law.name),)
+        )
+
+    def _operator(self, node: Call) -> Value:
+        pair = node.name in ("Cov", "Corr")
+        names = (["u", "v"] if pair else ["event" if node.name == "P" else "u"]) + ["given"]
+        needed = len(names) - 1
+        written = f"{node.name}({', '.join(names[:-1])}, given=event)"
+        if len(node.arguments) > needed:
+            hint = "the condition is named: given=event"
+            raise node.at.error(f"{node.name} takes {needed} argument(s) by position", hint)
+        bound = bind(node, names, needed, written)
+        values = [self.lower(bound[name]) for name in names if name in bound]
+        for value, name in zip(values, bound, strict=False):
+            if value.estimated:
+                raise bound[name].at.error(
+                    f"an operator stands inside the operator {node.name}",
+                    "name the inner quantity on a line of the model, or write the claim with one "
+                    "operator a term: Var(u) is E((u - m)**2) with m a parameter",
+                )
+        shapes_known = [value.shape for value in values if value.shape is not None]
+        if len(shapes_known) == len(values):
+            try:
+                if pair and values[0].shape != values[1].shape and () not in shapes_known[:2]:
+                    raise ShapeError(
+                        f"its two sides pair element by element, and have shapes "
+                        f"{shape_text(shapes_known[0])} and {shape_text(shapes_known[1])}"
+                    )
+                shapes.broadcast(tuple(shapes_known))
+            except ShapeError as error:
+                raise node.at.error(f"{node.name}: {error}") from None
+        event = values[0]
+        if node.name == "P" and event.random and event.shape not in ((), None):
+            self.notes.append(
+                Problem(
+                    f"'P' of a quantity of shape {shape_text(event.shape or ())} is the "
+                    "probability for one element picked at random",
+                    node.at.location,
+                    "was P(any(…)) or P(all(…)) meant?",
+                )
+            )
+        return self.make(
+            Kind.OPERATOR,
+            node.name,
+            tuple(values),
+            options=(("given", "given" in bound),),
+            shape=(),
+            at=node.at,
+            estimated=True,
+            sources=frozenset().union(*(value.sources for value in values)),
+            suspect=next((value.suspect for value in values if value.suspect), None),
+        )
