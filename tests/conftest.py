@@ -1,0 +1,41 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_stub import CLAIMS, Called, Cli, stub
+
+from dropcheck.cli import main
+
+
+@pytest.fixture
+def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
+    module = types.ModuleType("dropcheck.verify")
+    module.verify_cases = stub  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dropcheck.verify", module)
+    return module
+
+
+@pytest.fixture
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    verify: Any,
+) -> Cli:
+    (tmp_path / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: str) -> Called:
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return Called(code, captured.out, captured.err)
+
+    return call
