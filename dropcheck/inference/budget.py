@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
 
 # Early looks catch claims that are grossly false, late ones those that the pilot misjudged; most
 # of the error is spent where the verdict is expected. After the planned look the shares fall as
@@ -71,7 +70,7 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
 
 
 def draws_needed(
-    draws: int, error: float, second_order: float, target: float, alpha: float
+    draws: int, error: float, second_order: float, target: float, quantile: float
 ) -> float:
     """Draws at which an interval is likely to be as narrow as a target half-width.
 
@@ -80,12 +79,11 @@ def draws_needed(
         error: the standard error, which falls as 1/√n.
         second_order: the half-width's second-order part, which falls as 1/n.
         target: the half-width wanted.
-        alpha: the error of the look.
+        quantile: standard errors on each side of the look's interval.
 
-    >>> round(draws_needed(100, 0.1, 0.0, 0.01, 0.05))
-    87621
+    >>> round(draws_needed(100, 0.1, 0.0, 0.01, 2.0))
+    90000
     """
     if not target > 0:
         return math.inf
-    quantile = NormalDist().inv_cdf(1 - alpha / 2) if alpha > 1e-15 else 8.3
     return draws * (((quantile + CHANCE) * error / target) ** 2 + second_order / target)

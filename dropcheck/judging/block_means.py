@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.inference import budget
+from dropcheck.inference.bounded import empirical_bernstein
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval, estimate_interval
 from dropcheck.inference.region import Region, decide, widening
@@ -23,7 +24,7 @@ from dropcheck.judging.trial import (
 )
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import Compiled
+from dropcheck.simulation.compile import BoundedMean, Compiled
 from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
@@ -32,6 +33,8 @@ from dropcheck.simulation.streams import MAIN, PILOT
 PILOT_BLOCKS = 128
 # Sightings of a model's rarest known outcome that must be expected before a normal limit is used.
 RARE_SIGHTINGS = 64
+# How many times the draws of the limit theorem the inequality may take before it is given up.
+DEAREST_INEQUALITY = 2.0
 
 
 def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
@@ -51,13 +54,11 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
         FEWEST_BLOCKS * program.block_draws,
         math.ceil(RARE_SIGHTINGS * program.rarest),
     )
-    expected = fewest
+    expected, tier = fewest, Guarantee.ASYMPTOTIC
     if not pilot.undefined:
-        judged = _judged(trial, compiled, pilot, centres, trial.alpha)
-        if judged is not None and judged.decisive is not None:
-            expected = planned(
-                pilot.draws, judged.decisive, judged.regions, trial.alpha * budget.PLANNED
-            )
+        expected, tier = _plan(trial, compiled, pilot, centres, fewest)
+        if tier is Guarantee.FINITE_SAMPLE:
+            fewest = FEWEST_DRAWS
     tally = Tally(program)
     judged = None
     for look in budget.looks(expected, min(fewest, most), most, trial.alpha):
@@ -65,7 +66,7 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
         broken = trial.undefined(tally)
         if broken is not None:
             return trial.result(broken)
-        judged = _judged(trial, compiled, tally, centres, look.alpha)
+        judged = _judged(trial, compiled, tally, centres, look.alpha, tier)
         decided = judged is not None and judged.finding.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and tally.draws >= RARE_SIGHTINGS / RAREST_SEEN
         if decided or hopeless or trial.out_of_time():
@@ -92,8 +93,40 @@ class _Judged:
     regions: list[tuple[Region, float]]
 
 
+def _plan(
+    trial: Trial, compiled: Compiled, pilot: Tally, centres: Floats, fewest: int
+) -> tuple[int, Guarantee]:
+    """Draws after which the verdict is expected, and the tier that it will rest on.
+
+    The inequality is preferred wherever it applies, unless the bounds on the quantity are so wide
+    that it would take many times the draws of the limit theorem.
+    """
+    alpha = trial.alpha * budget.PLANNED
+
+    def draws(tier: Guarantee) -> int | None:
+        judged = _judged(trial, compiled, pilot, centres, trial.alpha, tier)
+        if judged is None or judged.decisive is None:
+            return None
+        return planned(pilot.draws, judged.decisive, judged.regions, alpha, tier)
+
+    by_limit = max(draws(Guarantee.ASYMPTOTIC) or fewest, fewest)
+    by_inequality = draws(Guarantee.FINITE_SAMPLE) if _applies(trial, compiled) else None
+    if by_inequality is not None and by_inequality <= DEAREST_INEQUALITY * by_limit:
+        return by_inequality, Guarantee.FINITE_SAMPLE
+    return by_limit, Guarantee.ASYMPTOTIC
+
+
+def _applies(trial: Trial, compiled: Compiled) -> bool:
+    return compiled.mean is not None and not any(c.share for c in trial.reading.comparisons)
+
+
 def _judged(
-    trial: Trial, compiled: Compiled, tally: Tally, centres: Floats, alpha: float
+    trial: Trial,
+    compiled: Compiled,
+    tally: Tally,
+    centres: Floats,
+    alpha: float,
+    tier: Guarantee,
 ) -> _Judged | None:
     """Judge every comparison of the statement at one look; None where it is undefined."""
     reading = trial.reading
@@ -112,7 +145,10 @@ def _judged(
         def theta(points: Floats, comparison: Comparison = comparison) -> Floats:
             return comparison.quantity(functional.evaluate(points, centres))
 
-        interval = estimate_interval(tally.sums, tally.block_draws, theta, share)
+        if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
+            interval = _bounded(compiled.mean, tally, centres, share)
+        else:
+            interval = estimate_interval(tally.sums, tally.block_draws, theta, share)
         asked = trial.resolution if comparison.share else sharpness
         widen = widening(comparison.region, asked)
         rounding = ROUNDING * functional.largest(means, centres)
@@ -148,12 +184,25 @@ def _judged(
         tally.draws,
         len(tally.sums),
         tally.seconds,
-        Guarantee.ASYMPTOTIC,
+        tier,
         reason,
-        more(verdict, tally.draws, interval, worst, trial.alpha),
+        more(verdict, tally.draws, interval, worst, trial.alpha, tier),
     )
     usable = math.isfinite(interval.half_width)
     return _Judged(finding, interval if usable else None, worst)
+
+
+def _bounded(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> Interval:
+    """The empirical Bernstein interval for the statement's quantity."""
+    totals = tally.totals
+    return empirical_bernstein(
+        float(totals[mean.column]),
+        float(totals[mean.square]),
+        tally.draws,
+        mean.hull.width,
+        float(centres[mean.register]) + mean.constant,
+        alpha,
+    )
 
 
 def why_undefined(compiled: Compiled, tally: Tally) -> str:

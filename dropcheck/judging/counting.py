@@ -116,7 +116,11 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
     expected = 1
     if found is not None and math.isfinite(found.estimate):
         expected = planned(
-            pilot.draws, found, [(comparison.region, widen)], trial.alpha * budget.PLANNED
+            pilot.draws,
+            found,
+            [(comparison.region, widen)],
+            trial.alpha * budget.PLANNED,
+            Guarantee.EXACT,
         )
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
@@ -148,7 +152,14 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
             tally.seconds,
             Guarantee.EXACT,
             reason,
-            more(verdict, tally.draws, final, [(comparison.region, widen)], trial.alpha),
+            more(
+                verdict,
+                tally.draws,
+                final,
+                [(comparison.region, widen)],
+                trial.alpha,
+                Guarantee.EXACT,
+            ),
             trial.ties(program),
         )
     )

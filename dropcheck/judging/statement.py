@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import TypeVar
 
 from dropcheck.inference import budget
+from dropcheck.inference.bounded import bernstein_quantile
 from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.interval import Interval
 from dropcheck.inference.region import Region, reach
 from dropcheck.judging.trial import Floats
-from dropcheck.results import Verdict
+from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.compile import Compiled
 
 # Differences below this share of the largest magnitude met are rounding.
@@ -42,16 +44,24 @@ def settling(
 
 
 def planned(
-    draws: int, interval: Interval, regions: list[tuple[Region, float]], alpha: float
+    draws: int,
+    interval: Interval,
+    regions: list[tuple[Region, float]],
+    alpha: float,
+    tier: Guarantee,
 ) -> int:
     """Draws after which the verdict is expected, from an interval so far."""
+    if tier is Guarantee.FINITE_SAMPLE:
+        quantile = bernstein_quantile(alpha)
+    else:
+        quantile = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15))
     needed = 1.0
     for region, widen in regions:
         target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
         needed = max(
             needed,
             budget.draws_needed(
-                draws, interval.standard_error, interval.second_order, target, alpha
+                draws, interval.standard_error, interval.second_order, target, quantile
             ),
         )
     return int(min(needed, 1e15))
@@ -63,9 +73,10 @@ def more(
     interval: Interval,
     regions: list[tuple[Region, float]],
     alpha: float,
+    tier: Guarantee,
 ) -> float | None:
     """Draws that an undecided case is likely to need beyond those made; None where unknown."""
     if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
-    needed = planned(draws, interval, regions, alpha)
+    needed = planned(draws, interval, regions, alpha, tier)
     return max(float(needed - draws), draws / 2) if needed < 1e15 else None

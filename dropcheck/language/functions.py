@@ -23,3 +23,14 @@ FUNCTIONS: dict[str, Function] = {
     function.name: function for function in (*NUMBER_FUNCTIONS, *ARRAY_FUNCTIONS)
 }
 """Every function by its name; `density` and `logdensity`, which take a law, are not among them."""
+
+_BY_KERNEL = {function.kernel: name for name, function in FUNCTIONS.items()}
+
+
+def called(operation: str) -> str:
+    """What an operation is called in the language: the function of a kernel, else itself.
+
+    >>> called("kernels.largest"), called("+")
+    ('max', '+')
+    """
+    return _BY_KERNEL.get(operation, operation)

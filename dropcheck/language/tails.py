@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value
 
 # Continuous laws whose density is positive at 0 wherever 0 lies inside their support.
@@ -132,7 +133,7 @@ def moment_order(value: Value, plain: Plain) -> Order:
         return ALL
     if value.kind == Kind.DRAW:
         return _of_draw(value, plain)
-    name = value.operation.rsplit(".", 1)[-1]
+    name = called(value.operation)
     inputs = value.inputs
     if value.truth or name in _BOUNDED:
         return ALL

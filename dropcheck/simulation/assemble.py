@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value
 from dropcheck.language.wording import memory_text
 from dropcheck.simulation.arrays import kernel
@@ -135,7 +136,7 @@ def _cost(value: Value) -> float:
         return count * _LAW_COST.get(value.operation, _OTHER_LAW_COST)
     if value.operation in _CHEAP:
         return count
-    name = value.operation.rsplit(".", 1)[-1]
+    name = called(value.operation)
     read = float(sum(math.prod(below.shape or ()) for below in value.inputs))
     if name == "matmul":
         inner = (value.inputs[0].shape or (1,))[-1]

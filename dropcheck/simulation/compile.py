@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value
+from dropcheck.language.support import Hull
+from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
+from dropcheck.simulation.linear import combined, linear
 from dropcheck.simulation.program import Program
 
 _POWERS = {"E": 1, "P": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
@@ -28,6 +31,22 @@ class Compiled:
     program: Program
     functional: Functional
     scaled: bool
+    mean: BoundedMean | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedMean:
+    """The statement's quantity as the mean of one bounded quantity a draw.
+
+    `column` and `square` are those of the quantity and its square, about the centre of `register`;
+    the statement's quantity is its mean plus `constant`.
+    """
+
+    register: int
+    column: int
+    square: int
+    hull: Hull
+    constant: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +87,38 @@ def compile_case(lowered: LoweredCase) -> Compiled:
     leaves: dict[int, Leaf] = {}
     for operand in lowered.operands:
         _collect(operand, builder, leaves, sizes=scaled)
-    return Compiled(builder.build(), Functional(lowered.operands, leaves), scaled)
+    mean = _bounded_mean(lowered, builder)
+    return Compiled(builder.build(), Functional(lowered.operands, leaves), scaled, mean)
+
+
+def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean | None:
+    """The quantity of a statement with one comparison as one bounded quantity a draw, if it is."""
+    side, ends = sides(lowered)
+    if side is None or (len(ends) > 1 and any(end.estimated for end in ends)):
+        return None
+    folder = ArrayFolder()
+
+    def plain(value: Value) -> object:
+        return None if value.constant is None else folder.plain(value.constant)
+
+    form = linear(side, plain)
+    if form is not None and ends[0].estimated:
+        other = linear(ends[0], plain)
+        form = None if other is None else form.plus(other.scaled(-1.0))
+    if form is None or not form.terms:
+        return None
+    found = combined(form, plain, folder.constant)
+    if found is None:
+        return None
+    quantity, hull = found
+    register = builder.register(quantity)
+    return BoundedMean(
+        register,
+        builder.term(((register, 1),), None),
+        builder.term(((register, 2),), None),
+        hull,
+        form.constant,
+    )
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value, thawed
 from dropcheck.simulation.arrays import Array, kernel, number
 
@@ -56,7 +57,8 @@ class Leaf:
             case "Var":
                 return self._variance("u", means)
             case "Std":
-                return np.asarray(np.sqrt(np.maximum(self._variance("u", means), 0)), np.float64)
+                deviation: Floats = np.sqrt(np.maximum(self._variance("u", means), 0))
+                return deviation
             case "Cov" | "Corr":
                 covariance: Floats = self._average("uv", means) - u * self._average("v", means)
                 if self.operator == "Cov":
@@ -159,7 +161,7 @@ class Functional:
         own = np.abs(self._value(value, means, centres, {}))
         if not value.estimated:
             return own
-        name = value.operation.rsplit(".", 1)[-1]
+        name = called(value.operation)
         inputs = value.inputs
         match value.operation:
             case "+" | "-":

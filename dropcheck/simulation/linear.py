@@ -1,0 +1,126 @@
+"""Statements that are linear in expectations: one mean of one quantity a draw.
+
+`E(y) - 2 * E(x) + 1` is the mean of `y - 2 * x + 1`. Where the model bounds that quantity, its
+mean has an interval that needs no limit theorem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dropcheck.language.graph import Kind, Value
+from dropcheck.language.support import Hull, support
+from dropcheck.language.syntax import Position
+
+Plain = Callable[[Value], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Σ factor · E(quantity) + constant."""
+
+    terms: tuple[tuple[float, Value], ...]
+    constant: float
+
+    def scaled(self, factor: float) -> Linear:
+        """The same, times a number."""
+        return Linear(
+            tuple((factor * own, value) for own, value in self.terms), factor * self.constant
+        )
+
+    def plus(self, other: Linear) -> Linear:
+        """The sum of two."""
+        return Linear(self.terms + other.terms, self.constant + other.constant)
+
+
+def linear(value: Value, plain: Plain) -> Linear | None:
+    """A side of a statement as a linear form, or None where it is none.
+
+    Conditional expectations are ratios, and P of something that is not a truth is not a mean of it.
+    """
+    known = None if value.estimated else plain(value)
+    if isinstance(known, float):
+        return Linear((), known)
+    if value.kind == Kind.OPERATOR:
+        if value.operation not in ("E", "P") or len(value.inputs) > 1:
+            return None
+        if value.operation == "P" and not value.inputs[0].truth:
+            return None
+        return Linear(((1.0, value.inputs[0]),), 0.0)
+    if value.kind != Kind.COMPUTED:
+        return None
+    if value.operation == "negative":
+        inner = linear(value.inputs[0], plain)
+        return None if inner is None else inner.scaled(-1.0)
+    if value.operation not in ("+", "-", "*", "/"):
+        return None
+    left, right = (linear(below, plain) for below in value.inputs)
+    if left is None or right is None:
+        return None
+    match value.operation:
+        case "+":
+            return left.plus(right)
+        case "-":
+            return left.plus(right.scaled(-1.0))
+        case "*" if not left.terms:
+            return right.scaled(left.constant)
+        case "*" if not right.terms:
+            return left.scaled(right.constant)
+        case "/" if not right.terms and right.constant != 0:
+            return left.scaled(1 / right.constant)
+        case _:
+            return None
+
+
+def combined(
+    form: Linear, plain: Plain, fixed: Callable[[float], object]
+) -> tuple[Value, Hull] | None:
+    """One quantity a draw whose mean is the form without its constant, and where it can lie.
+
+    Quantities with elements enter by their mean over the elements. None where the model does not
+    bound it.
+
+    Args:
+        form: what to combine; it must have terms.
+        plain: what is known of fixed values.
+        fixed: a number in the form in which fixed values are held.
+    """
+    total: Value | None = None
+    low = high = 0.0
+    for factor, quantity in form.terms:
+        hull = support(quantity, plain)
+        if not hull.bounded:
+            return None
+        ends = sorted((factor * hull.low, factor * hull.high))
+        low, high = low + ends[0], high + ends[1]
+        part = _a_draw(quantity)
+        if factor != 1.0:
+            number = _fixed(factor, fixed(factor), quantity.at)
+            part = _computed("*", (number, part))
+        total = part if total is None else _computed("+", (total, part))
+    return None if total is None else (total, Hull(low, high))
+
+
+def _a_draw(quantity: Value) -> Value:
+    """The mean over the elements of a draw."""
+    while quantity.shape:
+        quantity = _computed("kernels.mean", (quantity,), quantity.shape[:-1])
+    return quantity
+
+
+def _computed(operation: str, inputs: tuple[Value, ...], shape: tuple[int, ...] = ()) -> Value:
+    return Value(
+        Kind.COMPUTED,
+        operation,
+        inputs,
+        (),
+        shape,
+        inputs[0].at,
+        random=any(value.random for value in inputs),
+        sources=frozenset().union(*(value.sources for value in inputs)),
+    )
+
+
+def _fixed(number: float, constant: object, at: Position) -> Value:
+    return Value(Kind.CONSTANT, "number", (), (("value", number.hex()),), (), at, constant=constant)
