@@ -1,0 +1,112 @@
+"""A case made ready once, to be tried any number of times: with other seeds, or another α."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+
+from dropcheck.claims.registry import Case
+from dropcheck.judging.arithmetic import by_arithmetic
+from dropcheck.judging.block_means import by_block_means
+from dropcheck.judging.counting import by_counterexample, by_proportion
+from dropcheck.judging.existence import missing_moment, operators
+from dropcheck.judging.trial import Finding, Trial
+from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
+from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.simulation.arrays import ArrayFolder
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.compile import (
+    Certainty,
+    Compiled,
+    Proportion,
+    certainty,
+    compile_case,
+    proportion,
+)
+from dropcheck.simulation.program import Program, SpanSums
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswerable:
+    """Why no sample can settle the case, whatever its size."""
+
+    reason: str
+
+
+Means = Certainty | Proportion | Compiled | Unanswerable | None
+"""What a case is judged by; None where nothing in it is random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A case read and compiled, with the strongest means that its statement allows."""
+
+    case: Case
+    lowered: LoweredCase
+    means: Means
+
+    def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
+        """The same case with what it simulates drawn otherwise, in other spans for example."""
+        match self.means:
+            case Certainty(program, exact):
+                means: Means = replace(self.means, program=change(program), exact=change(exact))
+            case Proportion(program) | Compiled(program):
+                means = replace(self.means, program=change(program))
+            case _:
+                means = self.means
+        return replace(self, means=means)
+
+
+def prepare(case: Case, *, crossing: bool) -> Prepared:
+    """Read and compile a case.
+
+    Args:
+        case: the case.
+        crossing: whether draws may be crossed with one another, where the model allows it.
+
+    Raises:
+        DropcheckError: where the case cannot be judged at all.
+    """
+    folder = ArrayFolder()
+    lowered = lower_case(parse_claim(case.claim), case.parameters, folder)
+    return Prepared(case, lowered, _means(lowered, folder, crossing=crossing))
+
+
+def _means(lowered: LoweredCase, folder: ArrayFolder, *, crossing: bool) -> Means:
+    looked_at = [value for found in operators(lowered.operands) for value in found.inputs]
+    if not any(value.random for value in looked_at):
+        return None
+    missing = missing_moment(lowered, folder)
+    if missing is not None:
+        return Unanswerable(missing)
+    counted = certainty(lowered) or proportion(lowered)
+    return counted if counted is not None else compile_case(lowered, crossing=crossing)
+
+
+def try_prepared(
+    prepared: Prepared, settings: Settings, alpha: float, repeat: str
+) -> Generator[Request, SpanSums, CaseResult]:
+    """One trial of a case; asks for spans of draws as it goes.
+
+    Args:
+        prepared: the case.
+        settings: seed and limits.
+        alpha: the case's own share of the error rate.
+        repeat: the command that repeats the trial.
+
+    Raises:
+        DropcheckError: for what only a draw can show: nothing defined, an argument out of its
+            law's domain.
+    """
+    trial = Trial(prepared.case, settings, alpha, prepared.lowered, repeat)
+    match prepared.means:
+        case None:
+            return by_arithmetic(trial)
+        case Unanswerable(reason):
+            return trial.result(Finding(Verdict.INCONCLUSIVE, reason=reason))
+        case Certainty() as claim:
+            return (yield from by_counterexample(trial, claim))
+        case Proportion() as claim:
+            return (yield from by_proportion(trial, claim))
+        case compiled:
+            return (yield from by_block_means(trial, compiled))
