@@ -50,10 +50,8 @@ class Leaf:
         """The operator's value at averages of shape [terms, points]: [points]."""
         u = self._average("u", means)
         match self.operator:
-            case "P":
-                return u
-            case "E":
-                return u + centres[self.first]
+            case "E" | "P":  # the middle of an event that is likely is 1
+                return np.add(u, centres[self.first])
             case "Var":
                 return self._variance("u", means)
             case "Std":
