@@ -38,8 +38,10 @@ class Settings:
     """How to run: error budget, randomness and limits.
 
     `alpha` is the family-wise error rate of the whole registry. `resolution` overrides that of
-    every claim. `max_draws` and `time_limit` (seconds) bound each case; None means the default
-    budget, which depends on the case alone.
+    every claim. `max_draws` bounds each case; None means the default budget, which depends on the
+    case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
+    still open, and takes the place of the default budget. `crossing` allows every pair of independent draws
+    that meet in a matrix product to be evaluated.
     """
 
     alpha: float = 1e-6
@@ -49,6 +51,7 @@ class Settings:
     time_limit: float | None = None
     threads: int | None = None
     fail_fast: bool = False
+    crossing: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class CaseResult:
     warnings: tuple[str, ...]
     location: Location
     repeat: str
+    more_seconds: float | None = None  # what they are likely to take, on the threads of this run
 
 
 @dataclass(frozen=True, slots=True)

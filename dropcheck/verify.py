@@ -6,22 +6,17 @@ random, exact counts for a claim of certainty or one bare probability, block mea
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.inference.budget import case_alpha
-from dropcheck.judging.arithmetic import by_arithmetic
-from dropcheck.judging.block_means import by_block_means
-from dropcheck.judging.counting import by_counterexample, by_proportion
-from dropcheck.judging.existence import missing_moment, operators
-from dropcheck.judging.trial import Finding, Trial
-from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.results import CaseResult, Settings, Verdict
-from dropcheck.simulation.arrays import ArrayFolder
+from dropcheck.judging.prepared import prepare, try_prepared
+from dropcheck.results import CaseResult, Settings
 from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.compile import certainty, compile_case, proportion
+from dropcheck.simulation.deadline import Clock, Deadline
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.schedule import Judge, default_threads, drive
 
@@ -30,17 +25,24 @@ Repeat = Callable[[Case], str]
 
 
 def verify_cases(
-    cases: Sequence[Case], settings: Settings, registry: Registry, repeat: Repeat | None = None
+    cases: Sequence[Case],
+    settings: Settings,
+    registry: Registry,
+    repeat: Repeat | None = None,
+    clock: Clock = time.perf_counter,
 ) -> Iterator[CaseResult]:
     """Judge cases, each yielded as soon as all before it are done.
 
-    An interruption yields what is finished before it goes on.
+    Without a time limit a result depends on the case, the seed and α alone. A time limit is shared:
+    cases take turns, what those decided early leave goes to those still open, and once it is up
+    each of these is looked at a last time and says what it needs. An interruption yields what is finished before it goes on.
 
     Args:
         cases: what to judge, in order.
         settings: error rate, seed and limits.
         registry: the registry that the error rate is divided over.
         repeat: writes the command that repeats a case; by default one without a file.
+        clock: what a time limit is measured by.
 
     Raises:
         DropcheckError: after the last case, with what only a run could find: a quantity that is
@@ -58,13 +60,14 @@ def verify_cases(
     >>> [result.verdict.value for result in verify_cases(registry.expand(), Settings(), registry)]
     ['verified']
     """
+    deadline = Deadline.after(settings.time_limit, clock)
     alpha = case_alpha(settings.alpha, len(registry.expand()), len(cases))
 
     def by_default(case: Case) -> str:
         return repeat_command(case, settings.seed)
 
     def starter(case: Case) -> Callable[[], Judge[CaseResult | DropcheckError]]:
-        return lambda: _guarded(judge(case, settings, alpha, repeat or by_default))
+        return lambda: _guarded(judge(case, settings, alpha, repeat or by_default, deadline))
 
     held: dict[int, CaseResult | DropcheckError] = {}
     problems: list[Problem] = []
@@ -72,7 +75,7 @@ def verify_cases(
     interrupted: KeyboardInterrupt | None = None
     try:
         judges = (starter(case) for case in cases)
-        for index, result in drive(judges, settings.threads or default_threads()):
+        for index, result in drive(judges, settings.threads or default_threads(), deadline):
             held[index] = result
             while following in held:
                 found = held.pop(following)
@@ -101,26 +104,12 @@ def _guarded(judged: Judge[CaseResult]) -> Judge[CaseResult | DropcheckError]:
 
 
 def judge(
-    case: Case, settings: Settings, alpha: float, repeat: Repeat
+    case: Case, settings: Settings, alpha: float, repeat: Repeat, deadline: Deadline | None = None
 ) -> Generator[Request, SpanSums, CaseResult]:
     """One case, from its text to its result; asks for spans of draws as it goes.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    folder = ArrayFolder()
-    lowered = lower_case(parse_claim(case.claim), case.parameters, folder)
-    trial = Trial(case, settings, alpha, lowered, repeat(case))
-    looked_at = [value for found in operators(lowered.operands) for value in found.inputs]
-    if not any(value.random for value in looked_at):
-        return by_arithmetic(trial)
-    missing = missing_moment(lowered, folder)
-    if missing is not None:
-        return trial.result(Finding(Verdict.INCONCLUSIVE, reason=missing))
-    certain = certainty(lowered)
-    if certain is not None:
-        return (yield from by_counterexample(trial, certain))
-    single = proportion(lowered)
-    if single is not None:
-        return (yield from by_proportion(trial, single))
-    return (yield from by_block_means(trial, compile_case(lowered)))
+    prepared = prepare(case, crossing=settings.crossing)
+    return (yield from try_prepared(prepared, settings, alpha, repeat(case), deadline))

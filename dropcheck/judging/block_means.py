@@ -46,7 +46,8 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
         max(1, min(program.span_draws, PILOT_DRAWS)),
     )
     pilot = Tally(program)
-    wanted = min(PILOT_BLOCKS * program.block_draws, most)
+    blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
+    wanted = min(blocks * program.block_draws, most)
     yield from trial.draw_until(pilot, program, PILOT, centres, wanted)
     trial.refuse_if_nowhere_defined(pilot)
     fewest = max(
@@ -81,7 +82,9 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
                 reason=why_undefined(compiled, tally),
             )
         )
-    return trial.result(replace(judged.finding, warnings=trial.ties(program)))
+    return trial.result(
+        replace(judged.finding, warnings=trial.ties(program), sampling=program.sampling)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,11 @@ def _plan(
 
 
 def _applies(trial: Trial, compiled: Compiled) -> bool:
-    return compiled.mean is not None and not any(c.share for c in trial.reading.comparisons)
+    # pairs that share a draw are not independent, and the inequality needs draws that are
+    plain = compiled.program.batches is None
+    return (
+        plain and compiled.mean is not None and not any(c.share for c in trial.reading.comparisons)
+    )
 
 
 def _judged(
@@ -131,7 +138,7 @@ def _judged(
     """Judge every comparison of the statement at one look; None where it is undefined."""
     reading = trial.reading
     functional = compiled.functional
-    means = means_of(tally.sums, tally.draws)
+    means = means_of(tally.sums, tally.values)
     operands = functional.evaluate(means[:, np.newaxis], centres)
     if not all(math.isfinite(float(operand[0])) for operand in operands):
         return None
@@ -148,7 +155,7 @@ def _judged(
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
             interval = _bounded(compiled.mean, tally, centres, share)
         else:
-            interval = estimate_interval(tally.sums, tally.block_draws, theta, share)
+            interval = estimate_interval(tally.sums, tally.block_values, theta, share)
         asked = trial.resolution if comparison.share else sharpness
         widen = widening(comparison.region, asked)
         rounding = ROUNDING * functional.largest(means, centres)
@@ -198,7 +205,7 @@ def _bounded(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> 
     return empirical_bernstein(
         float(totals[mean.column]),
         float(totals[mean.square]),
-        tally.draws,
+        tally.drawn,
         mean.hull.width,
         float(centres[mean.register]) + mean.constant,
         alpha,
@@ -210,5 +217,5 @@ def why_undefined(compiled: Compiled, tally: Tally) -> str:
     for leaf in compiled.functional.leaves.values():
         column = leaf.columns.get("g")
         if column is not None and tally.totals[column] == 0:
-            return f"the condition was never met in {tally.draws:,} draws"
+            return f"the condition was never met in {tally.drawn:,} draws"
     return "the quantity is undefined at the averages (a division by 0, or Corr of a constant)"

@@ -32,19 +32,20 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
     program = fitted(claim.program, most)
     bound = min(RAREST_SEEN, trial.case.claim.within or RAREST_SEEN)
     # no violation among n draws bounds their chance by ln(1/α)/n
-    enough = math.ceil(math.log(1 / trial.alpha) / bound * 1.0001) + 1
+    enough = bounding = math.ceil(math.log(1 / trial.alpha) / bound * 1.0001) + 1
     tally = Tally(program)
     centres = np.zeros(program.size)
     while True:
         yield from trial.draw_until(tally, program, MAIN, centres, min(enough, most))
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
-        seen = round(float(tally.totals[1])) if claim.conditional else tally.draws
-        if tally.undefined or violations or tally.draws >= most or trial.out_of_time():
+        seen = round(float(tally.totals[1])) if claim.conditional else tally.drawn
+        if tally.undefined or violations or tally.drawn + program.span_draws > most or trial.out_of_time():
             break
         if upper_bound(0, seen, trial.alpha) < bound:
             break
         # a condition is seen in some draws only: go on until it was seen often enough
-        enough = min(most, max(2 * tally.draws, enough))
+        enough = min(most, max(2 * tally.drawn, enough))
+    trial.refuse_if_nowhere_defined(tally)
     broken = trial.undefined(tally)
     if broken is not None:
         return trial.result(replace(broken, guarantee=Guarantee.EXACT))
@@ -61,7 +62,7 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
     else:
         verdict, reason = Verdict.INCONCLUSIVE, "too few draws to bound the violations"
         if claim.conditional and not seen:
-            reason = f"the condition was never met in {tally.draws:,} draws"
+            reason = f"the condition was never met in {tally.drawn:,} draws"
     warnings: tuple[str, ...] = ()
     if verdict is Verdict.VERIFIED:
         exact = fitted(claim.exact, most).span(
@@ -80,12 +81,15 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
             None,
             Region(claim.probability, claim.probability),
             1.0,
-            tally.draws,
+            tally.drawn,
             tally.drawn // tally.block_draws,
             tally.seconds,
             Guarantee.EXACT,
             reason,
-            None if verdict is not Verdict.INCONCLUSIVE else max(enough, 2 * tally.draws),
+            # as many draws in which the condition holds as bound the violations
+            bounding * tally.drawn / seen - tally.drawn
+            if verdict is Verdict.INCONCLUSIVE and seen
+            else None,
             warnings,
         )
     )
@@ -102,7 +106,7 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
     centres = np.zeros(program.size)
 
     def interval(tally: Tally, alpha: float) -> Interval:
-        seen = round(float(tally.totals[1])) if claim.conditional else tally.draws
+        seen = round(float(tally.totals[1])) if claim.conditional else tally.drawn
         hits = round(float(tally.totals[0]))
         share = hits / seen if seen else math.nan
         error = math.sqrt(share * (1 - share) / seen) if seen else math.nan
@@ -116,7 +120,7 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
     expected = 1
     if found is not None and math.isfinite(found.estimate):
         expected = planned(
-            pilot.draws,
+            pilot.drawn,
             found,
             [(comparison.region, widen)],
             trial.alpha * budget.PLANNED,
@@ -136,7 +140,7 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
             break
     reason = None
     if math.isnan(final.estimate):
-        reason = f"the condition was never met in {tally.draws:,} draws"
+        reason = f"the condition was never met in {tally.drawn:,} draws"
     elif verdict is Verdict.INCONCLUSIVE:
         reason = "the interval is still too wide"
     return trial.result(
@@ -147,14 +151,14 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
             final.standard_error,
             comparison.region,
             scale,
-            tally.draws,
+            tally.drawn,
             tally.drawn // tally.block_draws,
             tally.seconds,
             Guarantee.EXACT,
             reason,
             more(
                 verdict,
-                tally.draws,
+                tally.drawn,
                 final,
                 [(comparison.region, widen)],
                 trial.alpha,

@@ -23,6 +23,7 @@ from dropcheck.simulation.compile import (
     compile_case,
     proportion,
 )
+from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import Program, SpanSums
 
 
@@ -84,7 +85,11 @@ def _means(lowered: LoweredCase, folder: ArrayFolder, *, crossing: bool) -> Mean
 
 
 def try_prepared(
-    prepared: Prepared, settings: Settings, alpha: float, repeat: str
+    prepared: Prepared,
+    settings: Settings,
+    alpha: float,
+    repeat: str,
+    deadline: Deadline | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
     """One trial of a case; asks for spans of draws as it goes.
 
@@ -93,12 +98,17 @@ def try_prepared(
         settings: seed and limits.
         alpha: the case's own share of the error rate.
         repeat: the command that repeats the trial.
+        deadline: when to stop; by default the settings' time limit from now.
 
     Raises:
         DropcheckError: for what only a draw can show: nothing defined, an argument out of its
             law's domain.
     """
-    trial = Trial(prepared.case, settings, alpha, prepared.lowered, repeat)
+    end = deadline or Deadline.after(settings.time_limit)
+    trial = Trial(prepared.case, settings, alpha, prepared.lowered, repeat, end)
+    if end.passed() and prepared.means is not None:
+        reason = "the time of the run was up before its first draw"
+        return trial.result(Finding(Verdict.INCONCLUSIVE, reason=reason))
     match prepared.means:
         case None:
             return by_arithmetic(trial)

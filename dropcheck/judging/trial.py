@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
@@ -17,8 +16,10 @@ from dropcheck.inference.region import Region
 from dropcheck.language.cases import LoweredCase, parameter_text
 from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
 from dropcheck.simulation.blocks import Request, Tally
+from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.streams import MAIN, PILOT, stream
+from dropcheck.simulation.schedule import TURN_SECONDS, default_threads
+from dropcheck.simulation.streams import PILOT, stream
 
 Floats = npt.NDArray[np.float64]
 Drawing = Generator[Request, SpanSums, None]
@@ -27,6 +28,8 @@ Drawing = Generator[Request, SpanSums, None]
 # that the same file has the same verdicts on any machine.
 DEFAULT_WORK = 2e10
 MOST_DRAWS_BY_DEFAULT = 1e9
+# Where a time limit is the budget: more than any run can make.
+UNLIMITED_DRAWS = 10**15
 # Spans asked for at a time: bounds what is held before it is tallied.
 SPANS_AT_ONCE = 2048
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
@@ -51,6 +54,7 @@ class Finding:
     reason: str | None = None
     more_draws: float | None = None
     warnings: tuple[str, ...] = ()
+    sampling: str = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Trial:
     alpha: float
     lowered: LoweredCase
     repeat: str
-    started: float = field(default_factory=time.perf_counter)
+    deadline: Deadline = field(default_factory=Deadline)
 
     @property
     def reading(self) -> Reading:
@@ -83,15 +87,21 @@ class Trial:
         return self.resolution * scale
 
     def most_draws(self, program: Program) -> int:
-        """The end of the case's budget."""
+        """The end of the case's budget in draws: a time limit takes the default's place."""
         if self.settings.max_draws is not None:
             return self.settings.max_draws
+        if self.settings.time_limit is not None:
+            return UNLIMITED_DRAWS
         return max(1, int(min(MOST_DRAWS_BY_DEFAULT, DEFAULT_WORK / program.cost)))
 
     def out_of_time(self) -> bool:
-        """Whether the case has had the time that it may take."""
-        limit = self.settings.time_limit
-        return limit is not None and time.perf_counter() - self.started >= limit
+        """Whether the time of the whole run is up."""
+        return self.deadline.passed()
+
+    @property
+    def threads(self) -> int:
+        """Threads that draw."""
+        return self.settings.threads or default_threads()
 
     def generator(self, purpose: int, span: int) -> np.random.Generator:
         """One of the case's own streams."""
@@ -100,14 +110,15 @@ class Trial:
     def draw_until(
         self, tally: Tally, program: Program, purpose: int, centres: Floats, draws: int
     ) -> Drawing:
-        """Draw whole spans until there are as many draws, or time is up.
+        """Draw whole spans until there are as many draws, or the budget or the time is spent.
 
         The pilot's first stream is left to what is looked for in single draws.
         """
-        needed = -(-draws // program.span_draws)
+        allowed = max(1, self.most_draws(program) // program.span_draws)
+        needed = min(-(-draws // program.span_draws), allowed)
         offset = 1 if purpose == PILOT else 0
         while tally.spans < needed:
-            count = min(SPANS_AT_ONCE, needed - tally.spans)
+            count = min(self._spans_at_once(tally, program), needed - tally.spans)
             found = yield Request(
                 program,
                 self.settings.seed,
@@ -117,9 +128,19 @@ class Trial:
                 offset + tally.spans,
                 count,
             )
-            tally.add(found, count)
-            if purpose == MAIN and self.out_of_time():
+            # fewer come back than were asked for where time is up
+            tally.add(found, len(found.sums) // program.span_blocks)
+            if self.out_of_time():
                 return
+
+    def _spans_at_once(self, tally: Tally, program: Program) -> int:
+        """Spans to ask for: under a time limit no more than one turn of all threads."""
+        if not self.deadline.limited:
+            return SPANS_AT_ONCE
+        a_span = program.cost * program.span_draws * 1e-9
+        if tally.spans:
+            a_span = tally.seconds / tally.spans
+        return min(SPANS_AT_ONCE, max(1, int(self.threads * TURN_SECONDS / max(a_span, 1e-9))))
 
     def refuse_if_nowhere_defined(self, pilot: Tally) -> None:
         """An error where not one draw is defined: then the model is wrong, not the claim.
@@ -127,7 +148,7 @@ class Trial:
         Raises:
             DropcheckError: with the parameters for which it is so.
         """
-        if pilot.undefined < pilot.drawn or not pilot.drawn:
+        if pilot.undefined < pilot.looked_at or not pilot.looked_at:
             return
         where = parameter_text(self.case.parameters)
         raise self.lowered.at.error(
@@ -141,14 +162,14 @@ class Trial:
         """The finding where some draw is NaN or infinite."""
         if not tally.undefined:
             return None
-        share = tally.undefined / tally.drawn
+        share = tally.undefined / tally.looked_at
         return Finding(
             Verdict.INCONCLUSIVE,
             draws=tally.drawn,
             blocks=tally.drawn // tally.block_draws,
             seconds=tally.seconds,
-            reason=f"undefined: {tally.undefined:,} of {tally.drawn:,} draws ({share:.2g}) are NaN "
-            f"or infinite, the first of them draw {(tally.first_undefined or 0) + 1:,}",
+            reason=f"undefined: {tally.undefined:,} of {tally.looked_at:,} draws ({share:.2g}) are "
+            f"NaN or infinite, the first of them draw {(tally.first_undefined or 0) + 1:,}",
         )
 
     def ties(self, program: Program) -> tuple[str, ...]:
@@ -170,7 +191,9 @@ class Trial:
             outcome = Outcome.UNDECIDED
         else:
             outcome = Outcome.PASS if found.verdict is expected else Outcome.FAIL
-        more = found.more_draws
+        more = None
+        if found.more_draws is not None and found.more_draws < 1e18:
+            more = max(1, math.ceil(found.more_draws))
         interval = found.interval
         return CaseResult(
             claim=claim.id,
@@ -191,15 +214,18 @@ class Trial:
             blocks=found.blocks,
             seconds=found.seconds,
             guarantee=found.guarantee,
-            sampling="plain",
+            sampling=found.sampling,
             verdict=found.verdict,
             expect=expected,
             result=outcome,
             reason=found.reason,
-            more_draws=None if more is None or not more < 1e18 else max(1, math.ceil(more)),
+            more_draws=more,
             warnings=found.warnings,
             location=claim.location,
             repeat=self.repeat,
+            more_seconds=None
+            if more is None or not found.draws
+            else more * found.seconds / found.draws / self.threads,
         )
 
 
@@ -208,6 +234,8 @@ def fitted(program: Program, most: int) -> Program:
     if most >= max(FEWEST_BLOCKS * program.block_draws, program.span_draws):
         return program
     draws = max(1, min(program.span_draws, most // FEWEST_BLOCKS))
+    if program.batches is not None:
+        return replace(program, span_draws=draws, span_blocks=1, batches=(draws, draws))
     return replace(program, span_draws=draws, span_blocks=1)
 
 

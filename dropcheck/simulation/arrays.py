@@ -20,6 +20,30 @@ Array = npt.NDArray[Any]
 Kernel = Callable[..., Array]
 
 
+def crossed_product(left: Array, right: Array, batches: int) -> Array:
+    """The product of every left side with every right side of the same batch.
+
+    Args:
+        left: [d, g·a] or [n, d, g·a]: g batches of a vectors, or of a matrices.
+        right: [d, g·b] or [d, m, g·b].
+        batches: g.
+
+    Returns:
+        [g·a·b], [n, g·a·b], [m, g·a·b] or [n, m, g·a·b]: batch after batch, in each pair (i, j) at
+        i·b + j.
+    """
+    g = batches
+    a, b = left.shape[-1] // g, right.shape[-1] // g
+    d = left.shape[-2]
+    rows, columns = left.shape[:-2], right.shape[1:-1]
+    n, m = rows[0] if rows else 1, columns[0] if columns else 1
+    lefts = left.reshape(n, d, g, a).transpose(2, 0, 3, 1).reshape(g, n * a, d)
+    rights = right.reshape(d, m, g, b).transpose(2, 0, 1, 3).reshape(g, d, m * b)
+    products = np.matmul(lefts, rights).reshape(g, n, a, m, b)
+    pairs: Array = products.transpose(1, 3, 0, 2, 4).reshape(*rows, *columns, g * a * b)
+    return pairs
+
+
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 # Values nearer than this, relative to the larger, tie as far as rounding can tell.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from dropcheck.language.crossing import below
+from dropcheck.language.crossing import crossing as crossed_at
 from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value
 from dropcheck.language.wording import memory_text
-from dropcheck.simulation.arrays import kernel
+from dropcheck.simulation.arrays import crossed_product, kernel
 from dropcheck.simulation.program import Program, Step, Term
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
@@ -21,7 +24,10 @@ BLOCKS_OF_SPAN = 16
 MOST_BYTES = 2**31
 
 # Rough nanoseconds an element; only the default budget and the size of a pilot depend on them.
-_LAW_COST = {"bernoulli": 3.0, "uniform": 3.0, "rademacher": 1.0, "normal": 8.0, "exponential": 5.0}
+_LAW_COST = {
+    **{"bernoulli": 1.0, "rademacher": 1.0, "uniform": 2.5, "exponential": 5.0, "laplace": 6.0},
+    **{"normal": 9.0, "discrete_uniform": 5.0},
+}
 _OTHER_LAW_COST = 40.0
 _CHEAP = frozenset(
     [
@@ -43,6 +49,12 @@ _CHEAP = frozenset(
         "subscript",
     ]
 )
+# A multiply-add within a matrix product, and what each of its results costs afterwards.
+PRODUCT_COST = 0.08
+TERM_COST = 3.0
+# Below this a batch saves nothing that its bookkeeping does not cost; above it a span is too long.
+SMALLEST_BATCH = 8
+LARGEST_BATCH = 512
 _LINEAR_ALGEBRA = frozenset({"inv", "solve", "det", "qr_q", "cholesky", "eigvalsh"})
 
 
@@ -74,8 +86,8 @@ class ProgramBuilder:
             self._targets[register] = None
         return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
 
-    def build(self) -> Program:
-        """The finished program.
+    def build(self, *, crossing: bool = False) -> Program:
+        """The finished program; crossed where that is asked for, possible and worth it.
 
         Raises:
             DropcheckError: where one draw alone would take more memory than is allowed.
@@ -86,6 +98,8 @@ class ProgramBuilder:
             if value.random:
                 for below in value.inputs:
                     last_use[self._registers[id(below)]] = register
+        looked_at = [self._values[register] for register in keep]
+        plan = _plan(looked_at, self._values) if crossing else None
         steps = []
         fixed = []
         elements = 0
@@ -101,7 +115,10 @@ class ProgramBuilder:
                 if last_use[below] == register and below not in keep and self._values[below].random
             )
             how = None if value.kind == Kind.DRAW else kernel(value.operation)
-            steps.append(Step(register, value, inputs, how, frees))
+            crossed = plan is not None and value is plan.product
+            right = plan is not None and id(value) in plan.right
+            how = crossed_product if crossed else how
+            steps.append(Step(register, value, inputs, how, frees, right, crossed))
             elements += math.prod(value.shape or ())
             cost += _cost(value)
         elements += sum(
@@ -117,6 +134,10 @@ class ProgramBuilder:
             )
         draws = max(1, min(MOST_SPAN_DRAWS, SPAN_BYTES // (8 * max(elements, 1))))
         blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN else 1
+        if plan is not None:
+            values = SPAN_BYTES // (8 * plan.held)
+            blocks = max(1, min(MOST_SPAN_DRAWS, values) // plan.batch**2)
+            draws, cost = blocks * plan.batch, plan.cost
         return Program(
             size=len(self._values),
             fixed=tuple(fixed),
@@ -127,7 +148,42 @@ class ProgramBuilder:
             span_blocks=blocks,
             cost=max(cost, 1.0),
             rarest=max((_rarity(value) for value in self._values), default=0.0),
+            batches=None if plan is None else (plan.batch, plan.batch),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """A product to cross: what lies on its right side, the size of both batches, cost a draw."""
+
+    product: Value
+    right: set[int]
+    batch: int
+    cost: float
+    held: int  # numbers held a pair
+
+
+def _plan(targets: list[Value], values: list[Value]) -> _Crossing | None:
+    """The batch with which pairs cost as much as the draws that they are made from.
+
+    Smaller batches waste pairs that would be almost free, larger ones pay for pairs that say
+    little: the variance of an average over all pairs has a part that falls with the number of
+    draws alone (Hoeffding 1948, eq. 5.13).
+    """
+    product = crossed_at(targets)
+    if product is None:
+        return None
+    left, right = (below(side) for side in product.inputs)
+    drawn = sum(_cost(value) for value in values if id(value) in left | right)
+    count = float(math.prod(product.shape or ()))
+    inner = (product.inputs[0].shape or (1,))[-1]
+    after = [v for v in values if v.random and id(v) not in left | right and v is not product]
+    pair = count * (PRODUCT_COST * inner + TERM_COST) + sum(map(_cost, after))
+    held = sum(math.prod(value.shape or ()) for value in (product, *after, product))
+    batch = min(int(drawn / pair), math.isqrt(SPAN_BYTES // (8 * held)), LARGEST_BATCH)
+    if batch < SMALLEST_BATCH:
+        return None
+    return _Crossing(product, right, batch, drawn + batch * pair, held)
 
 
 def _cost(value: Value) -> float:

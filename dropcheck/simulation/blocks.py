@@ -74,8 +74,7 @@ class Tally:
     """
 
     def __init__(self, program: Program) -> None:
-        self._base_draws = program.block_draws
-        self._span_draws = program.span_draws
+        self._base = program
         self._joined = 1  # blocks in a row
         self._rows: Sums = np.zeros((0, len(program.terms)))
         self._waiting: Sums = np.zeros((0, len(program.terms)))
@@ -113,7 +112,12 @@ class Tally:
     @property
     def block_draws(self) -> int:
         """Draws in each row."""
-        return self._base_draws * self._joined
+        return self._base.block_draws * self._joined
+
+    @property
+    def block_values(self) -> int:
+        """Values of each quantity in each row: more than draws where pairs are crossed."""
+        return self._base.block_values * self._joined
 
     @property
     def draws(self) -> int:
@@ -121,17 +125,29 @@ class Tally:
         return len(self._rows) * self.block_draws
 
     @property
+    def values(self) -> int:
+        """Values of each quantity that the sums rest on."""
+        return len(self._rows) * self.block_values
+
+    @property
     def drawn(self) -> int:
         """All draws made, those included that wait for their neighbours."""
-        return self.spans * self._span_draws
+        return self.spans * self._base.span_draws
+
+    @property
+    def looked_at(self) -> int:
+        """All values looked at: one a draw, or one a pair of draws."""
+        return self.spans * self._base.span_values
 
     @property
     def totals(self) -> npt.NDArray[np.float64]:
-        """Sums over all blocks: [terms]."""
-        return np.asarray(self._rows.sum(axis=0), dtype=np.float64)
+        """Sums over all draws made, those included that wait for their neighbours: [terms]."""
+        return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)
 
 
 def _join(rows: Sums, count: int) -> Sums:
-    if count == 1:
-        return rows
-    return np.asarray(rows.reshape(-1, count, rows.shape[1]).sum(axis=1), dtype=np.float64)
+    """Sums of so many rows each, a power of two; by halves, so that the order of sums is one."""
+    while count > 1:
+        rows = rows[0::2] + rows[1::2]
+        count //= 2
+    return rows

@@ -76,11 +76,12 @@ class Proportion:
     event_operand: int  # which operand of the statement is the probability
 
 
-def compile_case(lowered: LoweredCase) -> Compiled:
+def compile_case(lowered: LoweredCase, *, crossing: bool = True) -> Compiled:
     """The program and the functional of a case.
 
     The scale is known beforehand where the right side (or both ends of a range) holds no
-    operator and is not 0; otherwise the integrands that measure sizes are added.
+    operator and is not 0; otherwise the integrands that measure sizes are added. With `crossing`,
+    independent draws that meet in one matrix product alone are paired all with all.
     """
     scaled = needs_scale(lowered)
     builder = ProgramBuilder()
@@ -88,7 +89,8 @@ def compile_case(lowered: LoweredCase) -> Compiled:
     for operand in lowered.operands:
         _collect(operand, builder, leaves, sizes=scaled)
     mean = _bounded_mean(lowered, builder)
-    return Compiled(builder.build(), Functional(lowered.operands, leaves), scaled, mean)
+    program = builder.build(crossing=crossing)
+    return Compiled(program, Functional(lowered.operands, leaves), scaled, mean)
 
 
 def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean | None:

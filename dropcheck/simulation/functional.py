@@ -51,7 +51,8 @@ class Leaf:
         u = self._average("u", means)
         match self.operator:
             case "E" | "P":  # the middle of an event that is likely is 1
-                return np.add(u, centres[self.first])
+                mean: Floats = u + centres[self.first]
+                return mean
             case "Var":
                 return self._variance("u", means)
             case "Std":

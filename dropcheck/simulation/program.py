@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,9 @@ class Step:
     inputs: tuple[int, ...]
     kernel: Kernel | None  # None: draw
     frees: tuple[int, ...]
+    # in a crossed program: drawn with the right side's batches, and the product of both sides
+    right: bool = False
+    crossed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,30 @@ class Program:
     cost: float  # rough nanoseconds a draw
     # the elements drawn from each law that can be rare: draws needed to see it at all
     rarest: float
+    # crossed: the sizes of the batches of which every pair is evaluated
+    batches: tuple[int, int] | None = None
 
     @property
     def block_draws(self) -> int:
         """Draws of one block."""
         return self.span_draws // self.span_blocks
+
+    @property
+    def span_values(self) -> int:
+        """Values of each quantity in one span: one a draw, or one a pair of draws."""
+        return (
+            self.span_draws if self.batches is None else self.span_blocks * math.prod(self.batches)
+        )
+
+    @property
+    def block_values(self) -> int:
+        """Values of each quantity in one block."""
+        return self.span_values // self.span_blocks
+
+    @property
+    def sampling(self) -> str:
+        """How draws become values, in words: "plain" or "crossed 96×96"."""
+        return "plain" if self.batches is None else "crossed {}×{}".format(*self.batches)
 
     @property
     def random(self) -> bool:
@@ -88,9 +111,9 @@ class Program:
     def registers(
         self, generator: np.random.Generator, draws: int, observe: Observer | None = None
     ) -> list[Array | None]:
-        """Carry out every step for so many draws; targets stay filled.
+        """Carry out every step for so many draws, or for those of a span where the program is crossed.
 
-        `observe` is shown every computed value with its inputs.
+        Targets stay filled. `observe` is shown every computed value with its inputs.
         """
         held: list[Array | None] = [None] * self.size
         for register, constant in self.fixed:
@@ -98,13 +121,18 @@ class Program:
         for step in self.steps:
             inputs = [_filled(held[register]) for register in step.inputs]
             if step.kernel is None:
-                held[step.target] = _draw(step.value, generator, inputs, draws)
+                count = draws
+                if self.batches is not None:
+                    count = self.span_blocks * self.batches[step.right]
+                held[step.target] = _draw(step.value, generator, inputs, count)
             else:
                 if not step.value.takes_truth:
                     inputs = [number(array) for array in inputs]
                 if observe is not None:
                     observe(step.value, inputs)
                 options = {name: thawed(option) for name, option in step.value.options}
+                if step.crossed:
+                    options["batches"] = self.span_blocks
                 try:
                     held[step.target] = step.kernel(*inputs, **options)
                 except ValueError as error:  # a value that the function cannot take
@@ -141,7 +169,7 @@ class Program:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
         with np.errstate(all="ignore"):
             held = self.registers(generator, self.span_draws)
-            moments = _Moments(held, centres, self.span_draws)
+            moments = _Moments(held, centres, self.span_values)
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
                 a_draw = moments.a_draw(term)
@@ -150,7 +178,7 @@ class Program:
                 return SpanSums(sums)
             bad = moments.undefined(self.terms)
         first = (
-            int(np.flatnonzero(bad)[0]) + number_of_span * self.span_draws if bad.any() else None
+            int(np.flatnonzero(bad)[0]) + number_of_span * self.span_values if bad.any() else None
         )
         return SpanSums(sums, int(bad.sum()), first)
 
