@@ -40,8 +40,8 @@ class Settings:
     `alpha` is the family-wise error rate of the whole registry. `resolution` overrides that of
     every claim. `max_draws` bounds each case; None means the default budget, which depends on the
     case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
-    still open, and takes the place of the default budget. `crossing` allows every pair of independent draws
-    that meet in a matrix product to be evaluated.
+    still open, and takes the place of the default budget. `crossing` allows every pair of
+    independent draws that meet in a matrix product to be evaluated.
     """
 
     alpha: float = 1e-6

@@ -34,8 +34,9 @@ def verify_cases(
     """Judge cases, each yielded as soon as all before it are done.
 
     Without a time limit a result depends on the case, the seed and α alone. A time limit is shared:
-    cases take turns, what those decided early leave goes to those still open, and once it is up
-    each of these is looked at a last time and says what it needs. An interruption yields what is finished before it goes on.
+    cases near a verdict go first, what they leave goes to those still open, and once it is up each
+    of these is looked at a last time and says what it needs. An interruption yields what is
+    finished before it goes on.
 
     Args:
         cases: what to judge, in order.

@@ -165,7 +165,11 @@ def test_a_failure_s_block_says_all_there_is_to_know() -> None:
             replace(PASSED, expect=Verdict.REFUTED, result=Outcome.FAIL),
             "true, although it is expected to be refuted",
         ),
-        (UNDECIDED, "too few draws: about 1.2M more"),
+        (UNDECIDED, "too few draws: needs about 1.3e6 more draws (--max-draws 1.5e6)"),
+        (
+            replace(UNDECIDED, more_draws=3_100_000, more_seconds=4.04),
+            "too few draws: needs about 3.1e6 more draws, 4.0 s (--max-draws 3.4e6)",
+        ),
         (replace(UNDECIDED, reason="a few draws carry the sum"), "heavy-tailed"),
         (replace(UNDECIDED, more_draws=None, reason="an event was never seen"), "cannot be told"),
     ],

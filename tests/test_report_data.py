@@ -128,6 +128,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "standard_error": 0.45,
                 "sampling": "plain",
                 "more_draws": None,
+                "more_seconds": None,
                 "warnings": [],
             }
         ],

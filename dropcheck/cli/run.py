@@ -77,7 +77,9 @@ def run(  # one argument an option: this is the list that `--help` shows
     time_limit: Annotated[
         str | None,
         typer.Option(
-            "--time-limit", metavar="TIME", help="Give up on a case after so long: 10s, 500ms, 2m."
+            "--time-limit",
+            metavar="TIME",
+            help="End the run after so long: 10s, 500ms, 2m; undecided cases share the time.",
         ),
     ] = None,
     threads: Annotated[

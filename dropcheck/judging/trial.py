@@ -118,7 +118,12 @@ class Trial:
         needed = min(-(-draws // program.span_draws), allowed)
         offset = 1 if purpose == PILOT else 0
         while tally.spans < needed:
-            count = min(self._spans_at_once(tally, program), needed - tally.spans)
+            a_span = program.cost * program.span_draws * 1e-9
+            if tally.spans:
+                a_span = tally.seconds / tally.spans
+            count = min(SPANS_AT_ONCE, needed - tally.spans)
+            if self.deadline.limited:
+                count = min(count, max(1, int(self.threads * TURN_SECONDS / max(a_span, 1e-9))))
             found = yield Request(
                 program,
                 self.settings.seed,
@@ -127,20 +132,12 @@ class Trial:
                 centres,
                 offset + tally.spans,
                 count,
+                a_span * (needed - tally.spans),
             )
             # fewer come back than were asked for where time is up
             tally.add(found, len(found.sums) // program.span_blocks)
             if self.out_of_time():
                 return
-
-    def _spans_at_once(self, tally: Tally, program: Program) -> int:
-        """Spans to ask for: under a time limit no more than one turn of all threads."""
-        if not self.deadline.limited:
-            return SPANS_AT_ONCE
-        a_span = program.cost * program.span_draws * 1e-9
-        if tally.spans:
-            a_span = tally.seconds / tally.spans
-        return min(SPANS_AT_ONCE, max(1, int(self.threads * TURN_SECONDS / max(a_span, 1e-9))))
 
     def refuse_if_nowhere_defined(self, pilot: Tally) -> None:
         """An error where not one draw is defined: then the model is wrong, not the claim.

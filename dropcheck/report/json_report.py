@@ -70,6 +70,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "standard_error": case.standard_error,
         "sampling": case.sampling,
         "more_draws": case.more_draws,
+        "more_seconds": case.more_seconds,
         "warnings": list(case.warnings),
     }
 

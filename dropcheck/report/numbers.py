@@ -115,6 +115,18 @@ def count(number: int) -> str:
     return text.removesuffix(".0") + unit
 
 
+def option(number: float) -> str:
+    """A number of draws as it can be given to an option, to two figures, rounded up.
+
+    >>> [option(n) for n in (7, 999, 3_050_001, 25_000)]
+    ['7', '999', '3.1e6', '2.5e4']
+    """
+    if number < 1000:
+        return str(math.ceil(number))
+    unit = 10 ** (math.floor(math.log10(number)) - 1)
+    return _tidy(f"{math.ceil(number / unit) * unit:.1e}").replace(".0e", "e")
+
+
 def plural(number: int, noun: str) -> str:
     """A count and its noun.
 

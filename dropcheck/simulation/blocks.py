@@ -18,7 +18,10 @@ MOST_ROWS = 2048
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Spans `first` … `first + count − 1` of one case's stream of draws."""
+    """Spans `first` … `first + count − 1` of one case's stream of draws.
+
+    `wanted` is the drawing, in seconds of one thread, until the case next looks at its sums.
+    """
 
     program: Program
     seed: int
@@ -27,6 +30,7 @@ class Request:
     centres: Sums
     first: int
     count: int
+    wanted: float = 0.0
 
     def split(self, size: int) -> list[Request]:
         """The same spans in parts of at most `size`, in order."""

@@ -4,8 +4,8 @@ A case is a generator: it yields a `Request`, is sent the sums, and returns its 
 thread draws a span, and in what order spans finish, has no part in any result: spans are put
 together in their own order before a case sees them.
 
-Under a time limit the cases take turns: the one that has been drawn for least goes first, so that
-no case keeps another from its verdict, and what decided cases leave goes to those still open.
+Under a time limit the cases nearest to their next look go first: so the time brings as many
+verdicts as it can, and what decided cases leave goes to those still open.
 """
 
 from __future__ import annotations
@@ -28,26 +28,33 @@ Judge = Generator[Request, SpanSums, Result]
 
 # A task shorter than this spends a visible share of its time being handed over.
 TASK_NANOSECONDS = 4e6
-# Drawing, in seconds of one thread, before a case lets others go first under a time limit; its
-# next turns double, so that few cases are under way at once and none is far ahead of another.
+# Under a time limit, the most drawing that is asked for at a time, in seconds of a thread. A case
+# nearer than that to its next look is finished before another is begun; the others wait, ordered
+# by how many doublings of it they are away.
 TURN_SECONDS = 0.05
 
 
 @dataclass(slots=True)
 class _Active(Generic[Result]):
-    """A case under way: what it asks for next, its parts still out, and those that are back."""
+    """A case under way: its parts still out, and those that are back."""
 
     index: int
     judge: Judge[Result]
-    request: Request | None = None
-    spent: float = 0.0  # seconds of drawing, over all threads
     parts: list[SpanSums | None] = field(default_factory=list)
     missing: int = 0
 
-    @property
-    def turns(self) -> int:
-        """How many turns it has had: none, one, and one more for each doubling of its time."""
-        return int(self.spent / TURN_SECONDS).bit_length()
+
+def _far(request: Request) -> int:
+    """How far a case is from its next look, in doublings of one turn."""
+    return int(min(request.wanted / TURN_SECONDS, 1e15)).bit_length()
+
+
+def _tasks(request: Request, threads: int) -> list[Request]:
+    """The request in parts for threads to carry out."""
+    cost = request.program.cost * request.program.span_draws
+    size = max(1, min(64, int(TASK_NANOSECONDS / cost)))
+    # a request small enough for one task is still shared among idle threads
+    return request.split(max(1, min(size, -(-request.count // threads))))
 
 
 def default_threads() -> int:
@@ -65,13 +72,13 @@ def drive(
     """Carry out all cases and yield (place, result) as they finish.
 
     Without a deadline cases are carried out in their order, and at most a few more than there are
-    threads are under way at once, so that memory does not grow with the registry. With one they
-    take turns; once it has passed, whatever a case asks for is cut to one span, which tells no
-    case more than that it must end: `Deadline.passed` does.
+    threads are under way at once, so that memory does not grow with the registry. With one those
+    nearest to their next look go first; once it has passed, whatever a case asks for is cut to one
+    span, and a case is to look a last time at what it has.
     """
     deadline = deadline or Deadline()
     waiting = deque(enumerate(judges))
-    parked: list[tuple[int, int, _Active[Result]]] = []  # a heap: fewest turns, then place
+    parked: list[tuple[int, int, _Active[Result], Request]] = []  # a heap: the nearest, in order
     owners: dict[Future[SpanSums], tuple[_Active[Result], int]] = {}
     done: SimpleQueue[Future[SpanSums]] = SimpleQueue()
     finished: deque[tuple[int, Result]] = deque()
@@ -80,13 +87,7 @@ def drive(
     with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="dropcheck") as pool:
 
         def submit(case: _Active[Result], request: Request) -> None:
-            cost = request.program.cost * request.program.span_draws
-            size = max(1, min(64, int(TASK_NANOSECONDS / cost)))
-            # a request small enough for one task is still shared among idle threads
-            size = max(1, min(size, -(-request.count // threads)))
-            if deadline.passed():
-                request, size = request.split(1)[0], 1
-            tasks = request.split(size)
+            tasks = request.split(1)[:1] if deadline.passed() else _tasks(request, threads)
             case.parts = [None] * len(tasks)
             case.missing = len(tasks)
             for place, task in enumerate(tasks):
@@ -97,12 +98,12 @@ def drive(
         def proceed(case: _Active[Result], sums: SpanSums | None) -> None:
             """Send sums to a case, and keep what it asks for next, or its result."""
             try:
-                case.request = next(case.judge) if sums is None else case.judge.send(sums)
+                request = next(case.judge) if sums is None else case.judge.send(sums)
             except StopIteration as stop:
                 finished.append((case.index, stop.value))
                 return
-            turns = case.turns if deadline.limited else 0
-            heappush(parked, (turns, case.index, case))
+            far = _far(request) if deadline.limited else 0
+            heappush(parked, (far, case.index, case, request))
 
         try:
             while waiting or parked or active or finished:
@@ -113,10 +114,9 @@ def drive(
                         index, start = waiting.popleft()
                         proceed(_Active(index, start()), None)
                         continue
-                    case = heappop(parked)[-1]
-                    if case.request is not None:
-                        submit(case, case.request)
-                        active += 1
+                    _, _, case, request = heappop(parked)
+                    submit(case, request)
+                    active += 1
                 if not owners:
                     continue
                 future = done.get()
@@ -125,8 +125,6 @@ def drive(
                 case.missing -= 1
                 if not case.missing:
                     active -= 1
-                    sums = joined([part for part in case.parts if part is not None])
-                    case.spent += sums.seconds
-                    proceed(case, sums)
+                    proceed(case, joined([part for part in case.parts if part is not None]))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
