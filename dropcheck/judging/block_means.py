@@ -26,7 +26,7 @@ from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import BoundedMean, Compiled
 from dropcheck.simulation.functional import means_of
-from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
 
 # Blocks of the pilot: its standard error is then known to about 6%.
@@ -37,8 +37,25 @@ RARE_SIGHTINGS = 64
 DEAREST_INEQUALITY = 2.0
 
 
-def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
-    """A function of averages: block means, the limit theorem and the delta method."""
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """What a pilot tells: the means of judging, and the draws to be judged at.
+
+    A verdict is expected after `expected` draws, by an interval of the kind that `tier` names; no
+    look comes before `fewest` unless the budget, `most`, does.
+    """
+
+    program: Program
+    most: int
+    centres: Floats
+    tally: Tally
+    fewest: int
+    expected: int
+    tier: Guarantee
+
+
+def piloted(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
+    """Draw a pilot, used for nothing but to plan the looks."""
     most = trial.most_draws(compiled.program)
     program = fitted(compiled.program, most)
     centres = program.centres(
@@ -60,14 +77,21 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
         expected, tier = _plan(trial, compiled, pilot, centres, fewest)
         if tier is Guarantee.FINITE_SAMPLE:
             fewest = FEWEST_DRAWS
+    return Pilot(program, most, centres, pilot, fewest, expected, tier)
+
+
+def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
+    """A function of averages: block means, the limit theorem and the delta method."""
+    pilot = yield from piloted(trial, compiled)
+    program, most, centres = pilot.program, pilot.most, pilot.centres
     tally = Tally(program)
     judged = None
-    for look in budget.looks(expected, min(fewest, most), most, trial.alpha):
+    for look in budget.looks(pilot.expected, min(pilot.fewest, most), most, trial.alpha):
         yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
         broken = trial.undefined(tally)
         if broken is not None:
             return trial.result(broken)
-        judged = _judged(trial, compiled, tally, centres, look.alpha, tier)
+        judged = judged_at(trial, compiled, tally, centres, look.alpha, pilot.tier)
         decided = judged is not None and judged.finding.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and tally.draws >= RARE_SIGHTINGS / RAREST_SEEN
         if decided or hopeless or trial.out_of_time():
@@ -88,12 +112,17 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """One look: the finding, and what the plan of the next is made from."""
+class Judged:
+    """One look: the finding, and what the plan of the next is made from.
+
+    The interval and the regions are in a unit of their own where a difference is looked at as a
+    share: `unit` is what the finding shows for one of it.
+    """
 
     finding: Finding
     decisive: Interval | None
     regions: list[tuple[Region, float]]
+    unit: float
 
 
 def _plan(
@@ -107,7 +136,7 @@ def _plan(
     alpha = trial.alpha * budget.PLANNED
 
     def draws(tier: Guarantee) -> int | None:
-        judged = _judged(trial, compiled, pilot, centres, trial.alpha, tier)
+        judged = judged_at(trial, compiled, pilot, centres, trial.alpha, tier)
         if judged is None or judged.decisive is None:
             return None
         return planned(pilot.draws, judged.decisive, judged.regions, alpha, tier)
@@ -127,14 +156,14 @@ def _applies(trial: Trial, compiled: Compiled) -> bool:
     )
 
 
-def _judged(
+def judged_at(
     trial: Trial,
     compiled: Compiled,
     tally: Tally,
     centres: Floats,
     alpha: float,
     tier: Guarantee,
-) -> _Judged | None:
+) -> Judged | None:
     """Judge every comparison of the statement at one look; None where it is undefined."""
     reading = trial.reading
     functional = compiled.functional
@@ -196,7 +225,7 @@ def _judged(
         more(verdict, tally.draws, interval, worst, trial.alpha, tier),
     )
     usable = math.isfinite(interval.half_width)
-    return _Judged(finding, interval if usable else None, worst)
+    return Judged(finding, interval if usable else None, worst, unit)
 
 
 def _bounded(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> Interval:

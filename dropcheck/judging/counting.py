@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from dropcheck.judging.trial import (
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Certainty, Proportion
-from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
 
 
@@ -30,16 +30,16 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
     """An event that is claimed to be certain: one counterexample refutes."""
     most = trial.most_draws(claim.program)
     program = fitted(claim.program, most)
-    bound = min(RAREST_SEEN, trial.case.claim.within or RAREST_SEEN)
-    # no violation among n draws bounds their chance by ln(1/α)/n
-    enough = bounding = math.ceil(math.log(1 / trial.alpha) / bound * 1.0001) + 1
+    bound = violations_bound(trial)
+    enough = bounding = draws_that_bound(trial)
     tally = Tally(program)
     centres = np.zeros(program.size)
     while True:
         yield from trial.draw_until(tally, program, MAIN, centres, min(enough, most))
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
-        seen = round(float(tally.totals[1])) if claim.conditional else tally.drawn
-        if tally.undefined or violations or tally.drawn + program.span_draws > most or trial.out_of_time():
+        seen = seen_in(claim, tally)
+        spent = tally.drawn + program.span_draws > most
+        if tally.undefined or violations or spent or trial.out_of_time():
             break
         if upper_bound(0, seen, trial.alpha) < bound:
             break
@@ -95,28 +95,44 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
     )
 
 
-def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CaseResult]:
-    """One bare probability of an event that is one truth a draw: exact binomial intervals."""
+def violations_bound(trial: Trial) -> float:
+    """How rare violations of a claim of certainty must be for it to be verified."""
+    return min(RAREST_SEEN, trial.case.claim.within or RAREST_SEEN)
+
+
+def draws_that_bound(trial: Trial) -> int:
+    """Draws that verify a claim of certainty where none is a violation.
+
+    No violation among n draws bounds their chance by ln(1/α)/n.
+    """
+    return math.ceil(math.log(1 / trial.alpha) / violations_bound(trial) * 1.0001) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPilot:
+    """What a pilot tells of a probability: as for block means, with the region it must lie in."""
+
+    program: Program
+    most: int
+    tally: Tally
+    expected: int
+    region: Region
+    widen: float
+    scale: float
+
+
+def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CountedPilot]:
+    """Draw a pilot, used for nothing but to plan the looks."""
     most = trial.most_draws(claim.program)
     program = fitted(claim.program, most)
     reading = trial.reading
     (comparison,) = reading.comparisons
     scale = 1.0 if reading.known_scale is None else reading.known_scale
     widen = widening(comparison.region, trial.sharpness(scale))
-    centres = np.zeros(program.size)
-
-    def interval(tally: Tally, alpha: float) -> Interval:
-        seen = round(float(tally.totals[1])) if claim.conditional else tally.drawn
-        hits = round(float(tally.totals[0]))
-        share = hits / seen if seen else math.nan
-        error = math.sqrt(share * (1 - share) / seen) if seen else math.nan
-        low, high = clopper_pearson(hits, seen, alpha)
-        return Interval(share, low, high, error)
-
     pilot = Tally(program)
-    yield from trial.draw_until(pilot, program, PILOT, centres, 1)
+    yield from trial.draw_until(pilot, program, PILOT, np.zeros(program.size), 1)
     trial.refuse_if_nowhere_defined(pilot)
-    found = interval(pilot, trial.alpha) if not pilot.undefined else None
+    found = interval_of(claim, pilot, trial.alpha) if not pilot.undefined else None
     expected = 1
     if found is not None and math.isfinite(found.estimate):
         expected = planned(
@@ -126,16 +142,39 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
             trial.alpha * budget.PLANNED,
             Guarantee.EXACT,
         )
+    return CountedPilot(program, most, pilot, expected, comparison.region, widen, scale)
+
+
+def seen_in(claim: Proportion | Certainty, tally: Tally) -> int:
+    """Draws that count: all of them, or those in which the condition holds."""
+    return round(float(tally.totals[1])) if claim.conditional else tally.drawn
+
+
+def interval_of(claim: Proportion, tally: Tally, alpha: float) -> Interval:
+    """The exact interval of the probability."""
+    seen = seen_in(claim, tally)
+    hits = round(float(tally.totals[0]))
+    share = hits / seen if seen else math.nan
+    error = math.sqrt(share * (1 - share) / seen) if seen else math.nan
+    low, high = clopper_pearson(hits, seen, alpha)
+    return Interval(share, low, high, error)
+
+
+def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CaseResult]:
+    """One bare probability of an event that is one truth a draw: exact binomial intervals."""
+    pilot = yield from piloted(trial, claim)
+    program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
+    centres = np.zeros(program.size)
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)
-    for look in budget.looks(expected, min(FEWEST_DRAWS, most), most, trial.alpha):
+    for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, most), most, trial.alpha):
         yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
         broken = trial.undefined(tally)
         if broken is not None:
             return trial.result(replace(broken, guarantee=Guarantee.EXACT))
-        final = interval(tally, look.alpha)
-        verdict = decide(final.low, final.high, comparison.region, widen, ROUNDING)
+        final = interval_of(claim, tally, look.alpha)
+        verdict = decide(final.low, final.high, region, widen, ROUNDING)
         if verdict is not Verdict.INCONCLUSIVE or trial.out_of_time():
             break
     reason = None
@@ -149,8 +188,8 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
             final.estimate,
             (final.low, final.high),
             final.standard_error,
-            comparison.region,
-            scale,
+            region,
+            pilot.scale,
             tally.drawn,
             tally.drawn // tally.block_draws,
             tally.seconds,
@@ -160,7 +199,7 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
                 verdict,
                 tally.drawn,
                 final,
-                [(comparison.region, widen)],
+                [(region, widen)],
                 trial.alpha,
                 Guarantee.EXACT,
             ),
