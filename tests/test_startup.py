@@ -1,0 +1,104 @@
+"""What only reads starts fast: numpy and scipy are not loaded for it, nor is scipy.stats ever."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+CLAIMS = """\
+dropcheck: 1
+claims:
+  mean-square:
+    title: The mean square of a standard normal is 1
+    parameters: {sd: [1, 2]}
+    model: x ~ normal(0, sd)
+    claim: E(x**2) == sd**2
+  bell:
+    title: Half of a standard normal is below 0
+    model: x ~ normal(0, 1)
+    claim: E(Phi(x) + erf(x) + density(student_t(5), x) - density(student_t(5), -x)) == 0.5
+"""
+
+# Run the command line in an interpreter of its own, and print what that loaded after all else.
+PROBE = """\
+import sys
+from dropcheck.cli import main
+code = main(sys.argv[1:])
+print("\\nexit", int(code))
+print("loaded", *(name for name in sys.modules if name.split(".")[0] in ("numpy", "scipy")))
+"""
+
+
+def probed(
+    folder: Path, environment: Mapping[str, str], *arguments: str
+) -> tuple[int, set[str], list[str]]:
+    """A command's exit code, the modules of numpy and scipy that it loaded, and its output."""
+    (folder / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    *printed, exit_line, loaded_line = done.stdout.splitlines()
+    return int(exit_line.removeprefix("exit ")), set(loaded_line.split()[1:]), printed
+
+
+def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
+    """The exit code of a command, and the modules of numpy and scipy that it loaded."""
+    return probed(folder, {}, *arguments)[:2]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["run", "--help"],
+        ["run", "mean-square", "--help"],
+        ["list"],
+        ["list", "--format", "json"],
+        ["show", "mean-square"],
+        ["check"],
+        ["check", "claims.yaml"],
+    ],
+    ids=" ".join,
+)
+def test_looking_loads_neither_numpy_nor_scipy(tmp_path: Path, arguments: Sequence[str]) -> None:
+    assert loaded_by(tmp_path, *arguments) == (0, set())
+
+
+@pytest.mark.parametrize(
+    "argument", ["run banana", "run mean-square --sd banana", "check none.yaml"]
+)
+def test_an_error_loads_neither(tmp_path: Path, argument: str) -> None:
+    assert loaded_by(tmp_path, *argument.split()) == (2, set())
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"), [("run be", "bell"), ("run mean-square --s", "--sd")]
+)
+def test_completion_loads_neither(tmp_path: Path, words: str, offered: str) -> None:
+    asked = {
+        "_DROPCHECK_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"dropcheck {words}",
+        "COMP_CWORD": str(len(words.split())),
+    }
+    code, loaded, printed = probed(tmp_path, asked)
+    assert offered in printed
+    assert (code, loaded) == (0, set())
+
+
+def test_run_loads_numpy_and_never_scipy_stats(tmp_path: Path) -> None:
+    code, loaded = loaded_by(tmp_path, "run", "all")
+    assert code == 0
+    assert {"numpy", "scipy.special"} <= loaded  # so the probe can see what it looks for
+    assert not {name for name in loaded if name.startswith("scipy.stats")}
