@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,21 +12,27 @@ from dropcheck.language.crossing import crossing as crossed_at
 from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value
 from dropcheck.language.wording import memory_text
-from dropcheck.simulation.arrays import crossed_product, kernel
-from dropcheck.simulation.program import Program, Step, Term
+from dropcheck.simulation.arrays import Array, crossed_product, kernel
+from dropcheck.simulation.program import Program, Step, Term, computed
+from dropcheck.simulation.tables import Table, combinations, truths
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
-MOST_SPAN_DRAWS = 16_384
+MOST_SPAN_DRAWS = 131_072
 BLOCKS_OF_SPAN = 16
 # All arrays of one draw together may not take more than this.
 MOST_BYTES = 2**31
 
 # Rough nanoseconds an element; only the default budget and the size of a pilot depend on them.
 _LAW_COST = {
-    **{"bernoulli": 1.0, "rademacher": 1.0, "uniform": 2.5, "exponential": 5.0, "laplace": 6.0},
-    **{"normal": 9.0, "discrete_uniform": 5.0},
+    "bernoulli": 1.0,
+    "rademacher": 1.0,
+    "uniform": 2.5,
+    "exponential": 5.0,
+    "laplace": 6.0,
+    "normal": 9.0,
+    "discrete_uniform": 5.0,
 }
 _OTHER_LAW_COST = 40.0
 _CHEAP = frozenset(
@@ -93,11 +99,6 @@ class ProgramBuilder:
             DropcheckError: where one draw alone would take more memory than is allowed.
         """
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
-        last_use: dict[int, int] = {}
-        for register, value in enumerate(self._values):
-            if value.random:
-                for below in value.inputs:
-                    last_use[self._registers[id(below)]] = register
         looked_at = [self._values[register] for register in keep]
         plan = _plan(looked_at, self._values) if crossing else None
         steps = []
@@ -109,30 +110,29 @@ class ProgramBuilder:
                 fixed.append((register, value.constant))
                 continue
             inputs = tuple(self._registers[id(below)] for below in value.inputs)
-            frees = tuple(
-                below
-                for below in set(inputs)
-                if last_use[below] == register and below not in keep and self._values[below].random
-            )
             how = None if value.kind == Kind.DRAW else kernel(value.operation)
             crossed = plan is not None and value is plan.product
             right = plan is not None and id(value) in plan.right
             how = crossed_product if crossed else how
-            steps.append(Step(register, value, inputs, how, frees, right, crossed))
+            steps.append(Step(register, value, inputs, how, (), right, crossed))
             elements += math.prod(value.shape or ())
             cost += _cost(value)
-        elements += sum(
-            math.prod(self._values[register].shape or ())
-            for term in self._terms
-            for register, _ in term.factors
-        )
+        elements += sum(_elements(term, self._values) for term in self._terms)
         if 8 * elements > MOST_BYTES:
             raise self._values[-1].at.error(
                 f"one draw of this claim takes {memory_text(8.0 * elements)} in all, and"
                 f" {memory_text(MOST_BYTES)} is allowed",
                 "make the shapes smaller",
             )
-        draws = max(1, min(MOST_SPAN_DRAWS, SPAN_BYTES // (8 * max(elements, 1))))
+        tables, lean = self._tables(steps) if plan is None else ((), ())
+        held = 8 * elements
+        if tables:
+            held = sum(_bytes(step.value) for step in lean) + 8 * sum(
+                _elements(term, self._values)
+                for index, term in enumerate(self._terms)
+                if not any(index in table.terms for table in tables)
+            )
+        draws = max(1, min(MOST_SPAN_DRAWS, SPAN_BYTES // max(held, 1)))
         blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN else 1
         if plan is not None:
             values = SPAN_BYTES // (8 * plan.held)
@@ -141,7 +141,7 @@ class ProgramBuilder:
         return Program(
             size=len(self._values),
             fixed=tuple(fixed),
-            steps=tuple(steps),
+            steps=_freeing(steps, keep),
             terms=tuple(self._terms),
             targets=tuple(self._targets),
             span_draws=draws // blocks * blocks,
@@ -149,7 +149,98 @@ class ProgramBuilder:
             cost=max(cost, 1.0),
             rarest=max((_rarity(value) for value in self._values), default=0.0),
             batches=None if plan is None else (plan.batch, plan.batch),
+            tables=tables,
+            lean=lean,
         )
+
+    def _tables(self, steps: list[Step]) -> tuple[tuple[Table, ...], tuple[Step, ...]]:
+        """Integrands that can be counted, and the steps that are needed then."""
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for index, term in enumerate(self._terms):
+            looked_at = [self._values[register] for register, _ in term.factors]
+            if term.given is not None:
+                looked_at.append(self._values[term.given])
+            found = truths(looked_at) if looked_at else None
+            if found is None or (term.every and found[0].shape):
+                continue
+            sources = tuple(sorted(self._registers[id(value)] for value in found))
+            groups.setdefault(sources, []).append(index)
+        if not groups:
+            return (), ()
+        tables = tuple(
+            Table(
+                sources,
+                tuple(terms),
+                math.prod(self._values[sources[0]].shape or ()),
+                self._at_combinations(sources, terms, steps),
+            )
+            for sources, terms in groups.items()
+        )
+        counted = {index for terms in groups.values() for index in terms}
+        keep = {source for sources in groups for source in sources}
+        for index, term in enumerate(self._terms):
+            if index not in counted:
+                keep |= {register for register, _ in term.factors}
+                keep |= {term.given} if term.given is not None else set()
+        return tables, _freeing(_needed(steps, keep), keep)
+
+    def _at_combinations(
+        self, sources: tuple[int, ...], terms: list[int], steps: list[Step]
+    ) -> tuple[tuple[int, Array], ...]:
+        """The registers that some integrands look at, at every combination of their truths."""
+        wanted: set[int] = set()
+        listed = list(self._terms)
+        for index in terms:
+            wanted |= {register for register, _ in listed[index].factors}
+            wanted |= {given} if (given := listed[index].given) is not None else set()
+        held: dict[int, Array] = dict(zip(sources, combinations(len(sources)), strict=True))
+        for register, value in enumerate(self._values):
+            if not value.random:
+                held[register] = value.constant
+        between = [step for step in steps if step.target not in held]
+        with np.errstate(all="ignore"):
+            for step in _needed(between, wanted - set(sources), stop=set(sources)):
+                if step.kernel is not None:
+                    held[step.target] = computed(step, [held[below] for below in step.inputs])
+        return tuple((register, held[register]) for register in wanted)
+
+
+def _elements(term: Term, values: list[Value]) -> int:
+    """Numbers that an integrand holds a draw."""
+    return sum(math.prod(values[register].shape or ()) for register, _ in term.factors)
+
+
+def _bytes(value: Value) -> int:
+    """What a value takes a draw: a truth one byte an element, and two for the bits it is from."""
+    size = 3 if value.truth or value.operation == "bernoulli" else 8
+    return size * math.prod(value.shape or ())
+
+
+def _needed(steps: list[Step], wanted: set[int], stop: set[int] | None = None) -> list[Step]:
+    """The steps that some registers depend on, in order; every draw is kept for its place.
+
+    Below registers in `stop` nothing is needed.
+    """
+    needed = set(wanted)
+    kept: list[Step] = []
+    for step in reversed(steps):
+        is_draw = step.kernel is None and stop is None
+        if step.target in needed or is_draw:
+            kept.append(step)
+            if stop is None or step.target not in stop:
+                needed |= set(step.inputs)
+    return kept[::-1]
+
+
+def _freeing(steps: list[Step], keep: set[int]) -> tuple[Step, ...]:
+    """The same steps, each freeing what no later one needs."""
+    later: set[int] = set(keep)
+    freed: list[Step] = []
+    for step in reversed(steps):
+        frees = tuple(below for below in set(step.inputs) if below not in later)
+        later |= set(step.inputs)
+        freed.append(replace(step, frees=frees))
+    return tuple(freed[::-1])
 
 
 @dataclass(frozen=True, slots=True)

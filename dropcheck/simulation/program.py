@@ -18,6 +18,7 @@ from dropcheck.simulation.arrays import (
     nearly_tied,
     number,
 )
+from dropcheck.simulation.tables import Table, occurrences, weighted
 
 Sums = npt.NDArray[np.float64]
 Observer = Callable[[Value, list[Array]], None]
@@ -80,6 +81,9 @@ class Program:
     rarest: float
     # crossed: the sizes of the batches of which every pair is evaluated
     batches: tuple[int, int] | None = None
+    # integrands that are counted, and the steps that the others and the counts need
+    tables: tuple[Table, ...] = ()
+    lean: tuple[Step, ...] = ()
 
     @property
     def block_draws(self) -> int:
@@ -109,16 +113,21 @@ class Program:
         return bool(self.steps)
 
     def registers(
-        self, generator: np.random.Generator, draws: int, observe: Observer | None = None
+        self,
+        generator: np.random.Generator,
+        draws: int,
+        observe: Observer | None = None,
+        steps: tuple[Step, ...] | None = None,
     ) -> list[Array | None]:
-        """Carry out every step for so many draws, or for those of a span where the program is crossed.
+        """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
-        Targets stay filled. `observe` is shown every computed value with its inputs.
+        All steps unless some are named. Targets stay filled. `observe` is shown every computed
+        value with its inputs.
         """
         held: list[Array | None] = [None] * self.size
         for register, constant in self.fixed:
             held[register] = constant
-        for step in self.steps:
+        for step in self.steps if steps is None else steps:
             inputs = [_filled(held[register]) for register in step.inputs]
             if step.kernel is None:
                 count = draws
@@ -126,17 +135,10 @@ class Program:
                     count = self.span_blocks * self.batches[step.right]
                 held[step.target] = _draw(step.value, generator, inputs, count)
             else:
-                if not step.value.takes_truth:
-                    inputs = [number(array) for array in inputs]
                 if observe is not None:
-                    observe(step.value, inputs)
-                options = {name: thawed(option) for name, option in step.value.options}
-                if step.crossed:
-                    options["batches"] = self.span_blocks
-                try:
-                    held[step.target] = step.kernel(*inputs, **options)
-                except ValueError as error:  # a value that the function cannot take
-                    raise step.value.at.error(str(error)) from None
+                    observe(step.value, [number(array) for array in inputs])
+                extra = {"batches": self.span_blocks} if step.crossed else {}
+                held[step.target] = computed(step, inputs, **extra)
             for register in step.frees:
                 held[register] = None
         return held
@@ -168,12 +170,17 @@ class Program:
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
         with np.errstate(all="ignore"):
+            if self.tables:
+                state = generator.bit_generator.state
+                counted = self._counted(generator, centres)
+                if counted is not None:
+                    return SpanSums(counted)
+                generator.bit_generator.state = state  # the same draws, one by one
             held = self.registers(generator, self.span_draws)
             moments = _Moments(held, centres, self.span_values)
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
-                a_draw = moments.a_draw(term)
-                sums[:, index] = a_draw.reshape(self.span_blocks, -1).sum(axis=1)
+                sums[:, index] = self._block_sums(moments.a_draw(term))
             if np.isfinite(sums).all():
                 return SpanSums(sums)
             bad = moments.undefined(self.terms)
@@ -181,6 +188,33 @@ class Program:
             int(np.flatnonzero(bad)[0]) + number_of_span * self.span_values if bad.any() else None
         )
         return SpanSums(sums, int(bad.sum()), first)
+
+    def _block_sums(self, a_draw: Array) -> Sums:
+        total: Sums = a_draw.reshape(self.span_blocks, -1).sum(axis=1)
+        return total
+
+    def _counted(self, generator: np.random.Generator, centres: Sums) -> Sums | None:
+        """The same sums, with integrands of a few truths counted; None where some is undefined."""
+        held = self.registers(generator, self.span_draws, steps=self.lean)
+        sums = np.empty((self.span_blocks, len(self.terms)))
+        left = set(range(len(self.terms)))
+        for table in self.tables:
+            truths = [_filled(held[source]) for source in table.sources]
+            occurred = occurrences(truths, self.span_blocks)
+            if occurred is None:
+                return None
+            at_each: list[Array | None] = [None] * self.size
+            for register, array in table.held:
+                at_each[register] = array
+            moments = _Moments(at_each, centres, occurred.shape[1])
+            for index in table.terms:
+                values = moments.a_draw(self.terms[index])
+                sums[:, index] = weighted(occurred, values, table.elements)
+            left -= set(table.terms)
+        moments = _Moments(held, centres, self.span_values)
+        for index in left:
+            sums[:, index] = self._block_sums(moments.a_draw(self.terms[index]))
+        return sums if np.isfinite(sums).all() else None
 
 
 class _Moments:
@@ -253,6 +287,23 @@ class _Moments:
         for term in terms:
             bad |= ~np.isfinite(self.a_draw(term))
         return bad
+
+
+def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
+    """The value that a step computes from its inputs.
+
+    Raises:
+        DropcheckError: for a value that its function cannot take, at its place in the text.
+    """
+    if step.kernel is None:
+        raise AssertionError("a draw is not computed")
+    if not step.value.takes_truth:
+        inputs = [number(array) for array in inputs]
+    options = {name: thawed(option) for name, option in step.value.options}
+    try:
+        return step.kernel(*inputs, **options, **extra)
+    except ValueError as error:
+        raise step.value.at.error(str(error)) from None
 
 
 def _filled(array: Array | None) -> Array:
