@@ -13,6 +13,7 @@ from typer.main import get_command
 from dropcheck import __version__
 from dropcheck.cli import look
 from dropcheck.cli.arguments import wants_json
+from dropcheck.cli.audit import audit
 from dropcheck.cli.execute import ExitCode, complain
 from dropcheck.cli.output import emit
 from dropcheck.cli.parameters import RunCommand
@@ -30,6 +31,7 @@ app.command("run", cls=RunCommand)(run)
 app.command("list")(look.list_claims)
 app.command("show")(look.show)
 app.command("check")(look.check)
+app.command("audit")(audit)
 
 
 def _print_version(wanted: bool) -> None:

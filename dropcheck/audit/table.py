@@ -1,0 +1,145 @@
+"""What an audit finds, as data: counts of verdicts, and the error rates that they bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from dropcheck.inference.binomial import clopper_pearson, upper_bound
+from dropcheck.results import CaseResult, Verdict
+
+# The chance that an audit of a procedure that keeps its promise raises the alarm at all; it is
+# divided over the audit's rows.
+FALSE_ALARM = 1e-6
+# The chance that a rate lies above the bound that its row states.
+UNSURE = 0.01
+
+
+class Truth(StrEnum):
+    """What is known of a claim beforehand."""
+
+    TRUE = "true"
+    FALSE = "false by more than its resolution"
+    UNDEFINED = "about a moment that does not exist"
+
+    @property
+    def wrong(self) -> Verdict:
+        """The verdict that is wrong about such a claim."""
+        return Verdict.REFUTED if self is Truth.TRUE else Verdict.VERIFIED
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Verdicts of so many repetitions, and the draws that they took."""
+
+    verified: int = 0
+    refuted: int = 0
+    inconclusive: int = 0
+    draws: int = 0
+    seconds: float = 0.0
+
+    @property
+    def runs(self) -> int:
+        """Repetitions made."""
+        return self.verified + self.refuted + self.inconclusive
+
+    def __add__(self, other: Counts) -> Counts:
+        """Both together."""
+        return Counts(
+            self.verified + other.verified,
+            self.refuted + other.refuted,
+            self.inconclusive + other.inconclusive,
+            self.draws + other.draws,
+            self.seconds + other.seconds,
+        )
+
+    def having(self, result: CaseResult) -> Counts:
+        """One more repetition."""
+        field = result.verdict.value
+        one = {field: getattr(self, field) + 1}
+        return replace(self, draws=self.draws + result.draws, **one)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One claim at one error rate, repeated.
+
+    `promise` is the α of each trial; `alarm_level` is this row's part of the chance of a false
+    alarm. `off` says how far off the claim is, in words.
+
+    >>> row = Row("e", {}, "E(x) == 1", Truth.TRUE, "", 0.05, Counts(verified=900, refuted=100))
+    >>> row.wrong, row.alarm
+    (100, True)
+    """
+
+    claim: str
+    parameters: dict[str, float | str]
+    statement: str
+    truth: Truth
+    off: str
+    promise: float
+    counts: Counts
+    alarm_level: float = FALSE_ALARM
+
+    @property
+    def wrong(self) -> int:
+        """How many verdicts were wrong."""
+        return int(getattr(self.counts, self.truth.wrong.value))
+
+    @property
+    def rate(self) -> float:
+        """The share of wrong verdicts."""
+        return self.wrong / self.counts.runs if self.counts.runs else 0.0
+
+    @property
+    def at_most(self) -> float:
+        """The rate lies below this, by the exact binomial bound at confidence 1 - UNSURE."""
+        return upper_bound(self.wrong, self.counts.runs, UNSURE)
+
+    @property
+    def at_least(self) -> float:
+        """The rate lies above this, by the exact binomial bound at the level of the alarm."""
+        # the two-sided interval has half its error on each side
+        return clopper_pearson(self.wrong, self.counts.runs, 2 * self.alarm_level)[0]
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the promise is broken beyond what chance allows."""
+        return self.at_least > self.promise
+
+    @property
+    def undecided(self) -> float:
+        """The share of inconclusive verdicts."""
+        return self.counts.inconclusive / self.counts.runs if self.counts.runs else 0.0
+
+    @property
+    def draws(self) -> float:
+        """Mean draws a run."""
+        return self.counts.draws / self.counts.runs if self.counts.runs else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A whole audit."""
+
+    name: str  # of the set, or of the claims file
+    rows: tuple[Row, ...]
+    seed: int
+    seconds: float
+    processes: int
+    left_out: tuple[str, ...] = ()  # what could not be audited, and why
+    interrupted: bool = False
+
+    @property
+    def runs(self) -> int:
+        """Repetitions over all rows."""
+        return sum(row.counts.runs for row in self.rows)
+
+    @property
+    def alarms(self) -> int:
+        """Rows whose promise is broken."""
+        return sum(row.alarm for row in self.rows)
+
+    def wrong(self, *truths: Truth) -> int:
+        """Wrong verdicts about claims of some kinds."""
+        return sum(row.wrong for row in self.rows if row.truth in truths)

@@ -1,0 +1,224 @@
+"""`audit`: the options, and from them to measured error rates."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dropcheck.cli import values
+from dropcheck.cli.execute import ExitCode, complain, selected_cases
+from dropcheck.cli.output import emit, interactive, write_file
+from dropcheck.errors import Problem
+from dropcheck.results import Settings
+
+if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
+    from dropcheck.audit.laws import Subject
+    from dropcheck.claims.registry import Case
+
+SETS = ("laws", "moments")
+REPETITIONS = 1000
+FULL_REPETITIONS = 20_000  # a rate of 0.05 is then known to 0.0015
+MOMENT_REPETITIONS = 100
+ALPHA = 0.05
+MOMENT_ALPHA = 1e-6  # of `run`: the question is whether a verdict is ever given
+MOST_PROCESSES = 256
+
+
+def audit(  # one argument an option: this is the list that `--help` shows
+    *,
+    claims: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Ids or globs of claims; all of them where none is named.",
+            metavar="CLAIMS",
+            show_default=False,
+        ),
+    ] = None,
+    set_name: Annotated[
+        str | None,
+        typer.Option(
+            "--set",
+            metavar="laws|moments",
+            help="The built-in claims to repeat [default: laws].",
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            help="Repeat the claims of a file, taken to be what they are expected to be.",
+        ),
+    ] = None,
+    shift: Annotated[
+        str | None,
+        typer.Option(
+            "--shift",
+            metavar="SHARE",
+            help="With --file: repeat each claim's twins too, shifted by so much of its scale: 2%.",
+        ),
+    ] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option(
+            "--alpha",
+            metavar="NUMBERS",
+            help="The error rate that each trial promises: 0.05,0.01 "
+            "[default: 0.05; for moments 1e-6].",
+        ),
+    ] = None,
+    repetitions: Annotated[
+        str | None,
+        typer.Option(
+            "--repetitions",
+            "-n",
+            metavar="N",
+            help="Trials a row [default: 1000; for moments 100].",
+        ),
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="20,000 trials a row.")] = False,
+    resolution: Annotated[
+        str | None,
+        typer.Option(
+            "--resolution",
+            metavar="NUMBER",
+            help="With --file: how sharply to look, in place of each claim's own.",
+        ),
+    ] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option("--seed", metavar="N|fresh", help="The seed of all draws [default: 0]."),
+    ] = None,
+    max_draws: Annotated[
+        str | None,
+        typer.Option(
+            "--max-draws", metavar="N", help="Give up on a trial after so many draws [4e6]."
+        ),
+    ] = None,
+    processes: Annotated[
+        str | None,
+        typer.Option(
+            "--processes", metavar="N", help="Processes to work with; no count depends on it."
+        ),
+    ] = None,
+    format_name: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="table|json",
+            help="What to print [default: table].",
+            show_default=False,
+        ),
+    ] = "table",
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE.json", help="Write the report to a file as well."
+        ),
+    ] = None,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", help="Show no progress on a terminal.")
+    ] = False,
+) -> None:
+    """Measure how often verdicts are wrong, on claims whose truth is known.
+
+    The whole procedure is repeated with fresh draws. The exit code is 1 where a rate of wrong
+    verdicts lies above the promise beyond chance.
+    """
+    read = values.Collector()
+    kind = read.read("--set", set_name, values.one_of(SETS), " or ".join(SETS)) or "laws"
+    moments = kind == "moments" and file is None
+    alphas = read.read("--alpha", alpha, _alphas, "numbers between 0 and 1, such as 0.05,0.01")
+    count = read.read("--repetitions", repetitions, values.whole(1, 10**9), "a whole number")
+    share = read.read("--shift", shift, _share, "a share above 0, such as 2% or 0.02")
+    sharpness = read.read("--resolution", resolution, values.positive, "a number above 0")
+    seed_used = read.read("--seed", seed, values.seed, "a whole number, or fresh") or 0
+    most = read.read("--max-draws", max_draws, values.whole(1, 2**62), "a whole number from 1 on")
+    workers = read.read(
+        "--processes",
+        processes,
+        values.whole(1, MOST_PROCESSES),
+        f"a whole number from 1 to {MOST_PROCESSES}",
+    )
+    chosen = read.read("--format", format_name, values.one_of(values.FORMATS), "table or json")
+    paths = [
+        read.read("--output", text, values.output_path, "a file that ends in .json")
+        for text in output or ()
+    ]
+    for option, given in (("--shift", shift), ("--resolution", resolution)):
+        if given is not None and file is None:
+            read.problems.append(
+                Problem(f"option '{option}' is of use with '--file' only", hint="name the file")
+            )
+    if full and repetitions is not None:
+        read.problems.append(Problem("'--full' and '--repetitions' both say how many trials"))
+    if file is not None and set_name is not None:
+        read.problems.append(Problem("'--file' and '--set' both say which claims"))
+    read.finish()
+
+    from dropcheck.audit.laws import built_in
+    from dropcheck.audit.repeat import MOST_DRAWS, Plan
+    from dropcheck.audit.run import carry_out, own_subjects
+    from dropcheck.report.audit import audit_json, audit_report
+    from dropcheck.report.progress import progress
+    from dropcheck.report.terminal import terminal_of
+    from dropcheck.simulation.schedule import default_threads
+
+    most = most or MOST_DRAWS
+    left_out: tuple[str, ...] = ()
+    subjects: tuple[Subject, ...]
+    if file is None:
+        subjects = built_in(kind, claims or ())
+        name = f"the built-in set '{kind}'"
+    else:
+        cases, name = _cases_of(file, claims or ())
+        subjects, left_out = own_subjects(
+            cases, share, sharpness, Settings(seed=seed_used, max_draws=most)
+        )
+    usual = MOMENT_REPETITIONS if moments else REPETITIONS
+    plan = Plan(
+        subjects,
+        alphas or ((MOMENT_ALPHA,) if moments else (ALPHA,)),
+        FULL_REPETITIONS if full else count or usual,
+        seed_used,
+        most,
+    )
+    with progress(len(tuple(plan.tasks())), not no_progress and interactive()) as advance:
+        found = carry_out(plan, workers or default_threads(), name, advance)
+    found = dataclasses.replace(found, left_out=left_out)
+    as_json = audit_json(found)
+    unwritten = [
+        emit(as_json if chosen == "json" else audit_report(found, terminal_of()), sys.stdout),
+        *(write_file(path, as_json) for path in paths if path is not None),
+    ]
+    problems = [problem for problem in unwritten if problem is not None]
+    complain(problems)
+    if found.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if problems:
+        raise typer.Exit(ExitCode.ERROR)
+    raise typer.Exit(ExitCode.FAILED if found.alarms else ExitCode.PASSED)
+
+
+def _cases_of(file: str, patterns: list[str] | tuple[()]) -> tuple[tuple[Case, ...], str]:
+    from dropcheck.claims.reader import load_registry
+
+    registry = load_registry(file)
+    cases, _ = selected_cases(registry, patterns, (), {})
+    return cases, registry.name
+
+
+def _alphas(text: str) -> tuple[float, ...]:
+    return tuple(dict.fromkeys(values.probability(part) for part in text.split(",")))
+
+
+def _share(text: str) -> float:
+    text = text.strip()
+    if text.endswith("%"):
+        return values.positive(text[:-1]) / 100
+    return values.positive(text)
