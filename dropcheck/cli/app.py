@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -56,6 +57,7 @@ def dropcheck(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code (`ExitCode`); nothing is raised."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _keep_threads_apart()
     try:
         code = get_command(app).main(given, prog_name="dropcheck", standalone_mode=False)
         return code if isinstance(code, int) else ExitCode.PASSED
@@ -77,6 +79,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else ExitCode.PASSED
     except Exception as error:  # whatever it is, it must not look like a failed claim
         return _internal(error, given)
+
+
+def _keep_threads_apart() -> None:
+    """Let numpy's libraries use one thread each: spans are drawn on threads of our own.
+
+    A second layer of threads inside every small matrix product gets in their way. The libraries
+    read this as they are loaded; a choice of the user's own stands.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def _report(problems: Sequence[Problem], given: Sequence[str], code: ExitCode) -> ExitCode:

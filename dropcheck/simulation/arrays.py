@@ -39,6 +39,8 @@ def crossed_product(left: Array, right: Array, batches: int) -> Array:
     n, m = rows[0] if rows else 1, columns[0] if columns else 1
     lefts = left.reshape(n, d, g, a).transpose(2, 0, 3, 1).reshape(g, n * a, d)
     rights = right.reshape(d, m, g, b).transpose(2, 0, 1, 3).reshape(g, d, m * b)
+    # matrix products of views fall back on a loop that is fifty times slower
+    lefts, rights = np.ascontiguousarray(lefts), np.ascontiguousarray(rights)
     products = np.matmul(lefts, rights).reshape(g, n, a, m, b)
     pairs: Array = products.transpose(1, 3, 0, 2, 4).reshape(*rows, *columns, g * a * b)
     return pairs

@@ -56,11 +56,14 @@ _CHEAP = frozenset(
     ]
 )
 # A multiply-add within a matrix product, and what each of its results costs afterwards.
-PRODUCT_COST = 0.08
+PRODUCT_COST = 0.035
 TERM_COST = 3.0
-# Below this a batch saves nothing that its bookkeeping does not cost; above it a span is too long.
+# Below this a batch saves nothing that its bookkeeping does not cost; above it so few batches are
+# needed that the fewest blocks of an interval would cost more than they tell.
 SMALLEST_BATCH = 8
-LARGEST_BATCH = 512
+LARGEST_BATCH = 128
+# Both sides of all pairs of one batch together: past the caches, far from the memory's end.
+SIDES_BYTES = 2**25
 _LINEAR_ALGEBRA = frozenset({"inv", "solve", "det", "qr_q", "cholesky", "eigvalsh"})
 
 
@@ -271,7 +274,13 @@ def _plan(targets: list[Value], values: list[Value]) -> _Crossing | None:
     after = [v for v in values if v.random and id(v) not in left | right and v is not product]
     pair = count * (PRODUCT_COST * inner + TERM_COST) + sum(map(_cost, after))
     held = sum(math.prod(value.shape or ()) for value in (product, *after, product))
-    batch = min(int(drawn / pair), math.isqrt(SPAN_BYTES // (8 * held)), LARGEST_BATCH)
+    sides = 8 * sum(math.prod(v.shape or ()) for v in values if id(v) in left | right)
+    batch = min(
+        int(drawn / pair),
+        math.isqrt(SPAN_BYTES // (8 * held)),
+        SIDES_BYTES // max(sides, 1),
+        LARGEST_BATCH,
+    )
     if batch < SMALLEST_BATCH:
         return None
     return _Crossing(product, right, batch, drawn + batch * pair, held)
