@@ -61,14 +61,17 @@ class Interval:
         return max(self.high - self.estimate, self.estimate - self.low)
 
 
-def estimate_interval(sums: Floats, block_draws: int, theta: Theta, alpha: float) -> Interval:
+def estimate_interval(
+    sums: Floats, block_values: int, theta: Theta, alpha: float, draws: int | None = None
+) -> Interval:
     """The interval for θ at confidence 1 − alpha.
 
     Args:
         sums: sums of the integrands in each block, [blocks, terms], all finite.
-        block_draws: draws of one block.
+        block_values: values of each quantity in one block.
         theta: the quantity as a function of the averages; NaN where it is undefined.
         alpha: the chance, in both tails together, with which the interval may miss.
+        draws: the independent draws behind all sums, where that is not one a value.
 
     >>> rng = np.random.default_rng(0)
     >>> sums = rng.normal(3, 1, (400, 50)).sum(axis=1, keepdims=True)
@@ -77,7 +80,8 @@ def estimate_interval(sums: Floats, block_draws: int, theta: Theta, alpha: float
     (True, None)
     """
     blocks = len(sums)
-    averages = sums / block_draws
+    draws = blocks * block_values if draws is None else draws
+    averages = sums / block_values
     mean = averages.mean(axis=0)
     centre = float(theta(mean[:, np.newaxis])[0])
     if not math.isfinite(centre):
@@ -87,7 +91,7 @@ def estimate_interval(sums: Floats, block_draws: int, theta: Theta, alpha: float
     axes, whitened = _principal_axes(averages - mean)
     rank = axes.shape[1]
     if rank == 0:
-        return _constant(centre, blocks * block_draws, alpha)
+        return _constant(centre, draws, alpha)
     first = (1 - SECOND_ORDER_SHARE) * alpha
     quantile = -float(special.stdtrit(blocks - 1, first / 2))
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)
@@ -104,8 +108,8 @@ def estimate_interval(sums: Floats, block_draws: int, theta: Theta, alpha: float
         return Interval(
             centre, -math.inf, math.inf, error, "it is not defined wherever the averages may lie"
         )
-    if error <= 1e-300 and remainder == (0.0, 0.0):
-        return _constant(centre, blocks * block_draws, alpha)
+    if error == 0 and remainder == (0.0, 0.0):
+        return _constant(centre, draws, alpha)
     skewness, excess = _shape(whitened @ gradient)
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
     return Interval(
@@ -135,17 +139,21 @@ def _principal_axes(deviations: Floats) -> tuple[Floats, Floats]:
     Directions in which the averages do not vary are left out.
     """
     blocks, terms = deviations.shape
-    spread = np.sqrt((deviations**2).sum(axis=0) / (blocks - 1))
-    varied = np.flatnonzero(spread > 0)
+    largest = np.abs(deviations).max(axis=0)  # squares of 1e-200 or 1e200 are 0 or infinite
+    varied = np.flatnonzero(largest > 0)
     if not len(varied):
         return np.zeros((terms, 0)), np.zeros((blocks, 0))
-    scaled = deviations[:, varied] / spread[varied]
-    values, vectors = np.linalg.eigh(scaled.T @ scaled / (blocks - 1))
-    kept = values > 1e-12 * values[-1]  # rounding leaves a direction of no variance at 1e-16
-    vectors, values = vectors[:, kept], values[kept]
-    whitened = scaled @ (vectors / np.sqrt(values))
+    scaled = deviations[:, varied] / largest[varied]
+    relative = np.sqrt((scaled**2).sum(axis=0) / (blocks - 1))
+    scaled /= relative
+    spread = largest[varied] * relative
+    # not from scaled' scaled: its rounding would hide what two almost equal averages differ by
+    left, values, right = np.linalg.svd(scaled, full_matrices=False)
+    kept = values > 1e-9 * values[0]  # rounding leaves a direction of no variance at 1e-14
+    whitened = left[:, kept] * math.sqrt(blocks - 1)
+    errors = values[kept] / math.sqrt((blocks - 1) * blocks)
     axes = np.zeros((terms, int(kept.sum())))
-    axes[varied] = spread[varied, np.newaxis] * vectors * np.sqrt(values / blocks)
+    axes[varied] = spread[:, np.newaxis] * right[kept].T * errors
     return axes, whitened
 
 

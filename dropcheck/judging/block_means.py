@@ -172,7 +172,12 @@ def judged_at(
     if not all(math.isfinite(float(operand[0])) for operand in operands):
         return None
     scale = scale_of(reading, compiled, means, centres)
+    if not math.isfinite(scale):
+        return None
     sharpness = trial.sharpness(scale)
+    if len(reading.comparisons) > 1:  # between estimated ends: widened as any range is
+        ends = [float(operands[end][0]) for end in reading.ends]
+        sharpness = min(sharpness, abs(ends[1] - ends[0]) / 20)
     share = alpha / len(reading.comparisons)
     found: list[tuple[Verdict, Interval, Comparison]] = []
     regions: list[tuple[Region, float]] = []
@@ -184,12 +189,13 @@ def judged_at(
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
             interval = _bounded(compiled.mean, tally, centres, share)
         else:
-            interval = estimate_interval(tally.sums, tally.block_values, theta, share)
-        asked = trial.resolution if comparison.share else sharpness
-        widen = widening(comparison.region, asked)
-        rounding = ROUNDING * functional.largest(means, centres)
+            interval = estimate_interval(tally.sums, tally.block_values, theta, share, tally.draws)
+        unit = 1.0
         if comparison.share and comparison.against is not None:
-            rounding /= max(abs(float(operands[comparison.against][0])), 1e-300)
+            unit = max(abs(float(operands[comparison.against][0])), 1e-300)
+        widen = widening(comparison.region, sharpness / unit)
+        rounding = ROUNDING * functional.largest(means, centres)
+        rounding /= unit
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         verdict = Verdict.INCONCLUSIVE
@@ -247,4 +253,7 @@ def why_undefined(compiled: Compiled, tally: Tally) -> str:
         column = leaf.columns.get("g")
         if column is not None and tally.totals[column] == 0:
             return f"the condition was never met in {tally.drawn:,} draws"
-    return "the quantity is undefined at the averages (a division by 0, or Corr of a constant)"
+    return (
+        "the quantity is undefined at the averages (a division by 0, Corr of a constant, or values "
+        "too small to be squared)"
+    )

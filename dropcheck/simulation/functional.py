@@ -22,6 +22,9 @@ Floats = npt.NDArray[np.float64]
 # Functions that only carry a magnitude along: applied to the sizes of what they are given.
 _CARRY = frozenset({"abs", "sqrt", "cbrt", "minimum", "maximum", "sum", "mean", "norm"})
 
+# Below this the average of an even power has lost digits, or is 0 for want of smaller numbers.
+UNDERFLOW = 1e-290
+
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
@@ -43,8 +46,14 @@ class Leaf:
         return found
 
     def _variance(self, name: str, means: Floats) -> Floats:
-        spread: Floats = self._average(name * 2, means) - self._average(name, means) ** 2
+        mean = self._average(name, means)
+        spread: Floats = self._power(name * 2, mean, means) - mean**2
         return spread
+
+    def _power(self, name: str, below: Floats, means: Floats) -> Floats:
+        """The average of an even power; NaN where the values are too small to be raised to it."""
+        found = self._average(name, means)
+        return np.where((np.abs(found) < UNDERFLOW) & (below != 0), np.nan, found)
 
     def value(self, means: Floats, centres: Floats) -> Floats:
         """The operator's value at averages of shape [terms, points]: [points]."""
@@ -69,7 +78,7 @@ class Leaf:
                 return np.asarray(third / self._variance("u", means) ** 1.5, dtype=np.float64)
             case _:
                 fourth = (
-                    self._average("uuuu", means)
+                    self._power("uuuu", self._average("uu", means), means)
                     - 4 * u * self._average("uuu", means)
                     + 6 * u**2 * self._average("uu", means)
                     - 3 * u**4
