@@ -1,0 +1,245 @@
+"""Python's syntax tree to nodes of our own, by an allow-list of what the language has.
+
+Nothing of the text is ever run: `ast.parse` only reads. Every kind of Python node that is not of
+the language is an error that says what to write instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+
+from dropcheck.claims.registry import SourceText
+from dropcheck.language.syntax import (
+    Array,
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Position,
+    Slice,
+    Subscript,
+    Transpose,
+)
+
+DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+}
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_SHIFTS = {
+    ast.LShift: ("'<<' is not part of the language", "write '* 2**n'"),
+    ast.RShift: ("'>>' is not part of the language", "write '// 2**n'"),
+}
+
+
+class Converter:
+    """Python's tree to ours, by an allow-list of node kinds."""
+
+    def __init__(self, source: SourceText, first: int, lines: list[str]) -> None:
+        self.source = source
+        self.first = first
+        self.lines = lines
+        self.depth = 0
+
+    def position(self, node: ast.expr) -> Position:
+        """Where a node starts."""
+        return self._place(node.lineno, node.col_offset)
+
+    def _end(self, node: ast.expr) -> Position:
+        """Where the sign stands that follows a node."""
+        at = self._place(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+        following = self.lines[at.line - self.first][at.column :]
+        blank = len(following) - len(following.lstrip(" )"))
+        return Position(self.source, at.line, at.column + blank)
+
+    def _place(self, lineno: int, offset: int) -> Position:
+        line = min(max(lineno - 2, 0), len(self.lines) - 1)
+        # Python counts columns in bytes of UTF-8; people count characters.
+        prefix = self.lines[line].encode()[:offset]
+        return Position(self.source, self.first + line, len(prefix.decode(errors="ignore")))
+
+    def convert(self, node: ast.expr) -> Node:
+        """A Python node as one of ours.
+
+        Raises:
+            DropcheckError: where the language has no such thing.
+        """
+        self.depth += 1
+        if self.depth > DEEPEST_NODES:
+            raise self.position(node).error(
+                f"this expression is nested deeper than {DEEPEST_NODES} levels",
+                "name a part of it on a line of the model",
+            )
+        try:
+            return self._convert(node)
+        finally:
+            self.depth -= 1
+
+    def _convert(self, node: ast.expr) -> Node:
+        at = self.position(node)
+        match node:
+            case ast.Constant(value=value):
+                return self._constant(at, value)
+            case ast.Name(id=name):
+                return Name(at, name)
+            case ast.Call():
+                return self._call(at, node)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return Negative(at, self.convert(operand))
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.convert(operand)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Not(at, self.convert(operand))
+            case ast.UnaryOp():
+                raise at.error(
+                    "'~' draws, and stands only after the names of a model's line",
+                    "write 'not' for a denial",
+                )
+            case ast.BinOp(left=left, op=op, right=right):
+                if type(op) in _BINARY:
+                    return Binary(at, _BINARY[type(op)], self.convert(left), self.convert(right))
+                message, hint = _SHIFTS[type(op)]
+                raise self._end(left).error(message, hint)
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                if any(type(sign) not in _COMPARE for sign in ops):
+                    raise at.error(
+                        "'in' and 'is' are not part of the language",
+                        "compare with '==', and join comparisons with 'or'",
+                    )
+                operators = tuple(_COMPARE[type(sign)] for sign in ops)
+                return Compare(
+                    at, operators, tuple(self.convert(operand) for operand in (left, *comparators))
+                )
+            case ast.BoolOp(op=op, values=values):
+                operator = "and" if isinstance(op, ast.And) else "or"
+                return Logic(at, operator, tuple(self.convert(value) for value in values))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return Conditional(at, self.convert(test), self.convert(body), self.convert(orelse))
+            case ast.List(elts=items):
+                if not items:
+                    raise at.error("a list needs at least one entry", "write for example [1, 2]")
+                return Array(at, tuple(self.convert(item) for item in items))
+            case ast.Subscript(value=base, slice=index):
+                entries = index.elts if isinstance(index, ast.Tuple) else [index]
+                if not entries:
+                    raise at.error("an index is missing between the brackets", "write x[0]")
+                return Subscript(
+                    at, self.convert(base), tuple(self._index(entry) for entry in entries)
+                )
+            case ast.Attribute(value=base, attr="T"):
+                return Transpose(at, self.convert(base))
+            case ast.Attribute(value=base, attr=attribute):
+                raise self._end(base).error(
+                    f"'.{attribute}' is not part of the language",
+                    f"'.T' is the only one; functions are called by name: {attribute}(x)",
+                )
+            case ast.Tuple():
+                raise at.error(
+                    "a comma stands where one expression is expected",
+                    "write a list as [a, b], and a number such as 1,000 without commas",
+                )
+            case _:
+                raise at.error(
+                    f"{_kind(node)} is not part of the language",
+                    "it has arithmetic, comparisons, lists, indexing and calls of its vocabulary",
+                )
+
+    def _constant(self, at: Position, value: object) -> Node:
+        if isinstance(value, bool):
+            raise at.error(f"{value} is not part of the language", f"write {value:d}")
+        if value is None or value is Ellipsis:
+            shown = "None" if value is None else "'...'"
+            raise at.error(f"{shown} is not part of the language", "write a number or a name")
+        if not isinstance(value, int | float):
+            raise at.error("only real numbers are part of the language", "write 2 * x, not 2j")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isinf(number):
+            raise at.error(
+                "this number is too large for a float64",
+                "the largest is about 1.8e308; infinity is inf",
+            )
+        return Number(at, number)
+
+    def _call(self, at: Position, node: ast.Call) -> Node:
+        if isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            raise self._end(node.func.value).error(
+                f"'.{name}(…)' is not part of the language",
+                f"functions are called by name: {name}(x)",
+            )
+        if not isinstance(node.func, ast.Name):
+            raise at.error("only a name can be called", "write '*' between a number and a bracket")
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise self.position(argument).error(
+                    "'*' before an argument is not part of the language", "write out the arguments"
+                )
+        keywords: dict[str, Node] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.position(keyword.value).error(
+                    "'**' before an argument is not part of the language", "write out the arguments"
+                )
+            if keyword.arg in keywords:
+                raise self.position(keyword.value).error(
+                    f"{keyword.arg!r} of {node.func.id} is given twice", "take one of them out"
+                )
+            keywords[keyword.arg] = self.convert(keyword.value)
+        arguments = tuple(self.convert(argument) for argument in node.args)
+        return Call(at, node.func.id, arguments, tuple(keywords.items()))
+
+    def _index(self, node: ast.expr) -> Node:
+        if isinstance(node, ast.Slice):
+            ends = (None if end is None else self.convert(end) for end in _slice_ends(node))
+            start, stop, step = ends
+            place = next((end for end in (start, stop, step) if end is not None), None)
+            at = place.at if place is not None else Position(self.source, self.first, 0)
+            return Slice(at, start, stop, step)
+        return self.convert(node)
+
+
+def _slice_ends(node: ast.Slice) -> tuple[ast.expr | None, ast.expr | None, ast.expr | None]:
+    return node.lower, node.upper, node.step
+
+
+def _kind(node: ast.expr) -> str:
+    names = {
+        ast.Lambda: "'lambda'",
+        ast.ListComp: "a comprehension",
+        ast.SetComp: "a comprehension",
+        ast.DictComp: "a comprehension",
+        ast.GeneratorExp: "a comprehension",
+        ast.Dict: "a dictionary",
+        ast.Set: "a set in braces",
+        ast.NamedExpr: "':='",
+        ast.Await: "'await'",
+        ast.Yield: "'yield'",
+        ast.JoinedStr: "a string",
+        ast.Starred: "'*' before a name",
+    }
+    return names.get(type(node), type(node).__name__)

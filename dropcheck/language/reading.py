@@ -1,0 +1,166 @@
+"""Text before Python's grammar sees it: comments, brackets, foreign signs, lines that go on.
+
+What could overwhelm a parser is refused here, and so is what it would report at the wrong place.
+"""
+
+from __future__ import annotations
+
+import string
+
+from dropcheck.claims.registry import SourceText
+from dropcheck.language.syntax import Position
+
+# Bounds on a text: far above what anybody writes, far below what could exhaust the reader.
+LONGEST_EXPRESSION = 20_000  # characters
+LONGEST_MODEL = 400_000
+DEEPEST_BRACKETS = 60
+
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+# What people type from a paper, from other languages or with mathematics on the keyboard.
+_SIGNS = {
+    "≤": "write <=",
+    "≥": "write >=",
+    "≠": "write !=",
+    "≈": "write '==' and give a 'tolerance' or 'within', or isclose(a, b) of each draw",
+    "±": "write the number, and the share that it may be off as 'tolerance'",
+    "×": "write *",
+    "·": "write *",
+    "÷": "write /",
+    "−": "write -",
+    "–": "write -",
+    "²": "write **2",
+    "³": "write **3",
+    "√": "write sqrt(…)",
+    "∞": "write inf",
+    "∼": "write ~",
+    "…": "write the numbers themselves",
+    "∧": "write and",
+    "∨": "write or",
+    "¬": "write not",
+    "∈": "write a comparison, or any(…)",
+    "∑": "write sum(…)",
+    "∏": "write prod(…)",
+    "ᵀ": "write .T",
+    "⊤": "write .T",
+    "‖": "write norm(x)",
+    "^": "write '**' for a power",
+    "&": "write 'and'",
+    "|": "write 'or', abs(x) for a magnitude, and given=event for a condition",
+    "!": "write factorial(n), and 'not' for a denial",
+    "?": "write 'a if c else b'",
+    "$": "write names without it",
+    ";": "write each definition on a line of its own",
+    "\\": "an open bracket goes on over lines by itself",
+}
+_QUOTES = "'\"`“”‘’«»"
+# Letters of other alphabets are looked at one by one.
+_PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
+
+
+def without_comments(text: str) -> list[str]:
+    r"""The lines of a text, each up to its comment.
+
+    >>> without_comments("a + 1  # one more\r\nb")
+    ['a + 1  ', 'b']
+    """
+    return [line.split("#", 1)[0].removesuffix("\r") for line in text.split("\n")]
+
+
+def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
+    """Refuse brackets that do not match, or are too deep, and texts that are too long.
+
+    Args:
+        source: where the lines are from.
+        lines: all its lines, without comments.
+        longest: how many characters they may have together.
+
+    Raises:
+        DropcheckError: at the first such bracket.
+    """
+    if sum(map(len, lines)) > longest:
+        raise Position(source, 0, 0).error(
+            f"this text is longer than {longest:,} characters",
+            "put what repeats in an array: a shape in brackets draws many values on one line",
+        )
+    open_brackets: list[tuple[str, Position]] = []
+    for number, line in enumerate(lines):
+        for column, character in enumerate(line):
+            if character in "([{":
+                at = Position(source, number, column)
+                open_brackets.append((character, at))
+                if len(open_brackets) > DEEPEST_BRACKETS:
+                    raise at.error(
+                        f"brackets are nested deeper than {DEEPEST_BRACKETS} levels",
+                        "name a part of it on a line of the model",
+                    )
+            elif character in _CLOSES:
+                _close(character, Position(source, number, column), open_brackets)
+    if open_brackets:
+        opened, at = open_brackets[-1]
+        raise at.error(f"{opened!r} is never closed", "close it")
+
+
+def _close(character: str, at: Position, open_brackets: list[tuple[str, Position]]) -> None:
+    if not open_brackets:
+        raise at.error(f"{character!r} closes a bracket that was never opened", "take it out")
+    opened, place = open_brackets.pop()
+    if opened != _CLOSES[character]:
+        where = f"column {place.location.column}"
+        if place.line != at.line:
+            where = f"line {place.location.line}"
+        raise at.error(
+            f"{character!r} closes {opened!r} of {where}",
+            "brackets close in the order in which they were opened",
+        )
+
+
+def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
+    """Refuse characters that are not of the language.
+
+    Args:
+        source: where the lines are from.
+        first: the number of the first of them.
+        lines: the lines, without comments.
+
+    Raises:
+        DropcheckError: at the first such character.
+    """
+    for number, line in enumerate(lines, first):
+        for column, character in enumerate(line):
+            if character in _PLAIN or (character == "!" and line[column + 1 : column + 2] == "="):
+                continue
+            at = Position(source, number, column)
+            if character in _QUOTES:
+                raise at.error(
+                    "the language has no strings",
+                    "names and numbers need no quotes; a law is written without them in a model",
+                )
+            if character in _SIGNS:
+                raise at.error(f"{character!r} is not part of the language", _SIGNS[character])
+            if not character.isprintable():
+                raise at.error(
+                    f"an invisible character stands here (U+{ord(character):04X})",
+                    "delete it, and type a space if one is meant",
+                )
+            if not f"a{character}".isidentifier():
+                raise at.error(
+                    f"{character!r} is not part of the language",
+                    "names are letters, digits and '_'; signs are those of Python's arithmetic",
+                )
+
+
+def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:
+    """Lines joined while a bracket is open: (number of the first, its lines).
+
+    >>> logical_lines(["a = [1,", "2]", "", "b = 3"])
+    [(0, ['a = [1,', '2]']), (3, ['b = 3'])]
+    """
+    groups: list[tuple[int, list[str]]] = []
+    depth = 0
+    for number, line in enumerate(lines):
+        if depth:
+            groups[-1][1].append(line)
+        elif line.strip():
+            groups.append((number, [line]))
+        depth += sum(line.count(b) for b in "([{") - sum(line.count(b) for b in ")]}")
+    return groups
