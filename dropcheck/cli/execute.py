@@ -45,12 +45,13 @@ class Reporting:
 class Given:
     """What the command line said, as it was written: a command that repeats a case says it too.
 
-    `notes` are those of the check on the selected cases.
+    `notes` are those of the check on the selected cases, `flags` options without a value.
     """
 
     file: str | None = None
     options: Mapping[str, str | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 def selected_cases(
@@ -147,7 +148,8 @@ def _command(case: Case, seed: int, given: Given) -> str:
     from dropcheck.claims.selection import repeat_command
 
     command = repeat_command(case, seed, given.file, RUN_OPTIONS)
-    extra = [f"{name}={text}" for name, text in given.options.items() if text is not None]
+    named = [f"{name}={text}" for name, text in given.options.items() if text is not None]
+    extra = [*named, *given.flags]
     return f"{command} {shlex.join(extra)}" if extra else command
 
 

@@ -88,6 +88,13 @@ def run(  # one argument an option: this is the list that `--help` shows
             "--threads", metavar="N", help="Threads to draw with; no result depends on it."
         ),
     ] = None,
+    no_crossing: Annotated[
+        bool,
+        typer.Option(
+            "--no-crossing",
+            help="Draw anew for every value, also where independent draws could be paired.",
+        ),
+    ] = False,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")
     ] = False,
@@ -150,6 +157,7 @@ def run(  # one argument an option: this is the list that `--help` shows
             f"a whole number from 1 to {values.MOST_THREADS}",
         ),
         fail_fast=fail_fast,
+        crossing=not no_crossing,
     )
     known = " or ".join(values.FORMATS)
     chosen = read.read("--format", format_name, values.one_of(values.FORMATS), known)
@@ -176,7 +184,7 @@ def run(  # one argument an option: this is the list that `--help` shows
         "--max-draws": max_draws,
         "--time-limit": time_limit,
     }
-    given = Given(file, limits, notes)
+    given = Given(file, limits, notes, ("--no-crossing",) if no_crossing else ())
     result, problems = try_cases(cases, settings, registry, reporting, given)
     problems += tell(result, problems, reporting)
     raise typer.Exit(exit_code(result, problems, exit_zero=exit_zero))

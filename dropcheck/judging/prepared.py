@@ -9,9 +9,9 @@ from dropcheck.claims.registry import Case
 from dropcheck.judging.arithmetic import by_arithmetic
 from dropcheck.judging.block_means import by_block_means
 from dropcheck.judging.counting import by_counterexample, by_proportion
-from dropcheck.judging.existence import missing_moment, operators
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
+from dropcheck.language.existence import missing_moment, operators
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.blocks import Request

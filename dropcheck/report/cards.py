@@ -9,6 +9,9 @@ from rich.console import RenderableType
 
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
+from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.graph import PlainFolder
+from dropcheck.language.outlook import outlook
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, location, number_or_text
 from dropcheck.report.layout import Cell, pairs_table
@@ -44,6 +47,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         ("expect", claim.expect),
         ("tolerance", None if claim.tolerance is None else _tolerance(claim.tolerance)),
         ("resolution", resolution_text(claim)),
+        ("guarantee", _guarantee(claim)),
         ("document", None if claim.document is None else document_text(claim.document, document)),
         ("section", claim.section and one_line(claim.section)),
         ("tags", ", ".join(claim.tags)),
@@ -52,6 +56,20 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
     ]
     shown = [(label, Cell(terminal.spell(text))) for label, text in pairs if text]
     return [styled(claim.id, "bold"), pairs_table(shown)]
+
+
+def _guarantee(claim: Claim) -> str:
+    """What verdicts of the claim will rest on, each way that its cases differ in once."""
+    parsed = parse_claim(claim)
+    found: dict[str, None] = {}
+    for case in claim.expand()[:MOST_ROWS]:
+        folder = PlainFolder()
+        seen = outlook(lower_case(parsed, case.parameters, folder), folder)
+        text = seen.missing or seen.guarantee
+        if seen.crossed:
+            text += "; every pair of a batch of draws is evaluated, where that pays"
+        found[text] = None
+    return "\n".join(found)
 
 
 def parameters_text(claim: Claim) -> str:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value
+from dropcheck.language.linear import combined, linear
+from dropcheck.language.outlook import sides
 from dropcheck.language.support import Hull
 from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
-from dropcheck.simulation.linear import combined, linear
 from dropcheck.simulation.program import Program
 
 _POWERS = {"E": 1, "P": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
@@ -121,19 +122,6 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
         hull,
         form.constant,
     )
-
-
-def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
-    """The side that is claimed about, and those that it is held against.
-
-    For two sides, the right one is held against unless it alone has an operator (`1 == E(x)`).
-    """
-    operands = lowered.operands
-    if len(operands) == 3:
-        return operands[1], (operands[0], operands[2])
-    if operands[1].estimated and not operands[0].estimated:
-        return operands[1], (operands[0],)
-    return operands[0], (operands[1],)
 
 
 def needs_scale(lowered: LoweredCase) -> bool:

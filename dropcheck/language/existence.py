@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Folder, Kind, Value
 from dropcheck.language.tails import moment_order
-from dropcheck.simulation.arrays import ArrayFolder
 
 # The order of the moment that each operator is.
 _ORDERS = {"E": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
 
 
-def missing_moment(lowered: LoweredCase, folder: ArrayFolder) -> str | None:
+def missing_moment(lowered: LoweredCase, folder: Folder) -> str | None:
     """Why a quantity of the statement cannot be judged, where the laws alone settle it.
 
     A moment of order k that does not exist cannot be estimated at all. One that exists can have an

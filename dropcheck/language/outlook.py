@@ -1,0 +1,73 @@
+"""How a case will be judged, as far as its text tells; the run may fall back on less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.crossing import crossing
+from dropcheck.language.existence import missing_moment, operators
+from dropcheck.language.graph import Folder, Kind, Value
+from dropcheck.language.linear import combined, linear
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a verdict would rest on, in words, and whether draws can be paired all with all."""
+
+    guarantee: str
+    crossed: bool
+    missing: str | None = None
+
+
+def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
+    """The side that is claimed about, and those that it is held against.
+
+    For two sides, the right one is held against unless it alone has an operator (`1 == E(x)`).
+    """
+    operands = lowered.operands
+    if len(operands) == 3:
+        return operands[1], (operands[0], operands[2])
+    if operands[1].estimated and not operands[0].estimated:
+        return operands[1], (operands[0],)
+    return operands[0], (operands[1],)
+
+
+def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
+    """How a case will be judged, as far as its text tells.
+
+    Args:
+        lowered: the case.
+        folder: the folder that it was lowered with.
+    """
+
+    def plain(value: Value) -> object:
+        return None if value.constant is None else folder.plain(value.constant)
+
+    found = operators(lowered.operands)
+    if not any(value.random for operator in found for value in operator.inputs):
+        return Outlook("arithmetic: nothing is random", crossed=False)
+    missing = missing_moment(lowered, folder)
+    if missing is not None:
+        return Outlook("none: no verdict is possible", crossed=False, missing=missing)
+    side, ends = sides(lowered)
+    fixed = not any(end.estimated for end in ends)
+    if side is not None and fixed and side.kind == Kind.OPERATOR and side.operation == "P":
+        certain = lowered.operators == ("==",) and plain(ends[0]) in (0.0, 1.0)
+        if certain or all(value.shape == () for value in side.inputs):
+            return Outlook("exact: events are counted (Clopper and Pearson 1934)", crossed=False)
+    looked_at = [value for operator in found for value in operator.inputs]
+    if crossing(looked_at) is not None:
+        return Outlook("asymptotic: means of independent batches of pairs", crossed=True)
+    form = None if side is None else linear(side, plain)
+    if form is not None and not fixed and len(ends) == 1:
+        other = linear(ends[0], plain)
+        form = None if other is None else form.plus(other.scaled(-1.0))
+    bounded = form is not None and form.terms and (fixed or len(ends) == 1)
+    if form is not None and bounded and combined(form, plain, folder.constant) is not None:
+        return Outlook(
+            "finite-sample: the quantity is bounded (Maurer and Pontil 2009), unless the limit "
+            "theorem takes less than half the draws",
+            crossed=False,
+        )
+    return Outlook("asymptotic: means of independent blocks", crossed=False)
