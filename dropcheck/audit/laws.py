@@ -18,6 +18,9 @@ from dropcheck.language.cases import parse_claim
 SETS = {"laws": "truths.yaml", "moments": "moments.yaml"}
 """The built-in sets, and the claims files that hold them."""
 
+# Draws of a block of a built-in claim, and of one tagged "long", whose laws take many draws.
+SHORT_BLOCK = 32
+LONG_BLOCK = 256
 OFF = "off"  # the parameter of a built-in claim that says how many resolutions it is off by
 
 
@@ -25,14 +28,14 @@ OFF = "off"  # the parameter of a built-in claim that says how many resolutions 
 class Subject:
     """One case to repeat, and what is known of it.
 
-    `quick` asks for blocks of few draws, so that repetitions are cheap and the limit theorem has
-    as little to go by as the procedure ever allows it.
+    `block` asks for blocks of at least so many draws rather than those of `run`: few, so that
+    repetitions are cheap, and the limit theorem has less to go by. None leaves all as in `run`.
     """
 
     case: Case
     truth: Truth
     off: str
-    quick: bool
+    block: int | None = None
 
 
 def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
@@ -54,14 +57,16 @@ def _registry(name: str) -> Registry:
 
 def _known(case: Case) -> Subject:
     if "undefined" in case.claim.tags:
-        return Subject(case, Truth.UNDEFINED, "no such moment", quick=False)
+        return Subject(case, Truth.UNDEFINED, "no such moment")
     off = float(case.parameters.get(OFF, 0.0))
-    quick = OFF in case.parameters
+    block = None
+    if OFF in case.parameters:
+        block = LONG_BLOCK if "long" in case.claim.tags else SHORT_BLOCK
     if off == 0:
-        return Subject(case, Truth.TRUE, "", quick)
+        return Subject(case, Truth.TRUE, "", block)
     if abs(off) <= 1:
         raise ValueError(f"{case.claim.id} is off by {off:g} resolutions: no verdict is wrong")
-    return Subject(case, Truth.FALSE, f"{off:+.4g} resolutions", quick)
+    return Subject(case, Truth.FALSE, f"{off:+.4g} resolutions", block)
 
 
 def own(cases: Iterable[Case]) -> tuple[Subject, ...]:
@@ -70,7 +75,7 @@ def own(cases: Iterable[Case]) -> tuple[Subject, ...]:
     A claim that is expected to be refuted is taken to be off by more than its resolution.
     """
     return tuple(
-        Subject(case, Truth.TRUE if case.claim.expect == "verified" else Truth.FALSE, "", False)
+        Subject(case, Truth.TRUE if case.claim.expect == "verified" else Truth.FALSE, "")
         for case in cases
     )
 
@@ -123,7 +128,7 @@ def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
             within=within,
         )
         return Subject(
-            Case(moved, case.parameters), Truth.FALSE, f"{amount / scale:+.3g} of the scale", False
+            Case(moved, case.parameters), Truth.FALSE, f"{amount / scale:+.3g} of the scale"
         )
 
     return twin(by), twin(-by)

@@ -23,10 +23,8 @@ from dropcheck.judging.prepared import Prepared, prepare, try_prepared
 from dropcheck.results import CaseResult, Settings
 from dropcheck.simulation.program import Program
 
-# A quick trial's blocks have at least so many draws, and its spans so many blocks: the fewest that
-# an interval is made from.
-QUICK_BLOCK_DRAWS = 32
-QUICK_SPAN_BLOCKS = 64
+# Blocks of a span that is cut to size: the fewest that an interval is made from.
+SPAN_BLOCKS = 64
 # Draws after which a trial gives up.
 MOST_DRAWS = 4_000_000
 # Repetitions handed to a process at a time: a second's work or so.
@@ -65,14 +63,13 @@ class Plan:
         return list(itertools.product(range(len(self.subjects)), self.alphas))
 
 
-def quick(program: Program) -> Program:
-    """The program in spans of the fewest blocks, and blocks as short as its rare events allow."""
+def cut(program: Program, block: int) -> Program:
+    """The program in spans of the fewest blocks, and these as short as its rare events allow."""
     if program.batches is not None:
         return program
-    block = QUICK_BLOCK_DRAWS
     while block < program.rarest and block < program.block_draws:
         block *= 2
-    draws = min(block * QUICK_SPAN_BLOCKS, program.span_draws)
+    draws = min(block * SPAN_BLOCKS, program.span_draws)
     blocks = max(1, draws // block)
     return dataclasses.replace(program, span_draws=draws // blocks * blocks, span_blocks=blocks)
 
@@ -84,7 +81,10 @@ def ready(subject: Subject) -> Prepared:
         DropcheckError: where the case cannot be judged at all.
     """
     prepared = prepare(subject.case, crossing=True)
-    return prepared.with_programs(quick) if subject.quick else prepared
+    block = subject.block
+    if block is None:
+        return prepared
+    return prepared.with_programs(lambda program: cut(program, block))
 
 
 def trial(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:

@@ -9,7 +9,7 @@ from contextlib import closing
 
 from dropcheck.audit.laws import Subject, own, twins, why_no_twin
 from dropcheck.audit.repeat import Plan, ready, repeat, trial
-from dropcheck.audit.table import FALSE_ALARM, Audit, Counts, Row
+from dropcheck.audit.table import FALSE_ALARM, Audit, Counts, Row, Truth
 from dropcheck.claims.registry import Case
 from dropcheck.language.cases import parameter_text
 from dropcheck.results import Settings
@@ -59,7 +59,7 @@ def _row(subject: Subject, alpha: float, counts: Counts, level: float) -> Row:
         case.claim.statement.text.strip(),
         subject.truth,
         subject.off,
-        alpha,
+        0.0 if subject.truth is Truth.UNDEFINED else alpha,  # never verified, at any α
         counts,
         level,
     )

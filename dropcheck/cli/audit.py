@@ -24,6 +24,7 @@ FULL_REPETITIONS = 20_000  # a rate of 0.05 is then known to 0.0015
 MOMENT_REPETITIONS = 100
 ALPHA = 0.05
 MOMENT_ALPHA = 1e-6  # of `run`: the question is whether a verdict is ever given
+MOMENT_DRAWS = 1_000_000
 MOST_PROCESSES = 256
 
 
@@ -97,7 +98,9 @@ def audit(  # one argument an option: this is the list that `--help` shows
     max_draws: Annotated[
         str | None,
         typer.Option(
-            "--max-draws", metavar="N", help="Give up on a trial after so many draws [4e6]."
+            "--max-draws",
+            metavar="N",
+            help="Give up on a trial after so many draws [default: 4e6; for moments 1e6].",
         ),
     ] = None,
     processes: Annotated[
@@ -169,7 +172,7 @@ def audit(  # one argument an option: this is the list that `--help` shows
     from dropcheck.report.terminal import terminal_of
     from dropcheck.simulation.schedule import default_threads
 
-    most = most or MOST_DRAWS
+    most = most or (MOMENT_DRAWS if moments else MOST_DRAWS)
     left_out: tuple[str, ...] = ()
     subjects: tuple[Subject, ...]
     if file is None:
