@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -18,6 +17,7 @@ from dropcheck.cli.audit import audit
 from dropcheck.cli.execute import ExitCode, complain
 from dropcheck.cli.output import emit
 from dropcheck.cli.parameters import RunCommand
+from dropcheck.cli.plan import plan
 from dropcheck.cli.run import run
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 
@@ -29,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run", cls=RunCommand)(run)
+app.command("plan", cls=RunCommand)(plan)
 app.command("list")(look.list_claims)
 app.command("show")(look.show)
 app.command("check")(look.check)

@@ -45,7 +45,8 @@ Tags = Annotated[
 ]
 
 
-def _claims_argument(text: str) -> typer.models.ArgumentInfo:
+def claims_argument(text: str) -> typer.models.ArgumentInfo:
+    """The argument that names claims, with completion."""
     argument: typer.models.ArgumentInfo = typer.Argument(
         help=text, metavar="CLAIMS", show_default=False, autocompletion=completion.claim_ids
     )
@@ -54,7 +55,7 @@ def _claims_argument(text: str) -> typer.models.ArgumentInfo:
 
 def list_claims(
     claims: Annotated[
-        list[str] | None, _claims_argument("Ids or globs of claims; all where none is named.")
+        list[str] | None, claims_argument("Ids or globs of claims; all where none is named.")
     ] = None,
     file: File = None,
     tag: Tags = None,
@@ -75,7 +76,7 @@ def list_claims(
 
 
 def show(
-    claims: Annotated[list[str], _claims_argument("Ids or globs of claims.")],
+    claims: Annotated[list[str], claims_argument("Ids or globs of claims.")],
     file: File = None,
     format_name: Format = "table",
 ) -> None:

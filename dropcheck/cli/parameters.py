@@ -1,4 +1,4 @@
-"""`run`, with the selected claims' parameters as options of its own.
+"""`run` and its like, with the selected claims' parameters as options of their own.
 
 The options are made by typer itself, from a function with a signature built for the purpose, so
 that help, completion and errors are those of any other option.
@@ -46,7 +46,7 @@ class Selection:
 
 
 def selection_of(context: Any) -> Selection:
-    """The selection that belongs to a context of `run`."""
+    """The selection that belongs to a context of such a command."""
     found = context.meta.get(_META)
     return found if isinstance(found, Selection) else Selection()
 
@@ -202,7 +202,9 @@ def _unknown_options_explained(
         name = getattr(error, "option_name", None)
         if name is None or not hasattr(error, "possibilities"):
             raise
-        raise DropcheckError(_unknown(name, _known(command, ctx), selection)) from None
+        raise DropcheckError(
+            _unknown(name, _known(command, ctx), selection, ctx.command_path)
+        ) from None
 
 
 def _known(command: RunCommand, ctx: Any) -> list[str]:
@@ -214,7 +216,7 @@ def _known(command: RunCommand, ctx: Any) -> list[str]:
     ]
 
 
-def _unknown(name: str, known: list[str], selection: Selection) -> Problem:
+def _unknown(name: str, known: list[str], selection: Selection, command: str) -> Problem:
     bare = name.lstrip("-").replace("-", "_")
     own = [f"--{one}" for one in selection.names]
     near = nearest(name, [*own, *known])
@@ -234,7 +236,7 @@ def _unknown(name: str, known: list[str], selection: Selection) -> Problem:
     elif own and selection.named:
         hint = f"the parameters are {', '.join(own[:SHOWN_VALUES])}"
     else:
-        hint = "dropcheck run --help lists the options"
+        hint = f"{command} --help lists the options"
     return Problem(message, hint=hint)
 
 

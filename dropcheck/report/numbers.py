@@ -127,6 +127,15 @@ def option(number: float) -> str:
     return _tidy(f"{math.ceil(number / unit) * unit:.1e}").replace(".0e", "e")
 
 
+def rough(value: float) -> str:
+    """A number of which the size matters: two figures.
+
+    >>> [rough(value) for value in (0.0123, 3.0, 1.26e-7, 5_130_000.0, 0.0)]
+    ['0.012', '3', '1.3e-7', '5.1e6', '0']
+    """
+    return _tidy(f"{value:.2g}")
+
+
 def plural(number: int, noun: str) -> str:
     """A count and its noun.
 

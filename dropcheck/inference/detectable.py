@@ -1,0 +1,98 @@
+"""The smallest discrepancy that a number of draws can see: the third part of every check.
+
+The convention is that of TensorFlow Probability's `statistical_testing.py` (there for means of
+bounded variables, `min_discrepancy_of_true_means_detectable_by_dkwm`): with a chance of false
+alarm α and a chance of a false pass β, both given, the smallest discrepancy is the one from which
+on a false claim is refuted with probability at least 1 − β. It is not the half-width of the
+interval, at which a claim so far off would be refuted about every second time.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy import special
+
+from dropcheck.inference.bounded import bernstein_quantile
+from dropcheck.inference.interval import SECOND_ORDER_SHARE
+
+
+def of_average(
+    error: float, second_order: float, quantile: float, false_pass: float, growth: float
+) -> float:
+    """For an interval of a quantile times the standard error, and a second-order part.
+
+    The estimate errs towards the claim by z(β) standard errors at most, and by the second-order
+    part once more; the interval must miss the claim even so.
+
+    Args:
+        error: the standard error after so many draws as were made.
+        second_order: the second-order part of the half-width after as many.
+        quantile: standard errors on each side of the interval.
+        false_pass: β.
+        growth: how many times as many draws there will be.
+
+    >>> round(of_average(0.01, 0.0, 3.0, 0.16, 4.0), 4)
+    0.02
+    """
+    normal = -float(special.ndtri(false_pass))
+    return (quantile + normal) * error / math.sqrt(growth) + 2 * second_order / growth
+
+
+def student(alpha: float, blocks: int) -> float:
+    """Standard errors on each side of an interval from block means at confidence 1 − alpha."""
+    return -float(special.stdtrit(max(blocks, 2) - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2))
+
+
+def bernstein(alpha: float) -> float:
+    """The same of the interval for bounded means, beside its second-order part."""
+    return bernstein_quantile(alpha)
+
+
+def of_probability(
+    low: float, high: float, trials: int, alpha: float, false_pass: float
+) -> float | None:
+    """For the exact interval of a probability that is claimed to lie in [low, high].
+
+    To refute a true probability p' > high takes so many successes k that the interval's lower end
+    exceeds `high`; p' is seen if there are as many with probability 1 − β, that is, where
+    I(p'; k, n − k + 1) = 1 − β. The other side is its mirror image. The larger of the two is
+    given, or the one that there is.
+
+    >>> found = of_probability(0.5, 0.5, 10_000, 1e-6, 1e-6)
+    >>> round(found, 3)
+    0.048
+    >>> of_probability(0.5, 0.5, 10, 1e-6, 1e-6) is None
+    True
+    """
+    found = (
+        _above(high, trials, alpha, false_pass),
+        _above(1 - low, trials, alpha, false_pass),
+    )
+    return max((one for one in found if one is not None), default=None)
+
+
+def _above(edge: float, trials: int, alpha: float, false_pass: float) -> float | None:
+    if not 0 <= edge < 1 or trials < 1:
+        return None
+    # the fewest successes whose interval lies above the edge
+    few, enough = 0, trials + 1
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        if special.betaincinv(middle, trials - middle + 1, alpha / 2) > edge:
+            enough = middle
+        else:
+            few = middle
+    if enough > trials:
+        return None
+    seen = float(special.betainccinv(enough, trials - enough + 1, false_pass))
+    return seen - edge if seen < 1 else None
+
+
+def of_certainty(trials: int, false_pass: float) -> float | None:
+    """The chance of a violation that is seen at least once in n trials: (1 − ε)^n = β.
+
+    >>> round(of_certainty(100_000, 1e-6), 6)
+    0.000138
+    """
+    return -math.expm1(math.log(false_pass) / trials) if trials > 0 else None

@@ -1,0 +1,249 @@
+"""What a pilot foretells of a case: draws to a verdict, and the discrepancy that a budget sees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dropcheck.claims.registry import Case
+from dropcheck.inference import budget, detectable
+from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
+from dropcheck.inference.region import Region
+from dropcheck.judging import block_means, counting
+from dropcheck.judging.prepared import Prepared, Unanswerable
+from dropcheck.judging.trial import FEWEST_DRAWS, Trial, fitted
+from dropcheck.results import Guarantee, Settings
+from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
+from dropcheck.simulation.compile import Certainty, Compiled, Proportion
+from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.streams import PILOT
+
+Smallest = Callable[[int], float | None]
+"""The smallest discrepancy that so many draws can see; None where they can see none."""
+
+# A plan that comes out above this has no end: what is claimed lies where no interval can decide.
+ENDLESS = 1e15
+
+
+def _nothing(_: int) -> float | None:
+    """No number of draws is known to see anything."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a pilot foretells of one case.
+
+    `draws` are those after which the verdict is expected, None where that cannot be told; `most`
+    is the budget in draws. `smallest` is in the unit of the estimate, and `scale` the claim's.
+    """
+
+    case: Case
+    guarantee: Guarantee
+    resolution: float
+    draws: int | None
+    most: int = 0
+    span_draws: int = 1
+    seconds_a_draw: float = 0.0  # of one thread
+    scale: float | None = None
+    smallest: Smallest = _nothing
+    reason: str | None = None
+
+
+def forecast(
+    prepared: Prepared, settings: Settings, alpha: float
+) -> Generator[Request, SpanSums, Forecast]:
+    """Draw the pilot that a run of the case draws, and tell what follows from it.
+
+    Args:
+        prepared: the case.
+        settings: seed and limits; without a time limit of its own, as a plan has none.
+        alpha: the case's own share of the error rate.
+
+    Raises:
+        DropcheckError: where the case cannot be judged at all.
+    """
+    trial = Trial(prepared.case, settings, alpha, prepared.lowered, "")
+    match prepared.means:
+        case None:
+            reason = "nothing in it is random: arithmetic decides it"
+            return Forecast(trial.case, Guarantee.ARITHMETIC, trial.resolution, 0, reason=reason)
+        case Unanswerable(reason):
+            return Forecast(trial.case, Guarantee.ASYMPTOTIC, trial.resolution, None, reason=reason)
+        case Certainty() as claim:
+            return (yield from _of_certainty(trial, claim))
+        case Proportion() as claim:
+            return (yield from _of_proportion(trial, claim))
+        case compiled:
+            return (yield from _of_block_means(trial, compiled))
+
+
+def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
+    pilot = yield from block_means.piloted(trial, compiled)
+    tally = pilot.tally
+    broken = trial.undefined(tally)
+    if broken is not None:
+        return _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, broken.reason)
+    judged = block_means.judged_at(trial, compiled, tally, pilot.centres, trial.alpha, pilot.tier)
+    if judged is None:
+        reason = block_means.why_undefined(compiled, tally)
+        return _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, reason)
+    interval = judged.decisive
+    smallest: Smallest = _nothing
+    if interval is not None:
+        smallest = _seen_by_average(
+            interval,
+            tally.draws,
+            pilot,
+            trial.alpha,
+            len(trial.reading.comparisons),
+            judged.unit,
+            _floor(judged.regions),
+        )
+    return _of_pilot(
+        trial,
+        pilot.program,
+        pilot.most,
+        tally,
+        pilot.tier,
+        None if interval is None else interval.unmet,
+        pilot.expected,
+        judged.finding.scale,
+        smallest,
+    )
+
+
+def _seen_by_average(
+    interval: Interval,
+    draws: int,
+    pilot: block_means.Pilot,
+    alpha: float,
+    comparisons: int,
+    unit: float,
+    floor: float,
+) -> Smallest:
+    """By draws; `unit` and `floor` are those of the quantity that the interval is of."""
+    fewest, tier, block_draws = pilot.fewest, pilot.tier, pilot.program.block_draws
+
+    def smallest(most: int) -> float | None:
+        blocks = most // block_draws
+        share = _last_share(fewest, most, alpha) / comparisons
+        if tier is Guarantee.FINITE_SAMPLE:
+            quantile = detectable.bernstein(share)
+        elif blocks < FEWEST_BLOCKS:
+            return None
+        else:
+            quantile = detectable.student(share, min(blocks, MOST_ROWS // 2))
+        seen = detectable.of_average(
+            interval.standard_error, interval.second_order, quantile, alpha, most / draws
+        )
+        return max(seen, floor) * unit
+
+    return smallest
+
+
+def _of_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Forecast]:
+    pilot = yield from counting.piloted(trial, claim)
+    tally = pilot.tally
+    broken = trial.undefined(tally)
+    share = counting.seen_in(claim, tally) / tally.drawn
+    reason = broken.reason if broken is not None else None
+    if not share:
+        reason = f"the condition was never met in {tally.drawn:,} draws"
+    if reason is not None:
+        return _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, reason)
+    region, alpha = pilot.region, trial.alpha
+    floor = _floor([(region, pilot.widen)])
+
+    def smallest(most: int) -> float | None:
+        last = _last_share(min(FEWEST_DRAWS, most), most, alpha)
+        seen = detectable.of_probability(region.low, region.high, int(most * share), last, alpha)
+        return None if seen is None else max(seen, floor)
+
+    return _of_pilot(
+        trial,
+        pilot.program,
+        pilot.most,
+        tally,
+        Guarantee.EXACT,
+        None,
+        max(pilot.expected, min(FEWEST_DRAWS, pilot.most)),
+        pilot.scale,
+        smallest,
+    )
+
+
+def _of_certainty(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums, Forecast]:
+    most = trial.most_draws(claim.program)
+    program = fitted(claim.program, most)
+    tally = Tally(program)
+    yield from trial.draw_until(tally, program, PILOT, np.zeros(program.size), 1)
+    broken = trial.undefined(tally)
+    share = counting.seen_in(claim, tally) / tally.drawn if broken is None else 0.0
+    if not share:
+        reason = f"the condition was never met in {tally.drawn:,} draws"
+        reason = reason if broken is None else broken.reason or reason
+        return _of_pilot(trial, program, most, tally, Guarantee.EXACT, reason)
+    # where a condition holds in some draws only, their number is doubled until it is enough
+    draws = counting.draws_that_bound(trial) * 2 ** math.ceil(math.log2(1 / share))
+    alpha = trial.alpha
+
+    def smallest(most: int) -> float | None:
+        return detectable.of_certainty(int(min(most, draws) * share), alpha)
+
+    return _of_pilot(trial, program, most, tally, Guarantee.EXACT, None, draws, 1.0, smallest)
+
+
+def _of_pilot(
+    trial: Trial,
+    program: Program,
+    most: int,
+    tally: Tally,
+    guarantee: Guarantee,
+    reason: str | None,
+    expected: int | None = None,
+    scale: float | None = None,
+    smallest: Smallest = _nothing,
+) -> Forecast:
+    """The forecast from a pilot's draws; whole spans are drawn, whatever is planned."""
+    draws = None
+    if expected is not None and expected < ENDLESS:
+        draws = -(-expected // program.span_draws) * program.span_draws
+    elif expected is not None:
+        reason = "the estimate lies where no interval can decide, at the edge of what is claimed"
+    return Forecast(
+        trial.case,
+        guarantee,
+        trial.resolution,
+        draws,
+        most,
+        program.span_draws,
+        tally.seconds / max(tally.drawn, 1),
+        scale,
+        smallest,
+        reason,
+    )
+
+
+def _floor(regions: list[tuple[Region, float]]) -> float:
+    """What is verified, and so never refuted, however many draws there are.
+
+    A claim that is false by less than its resolution is verified as soon as the interval lies
+    within that; only a strict inequality has none.
+    """
+    closed = [
+        widen
+        for region, widen in regions
+        for end, is_open in ((region.low, region.low_open), (region.high, region.high_open))
+        if math.isfinite(end) and not is_open
+    ]
+    return max(closed, default=0.0)
+
+
+def _last_share(fewest: int, most: int, alpha: float) -> float:
+    """The error that the budget's last look may make, its plan being off by a factor of two."""
+    looks = budget.looks(max(fewest, most // 2), min(fewest, most), most, alpha)
+    return list(looks)[-1].alpha

@@ -1,0 +1,213 @@
+"""What a run would cost and what it could see, from the pilot of each case alone."""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.inference.budget import case_alpha
+from dropcheck.judging.forecast import Forecast, forecast
+from dropcheck.judging.prepared import prepare
+from dropcheck.results import Guarantee, Settings
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation.schedule import Judge, default_threads, drive
+
+
+@dataclass(frozen=True, slots=True)
+class CasePlan:
+    """What one case would cost, and what its budget could see; None where that cannot be told.
+
+    `draws` and `seconds` are those to a verdict; `budget` is the most draws that a run would make.
+    `discrepancy` is the smallest by which the claim may be false and still be refuted within the
+    budget, all but surely; `relative` is the same as a share of the claim's scale.
+    """
+
+    case: Case
+    guarantee: Guarantee
+    draws: int | None
+    seconds: float | None
+    budget: int
+    discrepancy: float | None
+    relative: float | None
+    scale: float | None
+    resolution: float
+    reason: str | None
+    spent: float  # seconds that a run would spend on it
+
+    @property
+    def within(self) -> bool:
+        """Whether the verdict is expected within the budget."""
+        return self.draws is not None and self.draws <= self.budget
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plans of all cases; `seconds` are those that the pilots took."""
+
+    registry: str
+    settings: Settings
+    threads: int
+    cases: tuple[CasePlan, ...]
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def draws(self) -> int:
+        """Draws that a run would make: to the verdict, or to the end of the budget."""
+        return sum(
+            case.budget if case.draws is None and case.spent else min(case.draws or 0, case.budget)
+            for case in self.cases
+        )
+
+    @property
+    def run_seconds(self) -> float:
+        """Seconds that a run would take."""
+        return sum(case.spent for case in self.cases)
+
+
+def plan_cases(
+    cases: Sequence[Case],
+    settings: Settings,
+    registry: Registry,
+    advance: Callable[[str], None] = lambda _: None,
+) -> Plan:
+    """Draw the pilot of each case, as a run with these settings would, and plan from it.
+
+    A time limit is shared as a run shares it: cases that need little take what they need, and what
+    they leave is divided among the others. What a case could see in it is told as if the case
+    stayed open to the end.
+
+    Args:
+        cases: what to plan for, in order.
+        settings: as for a run. A time limit does not bound the pilots.
+        registry: the registry that the error rate is divided over.
+        advance: told the claim's id after each pilot.
+
+    Raises:
+        DropcheckError: with what only a draw can show: a quantity that is undefined on every draw,
+            an argument drawn out of its law's domain.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> registry = read_text('''
+    ... dropcheck: 1
+    ... claims:
+    ...   square:
+    ...     title: The mean square of a standard normal is 1
+    ...     model: x ~ normal(0, 1)
+    ...     claim: E(x**2) == 1
+    ... ''')
+    >>> plan = plan_cases(registry.expand(), Settings(max_draws=10**6), registry)
+    >>> plan.cases[0].within, plan.cases[0].relative < 0.02
+    (True, True)
+    """
+    started = time.perf_counter()
+    threads = settings.threads or default_threads()
+    alpha = case_alpha(settings.alpha, len(registry.expand()), len(cases))
+
+    def starter(case: Case) -> Callable[[], Judge[Forecast | DropcheckError]]:
+        return lambda: _guarded(case, settings, alpha)
+
+    found: dict[int, Forecast] = {}
+    problems: dict[int, tuple[Problem, ...]] = {}
+    for index, result in drive((starter(case) for case in cases), threads):
+        if isinstance(result, DropcheckError):
+            problems[index] = result.problems
+        else:
+            found[index] = result
+        advance(cases[index].claim.id)
+    if problems:
+        raise DropcheckError([one for _, own in sorted(problems.items()) for one in own])
+    forecasts = [found[index] for index in range(len(cases))]
+    budgets = _budgets(forecasts, settings, threads)
+    plans = tuple(
+        _planned(one, budget, threads) for one, budget in zip(forecasts, budgets, strict=True)
+    )
+    return Plan(registry.name, settings, threads, plans, time.perf_counter() - started)
+
+
+def _guarded(
+    case: Case, settings: Settings, alpha: float
+) -> Generator[Request, SpanSums, Forecast | DropcheckError]:
+    """A case's forecast, or the error that it meets, so that one does not end the others."""
+    try:
+        prepared = prepare(case, crossing=settings.crossing)
+        return (yield from forecast(prepared, settings, alpha))
+    except DropcheckError as error:
+        return error
+
+
+def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) -> list[int]:
+    """The most draws that each case would be given."""
+    if settings.time_limit is None:
+        return [one.most for one in forecasts]
+    needs = [
+        math.inf if one.draws is None else min(one.draws, one.most) * one.seconds_a_draw
+        for one in forecasts
+    ]
+    shares = shared_out(settings.time_limit * threads, needs)
+    return [
+        min(one.most, int(share / one.seconds_a_draw)) if one.seconds_a_draw > 0 else one.most
+        for one, share in zip(forecasts, shares, strict=True)
+    ]
+
+
+def shared_out(total: float, needs: Sequence[float]) -> list[float]:
+    """What each could have of a total if its own need had no end.
+
+    The others take what they need, as far as shares are equal: the level t of each solves
+    t + Σ min(need of another, t) = total.
+
+    >>> [round(share, 6) for share in shared_out(10.0, [1.0, 2.0, 30.0])]
+    [4.0, 4.5, 7.0]
+    """
+    ordered = sorted(needs)
+    below = [0.0, *accumulate(ordered)]
+    return [_level(total, need, ordered, below) for need in needs]
+
+
+def _level(total: float, own: float, ordered: Sequence[float], below: Sequence[float]) -> float:
+    def taken(level: float) -> float:
+        count = bisect_right(ordered, level)
+        others = below[count] + level * (len(ordered) - count) - min(own, level)
+        return level + others
+
+    low, high = 0.0, total
+    if taken(high) <= total:
+        return high
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if taken(middle) <= total else (low, middle)
+    return low
+
+
+def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
+    def seconds(draws: int) -> float:
+        # a span is drawn by one thread
+        at_once = min(threads, max(1, draws // found.span_draws))
+        return draws * found.seconds_a_draw / at_once
+
+    needless = found.draws == 0 or not found.most
+    seen = None if needless else found.smallest(budget)
+    spent = budget if found.draws is None else min(found.draws, budget)
+    return CasePlan(
+        found.case,
+        found.guarantee,
+        found.draws,
+        None if found.draws is None else seconds(found.draws),
+        budget,
+        seen,
+        seen / found.scale if seen is not None and found.scale else None,
+        found.scale,
+        found.resolution,
+        found.reason,
+        0.0 if needless else seconds(spent),
+    )

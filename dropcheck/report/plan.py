@@ -1,0 +1,148 @@
+"""The report of a plan: a row a case, one line of totals; the same as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+
+from dropcheck.claims.values import format_value
+from dropcheck.planning import CasePlan, Plan
+from dropcheck.report import numbers
+from dropcheck.report.json_report import dump, header, location, number_or_text
+from dropcheck.report.layout import Cell, Fields, Layout, arrange
+from dropcheck.report.terminal import Terminal, one_line, render, styled
+
+FIELDS = Fields(
+    headings={
+        "claim": "claim",
+        "parameters": "parameters",
+        "draws": "draws",
+        "time": "time",
+        "sees": "could see",
+        "relative": "of scale",
+        "note": "note",
+    },
+    right=("draws", "time", "sees", "relative"),
+    prose=("parameters", "note"),
+)
+
+LAYOUTS: tuple[Layout, ...] = (
+    (("claim",), ("parameters",), ("draws",), ("time",), ("sees",), ("relative",), ("note",)),
+    (("claim", "parameters"), ("draws", "time"), ("sees", "relative"), ("note",)),
+)
+
+
+def plan_report(plan: Plan, terminal: Terminal) -> str:
+    """A row a case, and what a run would take in all."""
+    items: list[RenderableType] = []
+    if plan.cases:
+        items += [*arrange([_row(case) for case in plan.cases], FIELDS, LAYOUTS, terminal), ""]
+    items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
+    items += [styled(line) for line in _packed(summary_parts(plan), terminal)]
+    return render(items, terminal)
+
+
+def _row(case: CasePlan) -> dict[str, Cell]:
+    values = ", ".join(
+        f"{name}={format_value(value)}" for name, value in case.case.parameters.items()
+    )
+    relative = "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%"
+    seen = case.discrepancy
+    return {
+        "claim": Cell(case.case.claim.id),
+        "parameters": Cell(one_line(values)),
+        "draws": Cell(numbers.UNKNOWN if case.draws is None else numbers.count(case.draws)),
+        "time": Cell(numbers.UNKNOWN if case.seconds is None else numbers.duration(case.seconds)),
+        "sees": Cell(numbers.UNKNOWN if seen is None else numbers.rough(seen)),
+        "relative": Cell(relative),
+        "note": Cell(note(case), "" if case.within else "yellow"),
+    }
+
+
+def note(case: CasePlan) -> str:
+    """What stands in the way of a verdict, or why none is needed."""
+    if case.draws is None or case.draws == 0:
+        return one_line(case.reason or "")
+    parts = []
+    if not case.within:
+        parts.append(f"beyond the budget of {numbers.count(case.budget)} draws")
+    if case.reason:
+        parts.append(f"may take more: {one_line(case.reason)}")
+    return "; ".join(parts)
+
+
+def counts(plan: Plan) -> dict[str, int]:
+    """Cases by what is expected of them; together they are all cases."""
+    unknown = sum(case.draws is None for case in plan.cases)
+    within = sum(case.within for case in plan.cases)
+    return {"within": within, "beyond": len(plan.cases) - within - unknown, "unknown": unknown}
+
+
+def summary_parts(plan: Plan) -> tuple[str, ...]:
+    """What a run would take: cases, draws, seconds, threads, and what the pilots took."""
+    found = counts(plan)
+    beyond = f", {found['beyond']} beyond it" if found["beyond"] else ""
+    unknown = f", {found['unknown']} cannot be told" if found["unknown"] else ""
+    return (
+        f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget"
+        f"{beyond}{unknown}",
+        f"a run takes about {numbers.count(plan.draws)} draws",
+        f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
+        f"pilot {numbers.duration(plan.seconds)}",
+        f"seed {plan.settings.seed}",
+        f"α {numbers.exact(plan.settings.alpha)}",
+        one_line(plan.registry),
+    )
+
+
+def _packed(parts: tuple[str, ...], terminal: Terminal) -> list[str]:
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]} · {part}" if lines else part
+        fits = terminal.width is None or cell_len(terminal.spell(longer)) <= terminal.width
+        lines[-1:] = [longer] if fits else [*lines[-1:], part]
+    return lines
+
+
+def plan_json(plan: Plan) -> str:
+    """The plan as data; what cannot be told is null."""
+    return dump(
+        {
+            **header(),
+            "registry": plan.registry,
+            "seed": plan.settings.seed,
+            "alpha": plan.settings.alpha,
+            "threads": plan.threads,
+            "seconds": round(plan.seconds, 3),
+            "summary": {
+                "cases": len(plan.cases),
+                **counts(plan),
+                "draws": plan.draws,
+                "seconds": plan.run_seconds,
+            },
+            "cases": [_case(case) for case in plan.cases],
+            "warnings": list(plan.warnings),
+        }
+    )
+
+
+def _case(plan: CasePlan) -> dict[str, Any]:
+    claim = plan.case.claim
+    return {
+        "claim": claim.id,
+        "parameters": {name: number_or_text(value) for name, value in plan.case.parameters.items()},
+        "statement": claim.statement.text.strip(),
+        "draws": plan.draws,
+        "seconds": plan.seconds,
+        "budget": plan.budget,
+        "within": plan.within,
+        "discrepancy": plan.discrepancy,
+        "relative": plan.relative,
+        "scale": plan.scale,
+        "resolution": plan.resolution,
+        "guarantee": str(plan.guarantee),
+        "reason": plan.reason,
+        "location": location(claim.location),
+    }
