@@ -195,7 +195,7 @@ def _updated(text: str) -> str:
             new = ""
             printed = printed_by(block, folder, environment)
             for (line, shown), now in zip(block.commands, printed, strict=True):
-                kept = shown if ELISION in shown and matches(shown, now) else now
+                kept = shown if matches(shown, now) else now
                 new += "".join(f"{one}\n" for one in [f"$ {line}", *kept])
             replaced.append((block, new))
     for block, new in reversed(replaced):

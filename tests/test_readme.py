@@ -204,6 +204,13 @@ def test_every_option_named_is_there(folder: Path, environment: dict[str, str]) 
     assert {option for option in named if option not in known} == set()
 
 
+def test_every_command_named_is_there(folder: Path, environment: dict[str, str]) -> None:
+    known = re.findall(r"^  (\w+)  ", run(folder, environment, "--help")[1], re.MULTILINE)
+    named = set(re.findall(r"`dropcheck (\w+)", TEXT))
+    assert {"run", "list", "show", "check"} <= named
+    assert named - set(known) == set()
+
+
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)]+)\)", TEXT):
         assert target.startswith("https://") or (TOP / target).exists(), target
