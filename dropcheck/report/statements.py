@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _OPERATOR = re.compile(r"(?<![\w.])(?:E|Var|Std|Cov|Corr|P|Skew|Kurt)\s*\(")
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _RELATION = re.compile(r"==|!=|<=|>=|<|>")
 
 
@@ -33,9 +34,16 @@ def split_statement(statement: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def relation(statement: str) -> str:
-    """The relation that a statement of two sides claims; `==` where it is not one of those."""
-    relations = split_statement(statement)[1]
-    return relations[0] if len(relations) == 1 else "=="
+    """The relation of what is estimated to what is claimed; `==` where there are not two sides.
+
+    >>> relation("E(x) < 2"), relation("2 < E(x)")
+    ('<', '>')
+    """
+    sides, relations = split_statement(statement)
+    if len(relations) != 1:
+        return "=="
+    mirrored = _OPERATOR.search(sides[1]) and not _OPERATOR.search(sides[0])
+    return _MIRRORED.get(relations[0], relations[0]) if mirrored else relations[0]
 
 
 def compares_estimates(statement: str) -> bool:
@@ -45,4 +53,4 @@ def compares_estimates(statement: str) -> bool:
     (True, False)
     """
     sides, relations = split_statement(statement)
-    return len(relations) == 1 and bool(_OPERATOR.search(sides[1]))
+    return len(relations) == 1 and all(_OPERATOR.search(side) for side in sides)
