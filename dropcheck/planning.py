@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -80,9 +80,9 @@ def plan_cases(
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
-    A time limit is shared as a run shares it: cases that need little take what they need, and what
-    they leave is divided among the others. What a case could see in it is told as if the case
-    stayed open to the end.
+    A time limit is shared as a run shares it: the cases that need least take what they need while
+    it lasts, and what they leave is divided among the others. What a case could see in it is told
+    as if the case stayed open to the end.
 
     Args:
         cases: what to plan for, in order.
@@ -159,34 +159,28 @@ def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) ->
 
 
 def shared_out(total: float, needs: Sequence[float]) -> list[float]:
-    """What each could have of a total if its own need had no end.
+    """What each could have of a total, if those that need least come first.
 
-    The others take what they need, as far as shares are equal: the level t of each solves
-    t + Σ min(need of another, t) = total.
+    They have what they need while it lasts; what remains is shared by the others in equal parts.
+    What one of the first could have is at least its need, and what it would have among the others.
 
-    >>> [round(share, 6) for share in shared_out(10.0, [1.0, 2.0, 30.0])]
-    [4.0, 4.5, 7.0]
+    >>> [round(share, 3) for share in shared_out(10.0, [1.0, 2.0, 30.0, math.inf])]
+    [2.667, 3.0, 3.5, 3.5]
     """
     ordered = sorted(needs)
     below = [0.0, *accumulate(ordered)]
-    return [_level(total, need, ordered, below) for need in needs]
+    served = bisect_right(below, total) - 1  # how many are served in all
 
+    def share(need: float) -> float:
+        rank = bisect_left(ordered, need)
+        others, taken = served, below[served]
+        if rank < served:  # without it there is more for the others
+            others = bisect_right(below, total + need) - 2
+            taken = below[others + 1] - need
+        alike = (total - taken) / (len(needs) - others)
+        return max(alike, need) if rank < served else alike
 
-def _level(total: float, own: float, ordered: Sequence[float], below: Sequence[float]) -> float:
-    def taken(level: float) -> float:
-        count = bisect_right(ordered, level)
-        others = below[count] + level * (len(ordered) - count) - min(own, level)
-        return level + others
-
-    low, high = 0.0, total
-    if taken(high) <= total:
-        return high
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if taken(middle) <= total else (low, middle)
-    return low
+    return [share(need) for need in needs]
 
 
 def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:

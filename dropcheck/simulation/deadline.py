@@ -32,6 +32,10 @@ class Deadline:
         """Whether it can come at all."""
         return self.end < math.inf
 
+    def left(self) -> float:
+        """Seconds until then; negative once it has passed."""
+        return self.end - self.clock() if self.limited else math.inf
+
     def passed(self) -> bool:
         """Whether the time is up."""
         return self.limited and self.clock() >= self.end

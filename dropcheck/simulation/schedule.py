@@ -4,8 +4,8 @@ A case is a generator: it yields a `Request`, is sent the sums, and returns its 
 thread draws a span, and in what order spans finish, has no part in any result: spans are put
 together in their own order before a case sees them.
 
-Under a time limit the cases nearest to their next look go first: so the time brings as many
-verdicts as it can, and what decided cases leave goes to those still open.
+Under a time limit the cases nearest to their next look go first, so that the time brings as many
+verdicts as it can. What decided cases leave is shared by those whose next look is out of reach.
 """
 
 from __future__ import annotations
@@ -42,11 +42,46 @@ class _Active(Generic[Result]):
     judge: Judge[Result]
     parts: list[SpanSums | None] = field(default_factory=list)
     missing: int = 0
+    spent: float = 0.0  # seconds of drawing, over all threads
 
 
-def _far(request: Request) -> int:
-    """How far a case is from its next look, in doublings of one turn."""
-    return int(min(request.wanted / TURN_SECONDS, 1e15)).bit_length()
+class _Queue(Generic[Result]):
+    """Cases that wait for their next draws: without a deadline in their order.
+
+    With one those first that can reach their next look, the nearest first, then the others, those
+    first that were drawn for least; either in doublings of a turn, so that few change places.
+    """
+
+    def __init__(self, deadline: Deadline, threads: int) -> None:
+        self._deadline = deadline
+        self._threads = threads
+        self._heap: list[tuple[bool, int, int, _Active[Result], Request]] = []
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, case: _Active[Result], request: Request) -> None:
+        late, turns = self._late(request), 0
+        if self._deadline.limited:
+            seconds = case.spent if late else request.wanted
+            turns = int(min(seconds / TURN_SECONDS, 1e15)).bit_length()
+        heappush(self._heap, (late, turns, case.index, case, request))
+
+    def pop(self) -> tuple[_Active[Result], Request]:
+        late, _, _, case, request = heappop(self._heap)
+        while not late and self._late(request):  # it was within reach once
+            self.push(case, request)
+            late, _, _, case, request = heappop(self._heap)
+        return case, request
+
+    def precedes(self, index: int) -> bool:
+        """Whether some case here comes before a new one at this place."""
+        return bool(self._heap) and self._heap[0][:3] < (False, 0, index)
+
+    def _late(self, request: Request) -> bool:
+        if not self._deadline.limited:
+            return False
+        return request.wanted > self._deadline.left() * self._threads
 
 
 def _tasks(request: Request, threads: int) -> list[Request]:
@@ -73,12 +108,13 @@ def drive(
 
     Without a deadline cases are carried out in their order, and at most a few more than there are
     threads are under way at once, so that memory does not grow with the registry. With one those
-    nearest to their next look go first; once it has passed, whatever a case asks for is cut to one
-    span, and a case is to look a last time at what it has.
+    nearest to their next look go first, and those that cannot reach it in the time that is left
+    share what remains; once the deadline has passed, whatever a case asks for is cut to one span,
+    and a case is to look a last time at what it has.
     """
     deadline = deadline or Deadline()
     waiting = deque(enumerate(judges))
-    parked: list[tuple[int, int, _Active[Result], Request]] = []  # a heap: the nearest, in order
+    parked: _Queue[Result] = _Queue(deadline, threads)
     owners: dict[Future[SpanSums], tuple[_Active[Result], int]] = {}
     done: SimpleQueue[Future[SpanSums]] = SimpleQueue()
     finished: deque[tuple[int, Result]] = deque()
@@ -102,21 +138,19 @@ def drive(
             except StopIteration as stop:
                 finished.append((case.index, stop.value))
                 return
-            far = _far(request) if deadline.limited else 0
-            heappush(parked, (far, case.index, case, request))
+            parked.push(case, request)
 
         try:
             while waiting or parked or active or finished:
                 while finished:
                     yield finished.popleft()
                 while active < 2 * threads and (waiting or parked):
-                    if not parked or (waiting and (0, waiting[0][0]) < parked[0][:2]):
+                    if waiting and not parked.precedes(waiting[0][0]):
                         index, start = waiting.popleft()
                         proceed(_Active(index, start()), None)
-                        continue
-                    _, _, case, request = heappop(parked)
-                    submit(case, request)
-                    active += 1
+                    else:
+                        submit(*parked.pop())
+                        active += 1
                 if not owners:
                     continue
                 future = done.get()
@@ -125,6 +159,8 @@ def drive(
                 case.missing -= 1
                 if not case.missing:
                     active -= 1
-                    proceed(case, joined([part for part in case.parts if part is not None]))
+                    sums = joined([part for part in case.parts if part is not None])
+                    case.spent += sums.seconds
+                    proceed(case, sums)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,456 @@
+"""What a plan foretells holds in the run, and a time limit is shared.
+
+All seeds are fixed, so that on one machine nothing here fails by chance. The probabilities of the
+tests about discrepancies: at 1.5 times the planned figure a case stays unrefuted with a chance
+below 1e-9, and at a tenth of it one is refuted with a chance below 1e-6; there are 160 such runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dropcheck.claims.reader import load_registry, read_text
+from dropcheck.claims.registry import Registry
+from dropcheck.cli import main
+from dropcheck.errors import DropcheckError
+from dropcheck.inference import detectable
+from dropcheck.judging import trial
+from dropcheck.planning import CasePlan, Plan, plan_cases, shared_out
+from dropcheck.report.plan import plan_report
+from dropcheck.report.terminal import Terminal
+from dropcheck.results import CaseResult, Outcome, Settings, Verdict
+from dropcheck.simulation import schedule
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.deadline import Deadline
+from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation.schedule import drive
+from dropcheck.verify import verify_cases
+
+InTime = Callable[[float, float], tuple[dict[str, CaseResult], "Clock"]]
+
+SHIPPED = Path(__file__).parent.parent / "claims.yaml"
+
+
+def registry_of(**claims: str) -> Registry:
+    """A registry from `model; claim; further keys`."""
+    lines = ["dropcheck: 1", "claims:"]
+    for name, text in claims.items():
+        model, claim, *keys = (part.strip() for part in text.split(";"))
+        lines += [f"  {name}:", "    title: A claim"]
+        lines += [f"    model: {model}"] if model else []
+        lines += [f"    claim: {claim}", *(f"    {key}" for key in keys)]
+    return read_text("\n".join(lines) + "\n")
+
+
+def planned(registry: Registry, **settings: Any) -> Plan:
+    return plan_cases(registry.expand(), Settings(**settings), registry)
+
+
+def tried(registry: Registry, **settings: Any) -> list[CaseResult]:
+    return list(verify_cases(registry.expand(), Settings(**settings), registry))
+
+
+# draws to a verdict
+
+
+def near(plans: list[CasePlan], results: list[CaseResult], factor: float) -> float:
+    """The share of plans that are within a factor of the draws that a run made."""
+    found = [
+        plan.draws is not None and 1 / factor <= plan.draws / result.draws <= factor
+        for plan, result in zip(plans, results, strict=True)
+        if result.draws
+    ]
+    return sum(found) / len(found)
+
+
+def test_a_plan_is_within_a_factor_of_two_of_the_run_for_most_shipped_claims() -> None:
+    registry = load_registry(str(SHIPPED))
+    some = registry.expand()[::10]
+    plan = plan_cases(some, Settings(), registry)
+    cheap = [case for case in plan.cases if case.seconds is not None and case.draws is not None]
+    cheap = [case for case in cheap if 0 < case.draws <= 300_000 and case.seconds < 1.0]  # type: ignore[operator]
+    assert len(cheap) >= 15
+    results = list(verify_cases([case.case for case in cheap], Settings(), registry))
+    assert near(cheap, results, 2.0) >= 0.8
+    # a plan for another resolution is no plan for this one
+    other = plan_cases([case.case for case in cheap], Settings(resolution=0.1), registry)
+    assert near(list(other.cases), results, 2.0) < 0.8
+
+
+def test_a_plan_is_the_same_whatever_the_threads() -> None:
+    registry = registry_of(
+        mean="x ~ normal(1, 1); E(x) == 1; resolution: 0.0001",
+        rare="x ~ bernoulli(0.1); P(x == 1) == 0.1; resolution: 0.001",
+    )
+    plans = [planned(registry, max_draws=200_000, threads=threads) for threads in (1, 3)]
+    numbers = [[(case.draws, case.budget, case.discrepancy) for case in one.cases] for one in plans]
+    assert numbers[0] == numbers[1]
+    other = planned(registry, max_draws=200_000, seed=1)
+    assert numbers[0] != [(case.draws, case.budget, case.discrepancy) for case in other.cases]
+
+
+def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
+    registry = registry_of(
+        sum="; 1 + 1 == 2",
+        cauchy="x ~ cauchy(0, 1); E(x) == 0",
+        edge="x ~ normal(1, 1); E(x) > 1",
+        sharp="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-5",
+        never="x ~ normal(0, 1); E(x, given=x > 50) == 50",
+    )
+    found = dict(
+        zip(registry.claims, planned(registry, max_draws=100_000, seed=1).cases, strict=True)
+    )
+    assert found["sum"].draws == 0
+    assert found["sum"].within
+    assert found["sum"].spent == 0
+    assert found["cauchy"].draws is None
+    assert "no finite moment" in (found["cauchy"].reason or "")
+    assert found["cauchy"].spent == 0
+    assert found["edge"].draws is None
+    assert "edge of what is claimed" in (found["edge"].reason or "")
+    assert found["edge"].spent > 0
+    assert not found["sharp"].within
+    assert (found["sharp"].draws or 0) > 1e9
+    assert "never met" in (found["never"].reason or "")
+
+
+def test_an_error_that_only_a_draw_shows_is_told() -> None:
+    registry = registry_of(
+        nan="x ~ normal(0, 1); E(log(-abs(x))) == 0", fine="x ~ normal(1, 1); E(x) == 1"
+    )
+    with pytest.raises(DropcheckError, match=r"nan: .* on every draw"):
+        planned(registry)
+
+
+# the smallest discrepancy
+
+BUDGET = 30_000
+KINDS = {
+    "a mean": ("x ~ normal({}, 1)", "E(x) == 1", 1.0),
+    "a bounded mean": ("x ~ uniform({} - 0.5, {} + 0.5)", "E(x) == 1", 1.0),
+    "a variance": ("x ~ normal(5, sqrt({}))", "Var(x) == 1", 1.0),
+    "a probability": ("x ~ bernoulli({})", "P(x == 1) == 0.3", 0.3),
+    "a half-line": ("x ~ normal({}, 1)", "E(x) <= 1", 1.0),
+    "a range": ("x ~ normal({}, 1)", "0.5 <= E(x) <= 1", 1.0),
+}
+
+
+def share_refuted(kind: str, off: float) -> float:
+    """How often a claim false by so much is refuted within the budget, over ten seeds."""
+    model, claim, true = KINDS[kind]
+    registry = registry_of(
+        one=f"{model.replace('{}', str(true + off))}; {claim}; resolution: 0.0001"
+    )
+    verdicts = [tried(registry, max_draws=BUDGET, seed=seed)[0].verdict for seed in range(10)]
+    return sum(verdict is Verdict.REFUTED for verdict in verdicts) / len(verdicts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_budget_sees_the_discrepancy_of_the_plan_and_little_less(kind: str) -> None:
+    model, claim, true = KINDS[kind]
+    registry = registry_of(one=f"{model.replace('{}', str(true))}; {claim}; resolution: 0.0001")
+    (case,) = planned(registry, max_draws=BUDGET).cases
+    assert case.discrepancy is not None
+    assert case.relative == pytest.approx(case.discrepancy / true)
+    assert share_refuted(kind, 1.5 * case.discrepancy) == 1
+    assert share_refuted(kind, 0.8 * case.discrepancy) >= 0.5  # it is no exaggeration
+    assert share_refuted(kind, 0.1 * case.discrepancy) == 0
+
+
+def test_a_violation_as_rare_as_planned_is_seen_and_a_tenth_of_it_seldom() -> None:
+    registry = registry_of(one="x ~ bernoulli(1.0e-9); P(x == 0) == 1")
+    (case,) = planned(registry, max_draws=10_000).cases
+    assert case.discrepancy is not None
+    assert case.discrepancy == pytest.approx(-math.expm1(math.log(1e-6) / 10_000), rel=0.1)
+
+    def seen(rate: float) -> int:
+        found = registry_of(one=f"x ~ bernoulli({rate}); P(x == 0) == 1")
+        results = [tried(found, max_draws=10_000, seed=seed)[0] for seed in range(20)]
+        return sum(result.verdict is Verdict.REFUTED for result in results)
+
+    assert seen(case.discrepancy) == 20
+    assert seen(case.discrepancy / 20) < 20
+
+
+def test_more_draws_see_more_down_to_the_resolution() -> None:
+    registry = registry_of(one="x ~ normal(1, 1); E(x) == 1", strict="x ~ normal(1, 1); E(x) > 0")
+    found = [
+        [case.discrepancy or math.inf for case in planned(registry, max_draws=10**power).cases]
+        for power in range(3, 9)
+    ]
+    equal, strict = np.array(found).T
+    assert (np.diff(equal) <= 0).all()
+    assert equal[0] > 0.01
+    assert equal[-1] == pytest.approx(0.01)  # less is verified, however many draws there are
+    assert strict[-1] < 0.002  # a strict inequality has no resolution
+    assert strict[-1] / strict[-2] == pytest.approx(10**-0.5, rel=0.05)
+
+
+@pytest.mark.parametrize(("claimed", "trials"), [(0.5, 1000), (0.01, 20_000), (0.999, 5000)])
+def test_the_discrepancy_of_a_probability_is_exact(claimed: float, trials: int) -> None:
+    alpha, false_pass = 1e-4, 1e-3
+    found = detectable.of_probability(claimed, claimed, trials, alpha, false_pass)
+    assert found is not None
+    hits = np.arange(trials + 1)
+    low = np.where(hits > 0, stats.beta.ppf(alpha / 2, hits, trials - hits + 1), 0)
+    high = np.where(hits < trials, stats.beta.isf(alpha / 2, hits + 1, trials - hits), 1)
+
+    def power(off: float) -> float:
+        """The least chance of refutation over the sides on which the truth can lie."""
+        chances = []
+        for true in (claimed - off, claimed + off):
+            if 0 <= true <= 1:
+                refuted = (low > claimed) | (high < claimed)
+                chances.append(float(stats.binom.pmf(hits, trials, true)[refuted].sum()))
+        return min(chances)
+
+    assert power(found) >= 1 - false_pass - 1e-9
+    assert power(found * 0.97) < 1 - false_pass
+
+
+# budgets
+
+
+def test_time_goes_to_those_that_need_it() -> None:
+    assert shared_out(9.0, [math.inf, math.inf, math.inf]) == pytest.approx([3, 3, 3])
+    assert shared_out(9.0, [1.0, 1.0, math.inf]) == pytest.approx([4, 4, 7])
+    assert shared_out(9.0, [0.0, 0.0, 0.0]) == pytest.approx([9, 9, 9])
+    assert shared_out(9.0, [5.0, 8.0, 7.0]) == pytest.approx([5, 2, 2])
+    needs = [float(need) for need in np.random.default_rng(0).exponential(1.0, 40)]
+    for place, level in enumerate(shared_out(10.0, needs)):
+        left, others = 10.0, sorted(needs[:place] + needs[place + 1 :])
+        while others and others[0] <= left:  # one after the other, the cheapest first
+            left -= others.pop(0)
+        alike = left / (len(others) + 1)
+        assert level == pytest.approx(alike) or (level == needs[place] and level > alike)
+
+
+def test_a_time_limit_bounds_what_the_plan_spends() -> None:
+    registry = registry_of(
+        easy="x ~ normal(1, 1); E(x) == 1",
+        hard="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-6",
+        harder="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-7",
+    )
+    limited = planned(registry, time_limit=2.0)
+    assert limited.run_seconds == pytest.approx(2.0, rel=0.05)
+    easy, hard, harder = limited.cases
+    assert easy.within
+    assert not hard.within
+    assert hard.spent == pytest.approx(harder.spent, rel=0.05)
+    assert hard.spent > 5 * easy.spent  # not in equal parts
+    longer = planned(registry, time_limit=20.0).cases[1]
+    assert (longer.discrepancy or 1) < (hard.discrepancy or 0)
+
+
+class Clock:
+    """Time that passes by being looked at."""
+
+    def __init__(self, tick: float) -> None:
+        self.now = 0.0
+        self.tick = tick
+
+    def __call__(self) -> float:
+        self.now += self.tick
+        return self.now
+
+
+LIMITED = registry_of(
+    hard="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-5",
+    harder="x ~ normal(1, 1); E(x) == 1; resolution: 2.0e-6",
+    hardest="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-6",
+    easy="x ~ normal(1, 1); E(x) == 1; resolution: 0.05",
+    sum="; 1 + 1 == 2",
+)
+
+
+@pytest.fixture
+def in_time(monkeypatch: pytest.MonkeyPatch) -> InTime:
+    """A run under a limit in which a span takes a tenth of a millisecond, whatever the machine."""
+    carry_out = Request.carry_out
+
+    def timed(request: Request) -> SpanSums:
+        return replace(carry_out(request), seconds=1e-4 * request.count)
+
+    monkeypatch.setattr(Request, "carry_out", timed)
+    monkeypatch.setattr(trial, "TURN_SECONDS", 0.002)
+    monkeypatch.setattr(schedule, "TURN_SECONDS", 0.002)
+
+    def run(limit: float, tick: float) -> tuple[dict[str, CaseResult], Clock]:
+        clock = Clock(tick)
+        settings = Settings(time_limit=limit, threads=1)
+        results = verify_cases(LIMITED.expand(), settings, LIMITED, clock=clock)
+        return {result.claim: result for result in results}, clock
+
+    return run
+
+
+def test_a_time_limit_ends_the_run_and_what_is_left_is_shared(in_time: InTime) -> None:
+    found, clock = in_time(2.0, 0.01)
+    assert 2.0 <= clock.now < 2.3
+    assert found["easy"].verdict is Verdict.VERIFIED  # though it comes last in the file
+    assert found["easy"].more_seconds is None
+    open_ones = [found[name] for name in ("hard", "harder", "hardest")]
+    for result in open_ones:
+        assert result.verdict is Verdict.INCONCLUSIVE
+        assert result.draws > found["easy"].draws
+        assert result.more_draws is not None
+        assert result.more_draws > result.draws
+        a_draw = result.seconds / result.draws
+        assert result.more_seconds == pytest.approx(result.more_draws * a_draw)
+    draws = [result.draws for result in open_ones]
+    assert max(draws) < 4 * min(draws)
+    longer, _ = in_time(4.0, 0.01)
+    assert longer["hard"].draws > 1.5 * found["hard"].draws
+    assert longer["easy"] == found["easy"]
+
+
+def test_what_is_not_begun_in_time_says_so_and_arithmetic_needs_no_time(in_time: InTime) -> None:
+    found, _ = in_time(0.5, 1.0)
+    assert found["sum"].verdict is Verdict.VERIFIED
+    assert all(found[name].draws == 0 for name in found)
+    assert "time of the run was up" in (found["easy"].reason or "")
+    assert found["easy"].result is Outcome.UNDECIDED
+
+
+def test_without_a_time_limit_no_clock_is_looked_at() -> None:
+    clock = Clock(1e9)
+    registry = registry_of(one="x ~ normal(1, 1); E(x) == 1")
+    (result,) = verify_cases(registry.expand(), Settings(), registry, clock=clock)
+    assert result.verdict is Verdict.VERIFIED
+    assert clock.now == 0
+
+
+class Program:
+    """A program whose spans cost nothing; it stands for one that draws."""
+
+    cost = 1.0
+    span_draws = 1
+
+    def span(self, *_: object) -> SpanSums:
+        return SpanSums(np.ones((1, 1)))
+
+
+def asking(wanted: float, times: int) -> Callable[[], Generator[Request, SpanSums, int]]:
+    """A judge that asks so many times, and returns how many spans it was given."""
+
+    def judge() -> Generator[Request, SpanSums, int]:
+        given = 0
+        for _ in range(times):
+            program: Any = Program()
+            sums = yield Request(program, 0, "case", 0, np.zeros(1), 0, 4, wanted)
+            given += len(sums.sums)
+        return given
+
+    return judge
+
+
+def test_those_nearest_to_a_verdict_go_first_under_a_limit_and_all_in_order_without() -> None:
+    judges = [asking(100.0, 50), asking(100.0, 50), asking(0.0, 2), asking(0.0, 2)]
+    in_order = [index for index, _ in drive(judges, 1)]
+    nearest = [index for index, _ in drive(judges, 1, Deadline.after(1000.0))]
+    assert set(in_order[:2]) == {0, 1}
+    assert set(nearest[:2]) == {2, 3}
+
+
+def test_after_the_deadline_a_request_is_cut_to_one_span() -> None:
+    judges = [asking(1.0, 3)]
+    assert list(drive(judges, 1)) == [(0, 12)]
+    assert list(drive(judges, 1, Deadline.after(0.0))) == [(0, 3)]
+
+
+# the command
+
+CLAIMS = """\
+dropcheck: 1
+claims:
+  mean:
+    title: A mean
+    parameters: {m: [1, 2]}
+    model: x ~ normal(m, 1)
+    claim: E(x) == m
+  sum:
+    title: A sum
+    claim: 1 + 1 == 2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return tmp_path
+
+
+def test_the_command_takes_the_claims_parameters_and_gives_json(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "mean", "--m", "3,4", "--max-draws", "5e4", "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [case["parameters"] for case in report["cases"]] == [{"m": 3}, {"m": 4}]
+    assert report["summary"]["cases"] == 2
+    for case in report["cases"]:
+        assert case["budget"] == 50_000
+        assert case["discrepancy"] == pytest.approx(case["relative"] * case["scale"])
+        assert case["within"] == (case["draws"] <= 50_000)
+
+
+def test_the_table_has_a_row_a_case_and_a_line_of_totals(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--max-draws", "2000"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["claim", "parameters", "draws", "time", "could", "see", "of",
+                                "scale", "note"]  # fmt: skip
+    assert sum("beyond the budget of 2k draws" in line for line in lines) == 2
+    assert sum("arithmetic decides it" in line for line in lines) == 1
+    assert lines[-1].startswith("3 cases: 1 within the budget, 2 beyond it · a run takes about 4k")
+    assert main(["plan", "--max-draws", "1e8"]) == 0
+    assert "beyond" not in capsys.readouterr().out
+
+
+def test_a_narrow_terminal_loses_nothing(folder: Path) -> None:
+    plan = planned(load_registry("claims.yaml"), max_draws=2000)
+    text = plan_report(plan, Terminal(width=60))
+    assert max(map(len, text.splitlines())) <= 60
+    assert "m=2" in text
+    assert " ".join(text.split()).count("beyond the budget") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["plan", "mean", "--dk", "3"], 2, "there is no option '--dk'"),
+        (["plan", "--max-draws", "0"], 2, "option '--max-draws' cannot be '0'"),
+        (["plan", "--time-limit", "soon", "--alpha", "2"], 2, "2 errors"),
+        (["plan", "nothing-*"], 5, "nothing-*"),
+        (["plan", "--help"], 0, "--time-limit"),
+    ],
+)
+def test_errors_and_help(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, says: str
+) -> None:
+    assert main(arguments) == code
+    told = capsys.readouterr()
+    assert says in told.out + told.err
+
+
+def test_an_undecided_case_says_what_it_needs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "mean", "--max-draws", "1000", "--format", "json"]) == 4
+    cases = json.loads(capsys.readouterr().out)["cases"]
+    assert all(case["more_draws"] > 1000 and case["more_seconds"] > 0 for case in cases)
+    assert main(["run", "mean", "--max-draws", "1000"]) == 4
+    assert "reading    too few draws: needs about " in capsys.readouterr().out
+    most = max(case["draws"] + case["more_draws"] for case in cases)
+    assert main(["run", "mean", "--max-draws", str(2 * most)]) == 0  # and that is enough
