@@ -9,7 +9,8 @@ With m the averages over all blocks and θ = g(m), the error of θ is split as T
   widen.
 * second order: ½ (m − E m)' H (m − E m), bounded over the ellipsoid that holds m at a confidence
   of its own. It is what remains where the first order vanishes, as for the variance of a fair
-  two-point variable.
+  two-point variable. Its sign is + about m and − about E m, and the gradient is known at m but has
+  its law at E m: so it is allowed for on both sides.
 
 The limit theorem's conditions are checked on the blocks: what the next terms of the expansion
 would do at the quantile in use must be small, or the interval is not used.
@@ -35,6 +36,7 @@ FEWEST_BLOCKS = 64
 SECOND_ORDER_SHARE = 0.1
 # What the neglected terms of the expansion may add to the logarithm of the tail's probability.
 MOST_NEGLECTED = 1.0
+TOO_SKEW = "the averages are still too skew for the normal limit"
 # A sample without any variation is taken for a constant once draws that differ are known to be
 # rarer than this: the bound that claims of certainty use.
 RAREST_SEEN = 1e-4
@@ -45,7 +47,8 @@ class Interval:
     """An estimate with an interval that holds the truth at the confidence asked for.
 
     `unmet` says which condition of the limit theorem the sample does not meet yet; the interval
-    must then not be used to decide. None where all are met.
+    must then not be used to decide. None where all are met. `settles` is how many draws a sample of
+    this shape takes to meet them.
     """
 
     estimate: float
@@ -54,6 +57,7 @@ class Interval:
     standard_error: float
     unmet: str | None = None
     second_order: float = 0.0  # what the second-order term adds to the half-width
+    settles: float = 0.0
 
     @property
     def half_width(self) -> float:
@@ -102,23 +106,24 @@ def estimate_interval(
     unit = np.eye(rank)
     small = at(np.concatenate([0.5 * unit, -0.5 * unit]))
     gradient = small[:rank] - small[rank:]  # a central difference over one standard error
-    error = float(np.linalg.norm(gradient))
+    error = math.hypot(*gradient)  # squares of 1e-200 or 1e200 are 0 or infinite
     remainder = _second_order(at, centre, gradient, rank, radius)
     if remainder is None or not math.isfinite(error):
         return Interval(
             centre, -math.inf, math.inf, error, "it is not defined wherever the averages may lie"
         )
-    if error == 0 and remainder == (0.0, 0.0):
+    if error == 0 and remainder == 0:
         return _constant(centre, draws, alpha)
-    skewness, excess = _shape(whitened @ gradient)
+    skewness, excess = _shape(whitened @ (gradient / error)) if error > 0 else (0.0, 0.0)
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
     return Interval(
         centre,
-        centre - error * (quantile + max(-shift, 0.0)) + remainder[0],
-        centre + error * (quantile + max(shift, 0.0)) + remainder[1],
+        centre - error * (quantile + max(-shift, 0.0)) - remainder,
+        centre + error * (quantile + max(shift, 0.0)) + remainder,
         error,
         _unmet(skewness, excess, blocks, quantile),
-        max(-remainder[0], remainder[1]),
+        remainder,
+        draws * _neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED,
     )
 
 
@@ -139,7 +144,7 @@ def _principal_axes(deviations: Floats) -> tuple[Floats, Floats]:
     Directions in which the averages do not vary are left out.
     """
     blocks, terms = deviations.shape
-    largest = np.abs(deviations).max(axis=0)  # squares of 1e-200 or 1e200 are 0 or infinite
+    largest = np.abs(deviations).max(axis=0)  # squared only once they are near 1
     varied = np.flatnonzero(largest > 0)
     if not len(varied):
         return np.zeros((terms, 0)), np.zeros((blocks, 0))
@@ -171,11 +176,11 @@ def _radius(rank: int, blocks: int, alpha: float) -> float:
 
 def _second_order(
     at: Callable[[Floats], Floats], centre: float, gradient: Floats, rank: int, radius: float
-) -> tuple[float, float] | None:
-    """Least and greatest that ½ z'Hz is over the ellipsoid, and what is left beyond it.
+) -> float | None:
+    """The most that ½ z'Hz is over the ellipsoid, either way, and what is left beyond it.
 
     H comes from second differences as wide as the ellipsoid itself, so that it also sees a kink
-    or a bend of higher order; what a step along the gradient still shows is added on both sides.
+    or a bend of higher order; what a step along the gradient still shows is added.
     None where the quantity is undefined somewhere in the ellipsoid.
     """
     if not math.isfinite(radius):
@@ -183,7 +188,7 @@ def _second_order(
     unit = np.eye(rank)
     pairs = [(j, k) for j in range(rank) for k in range(j)]
     diagonals = [(unit[j] + unit[k]) / math.sqrt(2) for j, k in pairs]
-    norm = float(np.linalg.norm(gradient))
+    norm = math.hypot(*gradient)
     ahead = gradient / norm if norm > 0 else unit[0]
     directions = np.array([*unit, *diagonals, ahead]) * radius
     corners = unit * radius * math.sqrt(rank)
@@ -199,13 +204,11 @@ def _second_order(
     hessian = np.diag(curvature[:rank])
     for (j, k), along in zip(pairs, curvature[rank:], strict=False):
         hessian[j, k] = hessian[k, j] = along - (hessian[j, j] + hessian[k, k]) / 2
-    ends = np.linalg.eigvalsh(hessian)
+    steepest = float(np.abs(np.linalg.eigvalsh(hessian)).max())
     odd = abs(float(plus[-1] - minus[-1]) / 2 - norm * radius)
     even = abs(float(curvature[-1] - ahead @ hessian @ ahead)) * radius**2 / 2
     left = odd + even if odd + even > 8 * np.finfo(float).eps * abs(centre) else 0.0
-    low = radius**2 / 2 * min(float(ends[0]), 0.0) - left
-    high = radius**2 / 2 * max(float(ends[-1]), 0.0) + left
-    return low, high
+    return radius**2 / 2 * steepest + left
 
 
 def _shape(influence: Floats) -> tuple[float, float]:
@@ -218,18 +221,30 @@ def _shape(influence: Floats) -> tuple[float, float]:
     return float((scaled**3).mean()), float((scaled**4).mean()) - 3.0
 
 
-def _unmet(skewness: float, excess: float, blocks: int, quantile: float) -> str | None:
-    """Which condition of the limit theorem fails, if any.
+def _neglected(skewness: float, excess: float, blocks: int, quantile: float) -> float:
+    """What the neglected terms of the expansion may add to the log of the tail's probability.
 
     Beyond the shift for skewness, the expansion of the log tail probability goes on with terms of
     the order of x⁴ γ²/n and x⁴ κ/n (Petrov 1975, "Sums of Independent Random Variables", VIII.2,
     the Cramér series). Only what exceeds three standard errors of the sample's own γ (6/n) and κ
     (24/n) is held against it.
     """
-    skew = max(abs(skewness) - 3 * math.sqrt(6 / blocks), 0.0)
-    tail = max(abs(excess) - 3 * math.sqrt(24 / blocks), 0.0)
-    if quantile**4 * (skew**2 + tail / 4) / blocks <= MOST_NEGLECTED:
+    skew, tail = _beyond_chance(skewness, excess, blocks)
+    return quantile**4 * (skew**2 + tail / 4) / blocks
+
+
+def _beyond_chance(skewness: float, excess: float, blocks: int) -> tuple[float, float]:
+    return (
+        max(abs(skewness) - 3 * math.sqrt(6 / blocks), 0.0),
+        max(abs(excess) - 3 * math.sqrt(24 / blocks), 0.0),
+    )
+
+
+def _unmet(skewness: float, excess: float, blocks: int, quantile: float) -> str | None:
+    """Which condition of the limit theorem fails, if any."""
+    if _neglected(skewness, excess, blocks, quantile) <= MOST_NEGLECTED:
         return None
+    skew, tail = _beyond_chance(skewness, excess, blocks)
     if tail > 5 and tail / 4 > skew**2 / 2:
         return "a few draws carry the sum (heavy tails)"
-    return "the averages are still too skew for the normal limit"
+    return TOO_SKEW

@@ -11,7 +11,13 @@ import numpy as np
 from dropcheck.inference import budget
 from dropcheck.inference.bounded import empirical_bernstein
 from dropcheck.inference.comparison import Comparison
-from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval, estimate_interval
+from dropcheck.inference.interval import (
+    FEWEST_BLOCKS,
+    RAREST_SEEN,
+    TOO_SKEW,
+    Interval,
+    estimate_interval,
+)
 from dropcheck.inference.region import Region, decide, widening
 from dropcheck.judging.statement import ROUNDING, more, planned, scale_of, settling
 from dropcheck.judging.trial import (
@@ -52,6 +58,7 @@ class Pilot:
     fewest: int
     expected: int
     tier: Guarantee
+    doubt: Interval | None = None  # the pilot's own: how many draws its shape takes to settle
 
 
 def piloted(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
@@ -72,12 +79,12 @@ def piloted(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Pi
         FEWEST_BLOCKS * program.block_draws,
         math.ceil(RARE_SIGHTINGS * program.rarest),
     )
-    expected, tier = fewest, Guarantee.ASYMPTOTIC
+    expected, tier, doubt = fewest, Guarantee.ASYMPTOTIC, None
     if not pilot.undefined:
-        expected, tier = _plan(trial, compiled, pilot, centres, fewest)
+        expected, tier, doubt = _plan(trial, compiled, pilot, centres, fewest)
         if tier is Guarantee.FINITE_SAMPLE:
             fewest = FEWEST_DRAWS
-    return Pilot(program, most, centres, pilot, fewest, expected, tier)
+    return Pilot(program, most, centres, pilot, fewest, expected, tier, doubt)
 
 
 def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
@@ -91,7 +98,7 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
         broken = trial.undefined(tally)
         if broken is not None:
             return trial.result(broken)
-        judged = judged_at(trial, compiled, tally, centres, look.alpha, pilot.tier)
+        judged = judged_at(trial, compiled, tally, centres, look.alpha, pilot.tier, pilot.doubt)
         decided = judged is not None and judged.finding.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and tally.draws >= RARE_SIGHTINGS / RAREST_SEEN
         if decided or hopeless or trial.out_of_time():
@@ -127,25 +134,32 @@ class Judged:
 
 def _plan(
     trial: Trial, compiled: Compiled, pilot: Tally, centres: Floats, fewest: int
-) -> tuple[int, Guarantee]:
-    """Draws after which the verdict is expected, and the tier that it will rest on.
+) -> tuple[int, Guarantee, Interval | None]:
+    """Draws after which the verdict is expected, the tier that it will rest on, and doubts.
 
     The inequality is preferred wherever it applies, unless the bounds on the quantity are so wide
     that it would take many times the draws of the limit theorem.
     """
     alpha = trial.alpha * budget.PLANNED
 
-    def draws(tier: Guarantee) -> int | None:
-        judged = judged_at(trial, compiled, pilot, centres, trial.alpha, tier)
+    def draws(judged: Judged | None, tier: Guarantee) -> int:
         if judged is None or judged.decisive is None:
-            return None
+            return fewest
         return planned(pilot.draws, judged.decisive, judged.regions, alpha, tier)
 
-    by_limit = max(draws(Guarantee.ASYMPTOTIC) or fewest, fewest)
-    by_inequality = draws(Guarantee.FINITE_SAMPLE) if _applies(trial, compiled) else None
-    if by_inequality is not None and by_inequality <= DEAREST_INEQUALITY * by_limit:
-        return by_inequality, Guarantee.FINITE_SAMPLE
-    return by_limit, Guarantee.ASYMPTOTIC
+    by_limit = judged_at(trial, compiled, pilot, centres, trial.alpha, Guarantee.ASYMPTOTIC)
+    expected = max(draws(by_limit, Guarantee.ASYMPTOTIC), fewest)
+    if _applies(trial, compiled):
+        tier = Guarantee.FINITE_SAMPLE
+        by_inequality = judged_at(trial, compiled, pilot, centres, trial.alpha, tier)
+        if by_inequality is not None and by_inequality.decisive is not None:
+            needed = draws(by_inequality, tier)
+            if needed <= DEAREST_INEQUALITY * expected:
+                return needed, tier, None
+    doubt = None if by_limit is None else by_limit.decisive
+    if doubt is not None:
+        expected = max(expected, int(min(doubt.settles, 1e15)))
+    return expected, Guarantee.ASYMPTOTIC, doubt
 
 
 def _applies(trial: Trial, compiled: Compiled) -> bool:
@@ -163,8 +177,13 @@ def judged_at(
     centres: Floats,
     alpha: float,
     tier: Guarantee,
+    doubt: Interval | None = None,
 ) -> Judged | None:
-    """Judge every comparison of the statement at one look; None where it is undefined."""
+    """Judge every comparison of the statement at one look; None where it is undefined.
+
+    With few blocks a heavy tail may not show: a pilot in which it did is a `doubt` that stands
+    until there are as many draws as it asks for.
+    """
     reading = trial.reading
     functional = compiled.functional
     means = means_of(tally.sums, tally.values)
@@ -190,6 +209,8 @@ def judged_at(
             interval = _bounded(compiled.mean, tally, centres, share)
         else:
             interval = estimate_interval(tally.sums, tally.block_values, theta, share, tally.draws)
+            if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
+                interval = replace(interval, unmet=doubt.unmet or TOO_SKEW)
         unit = 1.0
         if comparison.share and comparison.against is not None:
             unit = max(abs(float(operands[comparison.against][0])), 1e-300)
