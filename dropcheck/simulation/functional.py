@@ -147,6 +147,8 @@ class Functional:
                     inputs = [number(array) for array in inputs]
                 options = {name: thawed(option) for name, option in value.options}
                 found = kernel(value.operation)(*inputs, **options)
+                if _crosses_a_pole(value, inputs):
+                    found = np.full_like(found, np.nan, dtype=np.float64)
             known[id(value)] = found
         return number(found)
 
@@ -202,6 +204,21 @@ class Functional:
         found = [float(np.max(np.abs(array), initial=0.0)) for array in known.values()]
         found += [abs(float(centres[leaf.first])) for leaf in self.leaves.values()]
         return max((magnitude for magnitude in found if np.isfinite(magnitude)), default=0.0)
+
+
+def _crosses_a_pole(value: Value, inputs: Sequence[Array]) -> bool:
+    """Whether the points at which a quotient is asked for lie on both sides of its pole.
+
+    Its values there may all be finite and look harmless; between them it is unbounded.
+    """
+    match value.operation:
+        case "/" | "//" | "%":
+            below = inputs[1]
+        case "**" if float(np.min(inputs[1])) < 0:
+            below = inputs[0]
+        case _:
+            return False
+    return below.shape[-1] > 1 and bool(below.min() <= 0 <= below.max())
 
 
 def means_of(sums: Floats, draws: int) -> Floats:
