@@ -57,7 +57,7 @@ def read_statement(lowered: LoweredCase, tolerance: float | None) -> Reading:
         if tolerance is not None:
             share = Region(-tolerance, tolerance)
             comparison = Comparison(
-                lambda found: (found[side] - found[end]) / np.abs(found[end]),
+                lambda found: _share(found[side], found[end]),
                 share,
                 side,
                 end,
@@ -72,6 +72,13 @@ def read_statement(lowered: LoweredCase, tolerance: float | None) -> Reading:
         region = Region(fixed - give, fixed + give)
     comparison = Comparison(lambda found: found[side], region, side)
     return Reading((comparison,), side, (end,), abs(fixed) or None)
+
+
+def _share(side: Floats, end: Floats) -> Floats:
+    """By what share one side exceeds the other; undefined where the other may be 0."""
+    if len(end) > 1 and end.min() <= 0 <= end.max():
+        return np.full_like(end, np.nan)
+    return np.asarray((side - end) / np.abs(end), dtype=np.float64)
 
 
 _MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -224,8 +224,3 @@ def _crosses_a_pole(value: Value, inputs: Sequence[Array]) -> bool:
 def means_of(sums: Floats, draws: int) -> Floats:
     """Averages over all blocks: [terms]."""
     return np.asarray(sums.sum(axis=0) / draws, dtype=np.float64)
-
-
-def points_of(columns: Sequence[Floats]) -> Floats:
-    """Averages at several points, as one array [terms, points]."""
-    return np.stack(columns, axis=1)
