@@ -1,4 +1,4 @@
-"""A time limit is that of the whole run, and goes to the cases that need it; by a clock of its own."""
+"""A time limit is that of the whole run, and goes to the cases that need it."""
 
 from __future__ import annotations
 
