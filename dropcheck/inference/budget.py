@@ -50,17 +50,16 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
     >>> [look.draws for look in looks(1600, 10, 4000, 1e-6)]
     [100, 400, 1600, 2080, 2704, 3516, 4000]
     """
-    planned = max(planned, fewest)
+    planned = min(max(planned, fewest), most)
     last = 0
     for fraction, share in EARLY:
         draws = math.ceil(planned * fraction)
-        if fewest <= draws < min(planned, most):
+        if fewest <= draws < planned:
             yield Look(draws, alpha * share)
             last = draws
     rest = 1 - PLANNED - sum(share for _, share in EARLY)
-    draws = min(planned, most)
-    yield Look(draws, alpha * PLANNED)
-    last = draws
+    yield Look(planned, alpha * PLANNED)
+    last = planned
     k = 1
     while last < most:
         draws = min(math.ceil(last * GROWTH), most)
@@ -84,6 +83,8 @@ def draws_needed(
     >>> round(draws_needed(100, 0.1, 0.0, 0.01, 2.0))
     90000
     """
+    if error == 0 and second_order == 0:
+        return 0.0  # a point already
     if not target > 0:
         return math.inf
     return draws * (((quantile + CHANCE) * error / target) ** 2 + second_order / target)

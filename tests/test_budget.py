@@ -1,0 +1,84 @@
+"""The error budget: shares never sum to more than there is; nothing here is random."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dropcheck.inference.budget import case_alpha, draws_needed, looks
+
+counts = st.integers(min_value=1, max_value=10**9)
+
+
+@given(planned=counts, fewest=counts, most=counts, alpha=st.sampled_from([0.1, 1e-6]))
+def test_looks_spend_no_more_than_the_case_has(
+    planned: int, fewest: int, most: int, alpha: float
+) -> None:
+    plan = list(looks(planned, min(fewest, most), most, alpha))
+    assert sum(look.alpha for look in plan) <= alpha * (1 + 1e-12)
+    assert all(look.alpha > 0 for look in plan)
+
+
+@given(planned=counts, fewest=counts, most=counts)
+def test_looks_go_on_to_the_end_of_the_budget(planned: int, fewest: int, most: int) -> None:
+    fewest = min(fewest, most)
+    draws = [look.draws for look in looks(planned, fewest, most, 0.01)]
+    assert draws == sorted(set(draws))
+    assert draws[-1] == most
+    assert draws[0] >= min(fewest, most)
+
+
+def test_most_is_spent_where_the_verdict_is_expected() -> None:
+    plan = list(looks(16_000, 100, 10**6, 1.0))
+    dearest = max(plan, key=lambda look: look.alpha)
+    assert dearest.draws == 16_000
+    assert dearest.alpha > 0.5
+
+
+def test_equal_shares_without_end_would_spend_too_much() -> None:
+    plan = list(looks(1600, 10, 10**9, 0.01))
+    assert len(plan) * 0.6 * 0.01 > 0.01  # so the shares must fall, and they do
+    shares = [look.alpha for look in plan[2:]]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_each_case_has_its_share_of_the_registry() -> None:
+    assert case_alpha(1e-6, registry_cases=200, selected_cases=1) == 1e-6 / 200
+    assert case_alpha(1e-6, registry_cases=200, selected_cases=200) == 1e-6 / 200
+
+
+def test_a_sweep_wider_than_the_registry_is_divided_further() -> None:
+    assert case_alpha(1e-6, registry_cases=3, selected_cases=1000) == 1e-6 / 1000
+
+
+def test_an_empty_registry_divides_nothing() -> None:
+    assert case_alpha(1e-6, 0, 0) == 1e-6
+
+
+@pytest.mark.parametrize("error", [0.01, 0.1, 3.0])
+def test_draws_needed_narrow_the_interval_to_the_target(error: float) -> None:
+    quantile = float(stats.norm.isf(0.5e-6))
+    needed = draws_needed(1000, error, 0.0, 0.02, quantile)
+    half_width = quantile * error * math.sqrt(1000 / needed)
+    assert half_width < 0.02
+    assert half_width > 0.02 * quantile / (quantile + 2)  # and not far below it
+
+
+def test_the_second_order_part_falls_with_the_draws_themselves() -> None:
+    assert draws_needed(1000, 0.0, 0.5, 0.01, 2.0) == pytest.approx(50_000)
+
+
+def test_a_point_needs_no_more_draws() -> None:
+    assert draws_needed(1000, 0.0, 0.0, 0.0, 2.0) == 0.0
+
+
+def test_what_seems_out_of_reach_is_looked_at_on_the_way() -> None:
+    assert [look.draws for look in looks(10**15, 10, 1600, 0.01)] == [100, 400, 1600]
+
+
+def test_no_draws_are_enough_for_no_width() -> None:
+    assert draws_needed(1000, 0.1, 0.0, 0.0, 2.0) == math.inf
