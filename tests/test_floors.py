@@ -44,6 +44,7 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
 LIBRARIES = {
     "numpy": ("simulation", "inference", "judging"),
     "scipy": ("simulation", "inference"),
+    "threadpoolctl": ("simulation.schedule",),
     "yaml": ("claims.compose",),
     "yamlcore": ("claims.compose",),
     "pydantic": ("claims.reader", "claims.schema", "claims.schema_errors"),

@@ -261,6 +261,7 @@ def test_a_card_shows_a_claim_in_full() -> None:
         "  requires    dk >= 1\n"
         "  expect      verified\n"
         "  resolution  0.01 of |dk|, or of the size of what is estimated where that is 0\n"
+        "  guarantee   asymptotic: means of independent batches, every pair of draws in each a value\n"
         "  document    A post, 2024-02-13 (post)\n"
         "  section     Attention\n"
         "  tags        attention, scaling\n"

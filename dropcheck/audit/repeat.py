@@ -22,6 +22,7 @@ from dropcheck.audit.table import Counts
 from dropcheck.judging.prepared import Prepared, prepare, try_prepared
 from dropcheck.results import CaseResult, Settings
 from dropcheck.simulation.program import Program
+from dropcheck.simulation.schedule import one_layer_of_threads
 
 # Blocks of a span that is cut to size: the fewest that an interval is made from.
 SPAN_BLOCKS = 64
@@ -120,13 +121,14 @@ class Bench:
         prepared = self._prepared(task.subject)
         started = time.perf_counter()
         counts = Counts()
-        for repetition in range(task.first, task.first + task.count):
-            settings = Settings(
-                # seeds are hashed with the case into streams: consecutive ones are unrelated
-                seed=self._plan.seed * 2**32 + repetition,
-                max_draws=self._plan.max_draws,
-            )
-            counts = counts.having(trial(prepared, settings, task.alpha))
+        with one_layer_of_threads():
+            for repetition in range(task.first, task.first + task.count):
+                settings = Settings(
+                    # seeds are hashed with the case into streams: consecutive ones are unrelated
+                    seed=self._plan.seed * 2**32 + repetition,
+                    max_draws=self._plan.max_draws,
+                )
+                counts = counts.having(trial(prepared, settings, task.alpha))
         return dataclasses.replace(counts, seconds=time.perf_counter() - started)
 
     def _prepared(self, place: int) -> Prepared:

@@ -15,6 +15,7 @@ from dropcheck.cli import look
 from dropcheck.cli.arguments import wants_json
 from dropcheck.cli.audit import audit
 from dropcheck.cli.execute import ExitCode, complain
+from dropcheck.cli.mutate import mutate
 from dropcheck.cli.output import emit
 from dropcheck.cli.parameters import RunCommand
 from dropcheck.cli.plan import plan
@@ -34,6 +35,7 @@ app.command("list")(look.list_claims)
 app.command("show")(look.show)
 app.command("check")(look.check)
 app.command("audit")(audit)
+app.command("mutate")(mutate)
 
 
 def _print_version(wanted: bool) -> None:
@@ -58,7 +60,6 @@ def dropcheck(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code (`ExitCode`); nothing is raised."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    _keep_threads_apart()
     try:
         code = get_command(app).main(given, prog_name="dropcheck", standalone_mode=False)
         return code if isinstance(code, int) else ExitCode.PASSED
@@ -80,16 +81,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else ExitCode.PASSED
     except Exception as error:  # whatever it is, it must not look like a failed claim
         return _internal(error, given)
-
-
-def _keep_threads_apart() -> None:
-    """Let numpy's libraries use one thread each: spans are drawn on threads of our own.
-
-    A second layer of threads inside every small matrix product gets in their way. The libraries
-    read this as they are loaded; a choice of the user's own stands.
-    """
-    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
 
 
 def _report(problems: Sequence[Problem], given: Sequence[str], code: ExitCode) -> ExitCode:

@@ -58,7 +58,7 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
             return Outlook("exact: events are counted (Clopper and Pearson 1934)", crossed=False)
     looked_at = [value for operator in found for value in operator.inputs]
     if crossing(looked_at) is not None:
-        return Outlook("asymptotic: means of independent batches of pairs", crossed=True)
+        return Outlook("asymptotic: means of independent batches", crossed=True)
     form = None if side is None else linear(side, plain)
     if form is not None and not fixed and len(ends) == 1:
         other = linear(ends[0], plain)
@@ -66,8 +66,8 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
     bounded = form is not None and form.terms and (fixed or len(ends) == 1)
     if form is not None and bounded and combined(form, plain, folder.constant) is not None:
         return Outlook(
-            "finite-sample: the quantity is bounded (Maurer and Pontil 2009), unless the limit "
-            "theorem takes less than half the draws",
+            "finite-sample: a bounded mean (Maurer and Pontil 2009), where that takes no more "
+            "than twice the draws of the limit theorem",
             crossed=False,
         )
     return Outlook("asymptotic: means of independent blocks", crossed=False)

@@ -67,7 +67,7 @@ def _guarantee(claim: Claim) -> str:
         seen = outlook(lower_case(parsed, case.parameters, folder), folder)
         text = seen.missing or seen.guarantee
         if seen.crossed:
-            text += "; every pair of a batch of draws is evaluated, where that pays"
+            text += ", every pair of draws in each a value"
         found[text] = None
     return "\n".join(found)
 
