@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.errors import Problem
 from dropcheck.language import shapes
+from dropcheck.language.cost import (
+    MOST_ELEMENTS,
+    MOST_FIXED_WORK,
+    MOST_WORK,
+    draw_cost,
+    elements,
+    work,
+)
 from dropcheck.language.graph import Folder, Kind, Plain, Value, thawed
+from dropcheck.language.scope import Poisoned
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Shape, ShapeError
-from dropcheck.language.wording import memory_text, shape_text
+from dropcheck.language.wording import memory_text, shape_text, time_text
 
-# One draw of any quantity may take this many numbers of 8 bytes: a GiB.
-MOST_ELEMENTS = 2**27
+
+@dataclass(slots=True)
+class _Spent:
+    """What one draw takes in all by now, or all that is fixed."""
+
+    most_work: float
+    what: str
+    elements: float = 0.0
+    work: float = 0.0
 
 
 class GraphBuilder:
@@ -24,6 +41,8 @@ class GraphBuilder:
         self.folder = folder
         self.notes: list[Problem] = []
         self._known: dict[tuple[Any, ...], Value] = {}
+        self._drawn = _Spent(MOST_WORK, "one draw of this claim")
+        self._fixed = _Spent(MOST_FIXED_WORK, "what is fixed in this claim")
 
     def number(self, value: float, at: Position, name: str | None = None) -> Value:
         """A known number."""
@@ -39,7 +58,7 @@ class GraphBuilder:
         )
 
     def plain(self, value: Value) -> Plain | None:
-        """What is known of a value, in plain Python; None if nothing is."""
+        """What is known of a value, in plain Python; None if nothing is, or it is a large array."""
         if value.random or value.estimated or value.constant is None:
             return None
         return self.folder.plain(value.constant)
@@ -100,9 +119,16 @@ class GraphBuilder:
         `guards` says that a branch not taken does not count, so that a division by zero in one of
         several branches is left for the draws to show.
         """
-        self.check_size(shape, at, None)
+        known_as = (Kind.COMPUTED, operation, tuple(id(value) for value in values), options)
+        if known_as in self._known:
+            return self._known[known_as]
         random = any(value.random for value in values)
         estimated = any(value.estimated for value in values)
+        self.check_size(shape, at, None)
+        if shape is not None and not estimated:
+            inputs = [value.shape or () for value in values]
+            spent = self._drawn if random else self._fixed
+            self._spend(spent, elements(operation, shape), work(operation, shape, inputs), at)
         constant = None
         known = not random and not estimated and all(v.constant is not None for v in values)
         if known and shape is not None:
@@ -161,6 +187,29 @@ class GraphBuilder:
         key = self._key(value)
         if key is not None:
             self._known[key] = value
+
+    def spend_draw(self, law: str, shape: Shape | None, at: Position) -> None:
+        """Count what an array of draws takes, and refuse it where that is too much in all."""
+        if shape is not None:
+            self._spend(self._drawn, math.prod(shape), draw_cost(law, shape), at)
+
+    def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
+        if spent.elements > MOST_ELEMENTS or spent.work > spent.most_work:
+            raise Poisoned  # that has been told
+        spent.elements += count
+        spent.work += nanoseconds
+        if spent.elements > MOST_ELEMENTS:
+            raise at.error(
+                f"{spent.what} takes {memory_text(8 * spent.elements)} in all by here, and "
+                f"{memory_text(8 * MOST_ELEMENTS)} is allowed",
+                "make the shapes smaller",
+            )
+        if spent.work > spent.most_work:
+            raise at.error(
+                f"{spent.what} takes about {time_text(spent.work)} to work out by here, and "
+                f"{time_text(spent.most_work)} is allowed",
+                "make the shapes smaller",
+            )
 
     def check_size(self, shape: Shape | None, at: Position, name: str | None) -> None:
         """Refuse a quantity of which one draw alone is too large."""

@@ -17,6 +17,9 @@ from dropcheck.language.syntax import Call, Node, Position
 from dropcheck.language.vocabulary import Function, Shape, ShapeError
 from dropcheck.language.wording import shape_text
 
+# More axes, sizes or levels than anybody names.
+LONGEST_OPTION = 1_000
+
 # What one draw's elements give, and the operator on the law that may have been meant.
 _OPERATOR_FOR = {"mean": "E", "var": "Var", "std": "Std"}
 
@@ -167,6 +170,11 @@ class CallLowering(LawLowering):
             raise node.at.error(
                 "this argument must be fixed before any draw, and is random",
                 "use a number, a parameter or an expression of them",
+            )
+        if value.shape is not None and math.prod(value.shape) > LONGEST_OPTION:
+            raise node.at.error(
+                f"this argument is a number or a list of at most {LONGEST_OPTION}, and this has "
+                f"shape {shape_text(value.shape)}"
             )
         return self.plain(value)
 

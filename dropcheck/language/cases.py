@@ -13,6 +13,7 @@ from dropcheck.language.graph import Folder, Value
 from dropcheck.language.lower import Lowering
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.scope import LawParameterValue, Poisoned
+from dropcheck.language.sides import check_range, operand_value
 from dropcheck.language.syntax import (
     Call,
     ModelLine,
@@ -22,11 +23,22 @@ from dropcheck.language.syntax import (
     Statement,
     children,
 )
+from dropcheck.language.wording import parameter_text, shape_text
+
+__all__ = [
+    "LoweredCase",
+    "ParsedClaim",
+    "lower_case",
+    "parameter_text",
+    "parse_claim",
+    "parse_law",
+    "used_names",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedClaim:
-    """The texts of a claim as nodes; `laws` holds those of its parameters that are laws."""
+    """The texts of a claim as nodes; `laws` holds the values of its parameters that are laws."""
 
     claim: Claim
     model: tuple[ModelLine, ...]
@@ -63,6 +75,14 @@ def parse_claim(claim: Claim) -> ParsedClaim:
         statement = parse_statement(claim.statement)
     except DropcheckError as error:
         problems.extend(error.problems)
+    if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
+        problems.append(
+            Problem(
+                "'tolerance' goes with 'L == R', and this claims otherwise",
+                statement.at.location,
+                "put the tolerance into the numbers of the claim",
+            )
+        )
     for text in claim.requires:
         try:
             requires.append(parse_expression(text))
@@ -70,7 +90,20 @@ def parse_claim(claim: Claim) -> ParsedClaim:
             problems.extend(error.problems)
     if problems or statement is None:
         raise DropcheckError(problems)
-    return ParsedClaim(claim, model, statement, tuple(requires), {})
+    return ParsedClaim(claim, model, statement, tuple(requires), _laws(claim))
+
+
+def _laws(claim: Claim) -> dict[str, Call]:
+    """The values of parameters that are laws, by their text; what is none is told elsewhere."""
+    found: dict[str, Call] = {}
+    rows = [dict.fromkeys(values) for values in claim.parameters.values()]
+    rows += [dict.fromkeys(row.values()) for row in claim.cases or ()]
+    for text in (value for row in rows for value in row if isinstance(value, str)):
+        try:
+            found[text] = parse_law(text, claim.location)
+        except DropcheckError:
+            continue
+    return found
 
 
 def parse_law(text: str, at: Location) -> Call:
@@ -129,14 +162,14 @@ def lower_case(
     operands: list[Value] = []
     for operand in parsed.statement.operands:
         try:
-            operands.append(_operand(lowering, operand, parameters))
+            operands.append(operand_value(lowering, operand, parameters))
         except Poisoned:
             continue
         except DropcheckError as error:
             problems.extend(error.problems)
     if problems:
         raise DropcheckError(problems)
-    _check_range(lowering, parsed, operands)
+    check_range(lowering, parsed.statement, operands)
     return LoweredCase(
         parsed.statement.operators, tuple(operands), parsed.statement.at, tuple(lowering.notes)
     )
@@ -158,10 +191,15 @@ def _check_requires(
         except DropcheckError as error:
             problems.extend(error.problems)
             continue
+        if value.shape not in ((), None):
+            refused = node.at.error(
+                f"a condition is one truth, and this has shape {shape_text(value.shape or ())}",
+                "reduce it with all(…) or any(…)",
+            )
+            problems.extend(refused.problems)
+            continue
         known = lowering.plain(value)
-        if known is not None and not (
-            isinstance(known, float) and known != 0 and not math.isnan(known)
-        ):
+        if isinstance(known, float) and (known == 0 or math.isnan(known)):
             used = {n: v for n, v in parameters.items() if n in _names(node)}
             problems.append(
                 Problem(
@@ -174,94 +212,11 @@ def _check_requires(
     return broken
 
 
-def _operand(lowering: Lowering, node: Node, parameters: Mapping[str, ParameterValue]) -> Value:
-    value = lowering.lower(node)
-    if value.random:
-        raise _outside_an_operator(node, value, lowering)
-    if value.shape not in ((), None):
-        shape = ", ".join(map(str, value.shape or ()))
-        raise node.at.error(
-            f"a side of a claim is one number, and this has shape [{shape}]",
-            "pick an element, x[0], or reduce it: max(…), sum(…)",
-        )
-    if value.suspect is not None:
-        at, what = value.suspect
-        where = f" where {parameter_text(parameters)}" if parameters else ""
-        raise at.error(
-            f"{what}{where}",
-            "choose another value, add a condition such as 'requires: p < 1', or guard the "
-            "branch with where(…)",
-        )
-    known = lowering.plain(value)
-    if isinstance(known, float) and not math.isfinite(known):
-        raise node.at.error(f"this side of the claim is {known}", "a claim compares finite numbers")
-    return value
-
-
-def _outside_an_operator(node: Node, value: Value, lowering: Lowering) -> DropcheckError:
-    # Point at the random name itself, which is nearer to the mistake than the whole side.
-    culprit: Node = node
-    for below in _walk_outside_operators(node):
-        if isinstance(below, Name):
-            try:
-                found = lowering.scope.look_up(below.name, below.at)
-            except (DropcheckError, Poisoned):
-                continue
-            if isinstance(found, Value) and found.random:
-                culprit = below
-                break
-    del value
-    if isinstance(culprit, Name):
-        message = f"{culprit.name!r} is random, and stands outside an operator"
-    else:
-        message = "this is random, and stands outside an operator"
-    hint = "write what is claimed of it: E(…), Var(…), Std(…), P(…), …"
-    if isinstance(node, Call) and node.name in ("mean", "var", "std"):
-        operator = {"mean": "E", "var": "Var", "std": "Std"}[node.name]
-        hint = (
-            f"{node.name!r} is over the elements of one draw; did you mean {operator}(…), which "
-            f"speaks of the law, or E({node.name}(…))?"
-        )
-    return culprit.at.error(message, hint)
-
-
-def _walk_outside_operators(node: Node) -> list[Node]:
-    from dropcheck.language.scope import OPERATORS
-
-    if isinstance(node, Call) and node.name in OPERATORS:
-        return []
-    found = [node]
-    for below in children(node):
-        found.extend(_walk_outside_operators(below))
-    return found
-
-
-def _check_range(lowering: Lowering, parsed: ParsedClaim, operands: list[Value]) -> None:
-    if len(operands) != 3:
-        return
-    low, high = lowering.plain(operands[0]), lowering.plain(operands[2])
-    if parsed.statement.operators[0].startswith(">"):
-        low, high = high, low
-    if isinstance(low, float) and isinstance(high, float) and low > high:
-        raise parsed.statement.at.error(
-            f"this range is empty: its lower end {low:.12g} is above its upper end {high:.12g}",
-            "write the smaller number on the side of the smaller end",
-        )
-
-
 def _position(location: Location, text: str) -> Position:
     source = SourceText(
         text, location.file, ((location.line or 1, location.column or 1),), (location.text or text,)
     )
     return Position(source, 0, 0)
-
-
-def parameter_text(parameters: Mapping[str, ParameterValue]) -> str:
-    """Parameters as people write them: `p = 0.5, n = 10`."""
-    return ", ".join(
-        f"{name} = {value if isinstance(value, str) else f'{value:.12g}'}"
-        for name, value in parameters.items()
-    )
 
 
 def _names(node: Node) -> set[str]:
@@ -274,7 +229,8 @@ def _names(node: Node) -> set[str]:
 def used_names(parsed: ParsedClaim) -> set[str]:
     """Every name that the claim's texts mention, laws of the parameters included."""
     found: set[str] = set()
-    roots = [*parsed.statement.operands, *parsed.requires, *(line.right for line in parsed.model)]
+    roots: list[Node] = [*parsed.statement.operands, *parsed.requires, *parsed.laws.values()]
+    roots += [line.right for line in parsed.model]
     for root in roots:
         found |= _names(root)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ from dropcheck.language.builder import GraphBuilder
 from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.graph import Folder, Kind, Value
 from dropcheck.language.law_parts import domain_problem
-from dropcheck.language.laws import LAWS, argument_problem
+from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import LawParameterValue, Scope
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript
 from dropcheck.language.vocabulary import Law, Shape, ShapeError
 from dropcheck.language.wording import describe_shape, listed, memory_hint, shape_text
+
+MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class LawLowering(GraphBuilder):
                     name=name.name,
                     constant=self.folder.full(float(value), shape),
                 )
+        self.spend_draw(law.name, shape, name.at)
         return Value(
             Kind.DRAW,
             law.name,
@@ -127,13 +131,11 @@ class LawLowering(GraphBuilder):
             if isinstance(known, float) and not parameter.axes and not told:
                 problem = domain_problem(parameter, known)
                 if problem is not None:
-                    raise node.at.error(f"{law.name}: {problem}", f"write {signature(law)}")
-        known_values = [self.plain(value) for value in arguments]
-        settled = [value for value in known_values if value is not None]
-        if len(settled) == len(arguments) and not any(value.suspect for value in arguments):
-            problem = argument_problem(law, tuple(settled))
+                    raise node.at.error(f"{law.name}: {problem}", _about(law))
+        if not any(v.random or v.constant is None or v.suspect for v in arguments):
+            problem = self.folder.argument_problem(law, [value.constant for value in arguments])
             if problem is not None:
-                raise drawn.at.error(f"{law.name}: {problem}", f"write {signature(law)}")
+                raise drawn.at.error(f"{law.name}: {problem}", _about(law))
         if law.own_axes is None:
             return ()
         if any(value.shape is None for value in arguments):
@@ -141,7 +143,7 @@ class LawLowering(GraphBuilder):
         try:
             return law.own_axes(
                 tuple(value.shape for value in arguments if value.shape is not None),
-                tuple(known_values),
+                tuple(self.plain(value) for value in arguments),
             )
         except ShapeError as error:
             raise drawn.at.error(f"{law.name}: {error}") from None
@@ -187,22 +189,29 @@ class LawLowering(GraphBuilder):
                     "a shape must be fixed, and this one is random",
                     "draw the largest shape and mask what is too many",
                 )
+            if value.shape is not None and math.prod(value.shape) > MOST_AXES:
+                raise node.at.error(f"a shape has at most {MOST_AXES} axes", "write [n, m]")
             known = self.plain(value)
             if known is None:
                 return None
-            entries = known if isinstance(known, tuple) else (known,)
-            for entry in entries:
-                if not isinstance(entry, float) or entry != entry // 1 or not entry >= 1:
-                    shown = f"{entry:.12g}" if isinstance(entry, float) else "a list"
-                    raise node.at.error(
-                        f"a shape needs whole numbers of at least 1, and this is {shown}"
-                    )
-                if not entry <= 2**62:
-                    raise node.at.error(
-                        f"a shape of {entry:.3g} is too large", memory_hint(float(entry))
-                    )
-                dimensions.append(int(entry))
+            dimensions += [
+                self._dimension(entry, node.at)
+                for entry in (known if isinstance(known, tuple) else (known,))
+            ]
+        if len(dimensions) > MOST_AXES:
+            raise nodes[0].at.error(f"a shape has at most {MOST_AXES} axes", "write [n, m]")
         return tuple(dimensions)
+
+    def _dimension(self, entry: object, at: Position) -> int:
+        if isinstance(entry, float) and entry > 2**62:
+            raise at.error(f"a shape of {entry:.3g} is too large", memory_hint(entry))
+        if not isinstance(entry, float) or not entry >= 1 or entry != entry // 1:
+            shown = f"{entry:.12g}" if isinstance(entry, float) else "a list"
+            raise at.error(
+                f"a shape needs whole numbers of at least 1, and this is {shown}",
+                "write for example [10], or [n] with n a parameter",
+            )
+        return int(entry)
 
     def _no_operator(self, value: Value, at: Position) -> None:
         if value.estimated:
@@ -210,3 +219,8 @@ class LawLowering(GraphBuilder):
                 "an operator on the law stands in the model",
                 "operators such as E(…) belong in 'claim'",
             )
+
+
+def _about(law: Law) -> str:
+    """A law in one line, for one whose arguments are out of place."""
+    return f"{signature(law)}: {law.summary}"

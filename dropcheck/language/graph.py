@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dropcheck.language import scalars
+from dropcheck.language.laws import argument_problem
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Law, Shape
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""
+
+
+# A longer array is not turned into plain Python, which takes four times its memory.
+LARGEST_PLAIN = 2**16
 
 
 class Kind:
@@ -57,14 +62,36 @@ class Value:
     suspect: tuple[Position, str] | None = None
 
 
+def ordered(roots: Iterable[Value]) -> list[Value]:
+    """Every random value below some, each once, inputs before what is made from them.
+
+    What walks a graph by recursion and keeps what it has seen may walk these first: a model can
+    be thousands of lines deep.
+    """
+    done: set[int] = set()
+    found: list[Value] = []
+    stack = [(value, False) for value in reversed(list(roots))]
+    while stack:
+        value, inputs_done = stack.pop()
+        if id(value) in done or not value.random:
+            continue
+        if inputs_done:
+            done.add(id(value))
+            found.append(value)
+        else:
+            stack.append((value, True))
+            stack.extend((below, False) for below in reversed(value.inputs))
+    return found
+
+
 class Folder(Protocol):
     """Works out what is known before any draw."""
 
     def constant(self, value: Plain) -> Any:
         """The folder's own form of a known value."""
 
-    def plain(self, constant: Any) -> Plain:
-        """The known value in plain Python."""
+    def plain(self, constant: Any) -> Plain | None:
+        """The known value in plain Python, None where it is an array too large for that."""
 
     def full(self, value: float, shape: Shape) -> Any:
         """A known array with one value throughout, or None."""
@@ -79,6 +106,9 @@ class Folder(Protocol):
         takes_truth: bool,
     ) -> Any:
         """The result of an operation on known values, or None if it cannot be told here."""
+
+    def argument_problem(self, law: Law, constants: Sequence[Any]) -> str | None:
+        """What keeps known values from being the arguments of a law, or None."""
 
 
 def _told(compare: Callable[[float, float], bool]) -> Callable[[float, float], float]:
@@ -160,6 +190,10 @@ class PlainFolder:
             return float(function.scalar(*constants, **options))
         found = _ARITHMETIC.get(operation)
         return None if found is None else float(found(*constants))
+
+    def argument_problem(self, law: Law, constants: Sequence[Any]) -> str | None:
+        """What keeps known values from being the arguments of a law, or None."""
+        return argument_problem(law, tuple(constants))
 
 
 def hashable(value: Any) -> Any:

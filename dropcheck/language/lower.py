@@ -118,20 +118,22 @@ class Lowering(CallLowering):
 
     def _arithmetic(self, operator: str, left: Value, right: Value, node: Binary) -> Value:
         value = self.elementwise(operator, (left, right), node.at)
-        divisor = self.plain(right) if operator in ("/", "//", "%") else None
+        divides = operator in ("/", "//", "%") and right.shape == ()
+        divisor = self.plain(right) if divides else None
         if divisor == 0 and value.suspect is None:
             return dataclasses.replace(value, suspect=(node.right.at, "division by zero"))
         return value
 
     def _joined(self, operator: str, values: list[Value], at: Position) -> Value:
-        joined = values[0]
-        if len(values) == 1:
-            return joined
-        for value in values[1:]:
-            joined = self.elementwise(
-                operator, (joined, value), at, truth=True, takes_truth=True, guards=True
-            )
-        return joined
+        """All of them, or one of them: in pairs, so that many are not many levels deep."""
+        while len(values) > 1:
+            pairs = zip(values[::2], values[1::2], strict=False)
+            odd = values[-1:] if len(values) % 2 else []
+            values = [
+                self.elementwise(operator, pair, at, truth=True, takes_truth=True, guards=True)
+                for pair in pairs
+            ] + odd
+        return values[0]
 
     def _conditional(self, condition: Node, then: Node, otherwise: Node, at: Position) -> Value:
         asked = self.lower(condition)
@@ -190,10 +192,17 @@ class Lowering(CallLowering):
                 "an index in brackets must be fixed, and this one is random",
                 "take(x, i) picks elements by a random index",
             )
+        if value.shape not in ((), None):
+            raise node.at.error(
+                "an index in brackets is a number or a slice, and this is a list",
+                "take(x, [0, 2]) picks several elements",
+            )
         known = self.plain(value)
         if known is None:
             return None
         if not isinstance(known, float) or known != known // 1:
             shown = f"{known:.12g}" if isinstance(known, float) else "a list"
-            raise node.at.error(f"an index needs a whole number, and this is {shown}")
+            raise node.at.error(
+                f"an index needs a whole number, and this is {shown}", "indices count from 0"
+            )
         return int(max(-(2.0**62), min(known, 2.0**62)))

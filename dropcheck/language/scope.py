@@ -29,8 +29,6 @@ OPERATORS = {
     "Kurt": "standardised fourth moment",
 }
 
-KEYWORDS = ("and", "or", "not", "if", "else")
-
 
 @dataclass(frozen=True, slots=True)
 class LawParameterValue:
@@ -66,8 +64,6 @@ class Scope:
                 f"{name.name!r} is an operator of the language and cannot be redefined",
                 "choose another name",
             )
-        if name.name in KEYWORDS:
-            raise name.at.error(f"{name.name!r} is a word of the language", "choose another name")
         if name.name in self._values:
             taken = "a parameter" if name.name in self._parameters else "a line above"
             raise name.at.error(
@@ -95,10 +91,12 @@ class Scope:
                 raise Poisoned
             return found
         known = [*self._values, *CONSTANTS]
-        hint = suggestion(name, known)
-        if hint is None and (name in OPERATORS or name in LAWS):
-            what = "an operator" if name in OPERATORS else "a law"
-            hint = f"{name!r} is {what}, and takes its arguments in brackets"
+        if name in OPERATORS:
+            hint: str | None = f"{name!r} is an operator, and takes a quantity: {name}(…)"
+        elif name in LAWS:
+            hint = f"{name!r} is a law: draw from it on a line of the model, x ~ {name}(…)"
+        else:
+            hint = suggestion(name, known)
         if hint is None and known:
             names = ", ".join(sorted(self._values)) or "none"
             hint = f"define it in 'model' or 'parameters'; names defined here: {names}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dropcheck.language import scalars
 from dropcheck.language.functions import FUNCTIONS, called
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, ordered
 
 Plain = Callable[[Value], object]
 
@@ -75,7 +75,10 @@ def support(value: Value, plain: Plain) -> Hull:
         value: the quantity.
         plain: what is known of a fixed value, in plain Python, or None.
     """
-    return _Supports(plain).of(value)
+    supports = _Supports(plain)
+    for below in ordered([value]):  # inputs first: a model may be very deep
+        supports.of(below)
+    return supports.of(value)
 
 
 class _Supports:

@@ -13,94 +13,37 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dropcheck.language.functions import called
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, ordered
 
+# Laws with a power tail: their arguments say which moments exist. All others have every moment.
+_POWER_TAILS = frozenset({"student_t", "f", "cauchy", "pareto"})
 # Continuous laws whose density is positive at 0 wherever 0 lies inside their support.
 _POSITIVE_DENSITY = frozenset(
-    [
-        "normal",
-        "uniform",
-        "cauchy",
-        "student_t",
-        "laplace",
-        "logistic",
-        "gumbel",
-        "triangular",
-        "truncated_normal",
-    ]
+    {
+        *("normal", "uniform", "cauchy", "student_t", "laplace", "logistic", "gumbel"),
+        *("triangular", "truncated_normal"),
+    }
 )
 # Exponential moments exist for every rate: nothing that exp does to them leaves a heavy tail.
-_LIGHTER_THAN_EXPONENTIAL = frozenset(["normal", "rayleigh"])
+_LIGHTER_THAN_EXPONENTIAL = frozenset({"normal", "rayleigh"})
 _BOUNDED = frozenset(
-    [
-        "sin",
-        "cos",
-        "arctan",
-        "arctan2",
-        "tanh",
-        "sigmoid",
-        "erf",
-        "erfc",
-        "Phi",
-        "phi",
-        "sign",
-        "isclose",
-        "isfinite",
-        "softmax",
-        "one_hot",
-        "argmax",
-        "argmin",
-        "any",
-        "all",
-        "argsort",
-    ]
+    {
+        *("sin", "cos", "arctan", "arctan2", "tanh", "sigmoid", "erf", "erfc", "Phi"),
+        *("phi", "sign", "softmax", "one_hot", "argmax", "argmin", "argsort"),
+    }
 )
-# No larger than their arguments, up to a factor that does not vary.
+# No larger than the largest of their arguments, up to a factor and a summand that do not vary.
 _NO_HEAVIER = frozenset(
-    [
-        "abs",
-        "negative",
-        "floor",
-        "ceil",
-        "round",
-        "relu",
-        "leaky_relu",
-        "elu",
-        "selu",
-        "gelu",
-        "silu",
-        "softplus",
-        "minimum",
-        "maximum",
-        "where",
-        "conditional",
-        "sum",
-        "mean",
-        "max",
-        "min",
-        "sort",
-        "cumsum",
-        "cummax",
-        "diff",
-        "median",
-        "quantile",
-        "take",
-        "concat",
-        "stack",
-        "array",
-        "subscript",
-        "transpose",
-        "std",
-        "norm",
-        "logsumexp",
-        "diag",
-        "trace",
-        "sqrt_",
-        "arcsinh",
-        "clip",
-    ]
+    {
+        *("abs", "negative", "floor", "ceil", "round", "relu", "leaky_relu", "elu", "selu"),
+        *("gelu", "silu", "softplus", "minimum", "maximum", "where", "conditional", "sum"),
+        *("mean", "max", "min", "sort", "cumsum", "cummax", "diff", "median", "quantile"),
+        *("take", "concat", "stack", "array", "subscript", "transpose", "std", "norm"),
+        *("logsumexp", "diag", "trace", "arcsinh", "clip"),
+    }
 )
-_LOGARITHMIC = frozenset(["log", "log2", "log10", "log1p"])
+# Each value of these is one of the argument's, up to its sign.
+_SAME = frozenset({"abs", "negative", "subscript", "transpose"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +72,26 @@ def moment_order(value: Value, plain: Plain) -> Order:
         value: the quantity.
         plain: what is known of a fixed value, in plain Python, or None.
     """
-    if not value.random:
-        return ALL
+    orders: dict[int, Order] = {}
+    for below in ordered([value]):
+        orders[id(below)] = _order(below, [orders.get(id(v), ALL) for v in below.inputs], plain)
+    return orders.get(id(value), ALL)
+
+
+def _order(value: Value, orders: list[Order], plain: Plain) -> Order:
+    """The order of a random quantity, from those of what it is made from."""
     if value.kind == Kind.DRAW:
         return _of_draw(value, plain)
     name = called(value.operation)
     inputs = value.inputs
     if value.truth or name in _BOUNDED:
         return ALL
-    orders = [moment_order(below, plain) for below in inputs]
     if name in ("+", "-"):
         return _of_sum(value, orders)
     if name in ("*", "matmul", "dot", "outer"):
-        return _of_product(inputs[0], inputs[1], orders)
+        return _of_product(name, inputs, orders)
     if name == "/":
-        return _of_product_orders(inputs, orders[0], _of_reciprocal(inputs[1], plain))
-    if name == "square":
-        return _scaled(orders[0], 2)
+        return _of_factors(inputs, orders[0], _of_reciprocal(inputs[1], plain))
     if name == "**":
         return _of_power(value, orders, plain)
     if name == "sqrt":
@@ -153,26 +99,34 @@ def moment_order(value: Value, plain: Plain) -> Order:
     if name == "cbrt":
         return _scaled(orders[0], 1 / 3)
     if name == "var":
-        return _scaled(Order(orders[0].sure, orders[0].never), 2)
+        squared = _scaled(orders[0], 2)
+        spread = _independent(inputs[0]) and (inputs[0].shape or (1,))[-1] > 1
+        return Order(squared.sure, squared.never if spread else math.inf)
     if name in ("exp", "expm1", "sinh", "cosh"):
-        return _of_exponential(inputs[0], orders[0], plain)
-    if name in _LOGARITHMIC:
-        return Order(0.0, math.inf) if not orders[0].light else UNKNOWN
-    if name in _NO_HEAVIER:
-        sure = min(order.sure for order in orders)
-        alone = len(inputs) == 1 and name in ("abs", "negative", "sum", "mean", "subscript")
-        never = orders[0].never if alone and name in ("abs", "negative", "subscript") else math.inf
-        return Order(sure, never)
+        return _of_exponential(name, inputs[0], orders[0], plain)
+    if name in _NO_HEAVIER and not (name == "leaky_relu" and inputs[1].random):
+        # a sum of independent terms has no moment that one of them lacks
+        same = name in _SAME or (name in ("sum", "mean") and _independent(inputs[0]))
+        return Order(min(order.sure for order in orders), orders[0].never if same else math.inf)
     return UNKNOWN
+
+
+def _independent(value: Value) -> bool:
+    """Whether the elements of a quantity are independent draws from laws that are known."""
+    if value.kind != Kind.DRAW or value.law is None or value.law.own_axes is not None:
+        return False
+    return not any(argument.random for argument in value.inputs)
 
 
 def _of_draw(value: Value, plain: Plain) -> Order:
     law = value.law
     known = [plain(argument) for argument in value.inputs]
-    if law is None or any(argument is None for argument in known):
-        return UNKNOWN if any(a.random for a in value.inputs) else ALL
-    if any(isinstance(argument, tuple) for argument in known):
-        return ALL  # laws with lists are bounded or normal; arrays of parameters are not settled
+    if law is None or any(argument.random for argument in value.inputs):
+        return UNKNOWN  # the law of the arguments has a say
+    if law.name not in _POWER_TAILS:
+        return ALL
+    if not all(isinstance(argument, float) for argument in known):
+        return UNKNOWN  # arrays of arguments: each element has an order of its own
     order = float(law.moments(*known))
     return Order(order, order)
 
@@ -190,13 +144,23 @@ def _of_sum(value: Value, orders: list[Order]) -> Order:
     return Order(sure, math.inf)
 
 
-def _of_product(left: Value, right: Value, orders: list[Order]) -> Order:
+def _of_product(name: str, inputs: tuple[Value, ...], orders: list[Order]) -> Order:
+    left, right = inputs
+    if name == "*":
+        return _scaled(orders[0], 2) if left is right else _of_factors(inputs, *orders)
     if left is right:
-        return _scaled(orders[0], 2)
-    return _of_product_orders((left, right), *orders)
+        # a sum of squares, or products of unlike elements beside them
+        squares = name == "dot" or (name == "matmul" and len(left.shape or ()) == 1)
+        squared = _scaled(orders[0], 2)
+        return squared if squares else Order(squared.sure, math.inf)
+    product = _of_factors(inputs, *orders)
+    # in a sum of products heavy terms may cancel, unless they are independent
+    heavy = [value for value, order in zip(inputs, orders, strict=True) if order.never < math.inf]
+    kept = name == "outer" or all(_independent(value) for value in heavy)
+    return product if kept else Order(product.sure, math.inf)
 
 
-def _of_product_orders(inputs: tuple[Value, ...], first: Order, second: Order) -> Order:
+def _of_factors(inputs: tuple[Value, ...], first: Order, second: Order) -> Order:
     left, right = inputs
     if not left.random or not right.random:
         varied = first if left.random else second
@@ -204,13 +168,23 @@ def _of_product_orders(inputs: tuple[Value, ...], first: Order, second: Order) -
         never = varied.never if _nowhere_zero(fixed) else math.inf
         return Order(varied.sure, never)
     if not left.sources & right.sources:
-        return Order(min(first.sure, second.sure), min(first.never, second.never))
+        # a factor that is not always 0 cannot mend an independent one
+        never = min(
+            first.never if _not_always_zero(right, second) else math.inf,
+            second.never if _not_always_zero(left, first) else math.inf,
+        )
+        return Order(min(first.sure, second.sure), never)
     if math.inf in (first.sure, second.sure):
         # Hölder: a factor with every moment costs nothing
         return Order(min(first.sure, second.sure), math.inf)
     if first.sure == 0 or second.sure == 0:
         return UNKNOWN
     return Order(1 / (1 / first.sure + 1 / second.sure), math.inf)
+
+
+def _not_always_zero(value: Value, order: Order) -> bool:
+    """Whether a random quantity is known to differ from 0 now and then."""
+    return order.never < math.inf or _independent(value)
 
 
 def _nowhere_zero(fixed: Value) -> bool:
@@ -247,15 +221,16 @@ def _of_power(value: Value, orders: list[Order], plain: Plain) -> Order:
     return _scaled(_of_reciprocal(value.inputs[0], plain), -exponent)
 
 
-def _of_exponential(argument: Value, order: Order, plain: Plain) -> Order:
+def _of_exponential(name: str, argument: Value, order: Order, plain: Plain) -> Order:
     """Exp outgrows every power of a law with a power tail."""
     base, sign = _unsigned(argument, plain)
     if base.kind == Kind.DRAW and base.law is not None and sign:
         known = [plain(found) for found in base.inputs]
         if all(isinstance(found, float) for found in known):
             low, high = base.law.support(*known)
-            reaches = (high if sign > 0 else -low) == math.inf
-            if not reaches:
+            upward, downward = (high, -low) if sign > 0 else (-low, high)
+            grows_down = name in ("sinh", "cosh")
+            if math.inf not in ((upward, downward) if grows_down else (upward,)):
                 return ALL
             if order.never < math.inf:
                 return Order(0.0, 0.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from dropcheck.claims.registry import Value
 from dropcheck.language.vocabulary import Shape
 
 
@@ -31,10 +32,35 @@ def memory_text(size: float) -> str:
     """A size in bytes as people write it.
 
     >>> memory_text(8e12), memory_text(2**30)
-    ('7.3 TiB', '1 GiB')
+    ('7.28 TiB', '1 GiB')
     """
+    if size == float("inf"):
+        return "more than any machine has"
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if size < 1024:
             return f"{size:.3g} {unit}" if size != round(size, 1) else f"{size:.4g} {unit}"
         size /= 1024
     return f"{size:.2g} EiB"
+
+
+def time_text(nanoseconds: float) -> str:
+    """A span of time as people write it.
+
+    >>> time_text(2e9), time_text(9e13), time_text(4e20)
+    ('2 seconds', '25 hours', 'more than a year')
+    """
+    seconds = nanoseconds / 1e9
+    if seconds > 366 * 86400:
+        return "more than a year"
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} seconds"
+
+
+def parameter_text(parameters: Mapping[str, Value]) -> str:
+    """Parameters as people write them: `p = 0.5, n = 10`."""
+    return ", ".join(
+        f"{name} = {value if isinstance(value, str) else f'{value:.12g}'}"
+        for name, value in parameters.items()
+    )

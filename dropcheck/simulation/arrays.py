@@ -12,8 +12,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import Plain
-from dropcheck.language.vocabulary import Function, Shape
+from dropcheck.language.graph import LARGEST_PLAIN, Plain
+from dropcheck.language.laws import argument_problem
+from dropcheck.language.vocabulary import Function, Law, Shape
 from dropcheck.simulation import kernels
 
 Array = npt.NDArray[Any]
@@ -141,8 +142,10 @@ class ArrayFolder:
         """A number or nested tuples as an array with an axis of draws."""
         return np.asarray(value, dtype=np.float64)[..., np.newaxis]
 
-    def plain(self, constant: Any) -> Plain:
-        """An array without its axis of draws, as plain Python."""
+    def plain(self, constant: Any) -> Plain | None:
+        """An array without its axis of draws, as plain Python; None where it is a large one."""
+        if constant.size > LARGEST_PLAIN:
+            return None
         return _tuples(constant[..., 0].astype(np.float64).tolist())
 
     def full(self, value: float, shape: Shape) -> Array:
@@ -163,6 +166,16 @@ class ArrayFolder:
         values = constants if takes_truth else [number(value) for value in constants]
         with np.errstate(all="ignore"):
             return kernel(operation)(*values, **options)
+
+    def argument_problem(self, law: Law, constants: Sequence[Any]) -> str | None:
+        """What keeps fixed arrays from being the arguments of a law, or None."""
+        plain = [self.plain(constant) for constant in constants]
+        if None not in plain:
+            return argument_problem(law, tuple(plain))
+        from dropcheck.simulation.arguments import first_bad_argument  # only where there are many
+
+        found = first_bad_argument(law.name, [number(constant) for constant in constants])
+        return None if found is None else found.message
 
 
 def _tuples(value: Any) -> Plain:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dropcheck.language.cost import draw_cost, work
 from dropcheck.language.crossing import below
 from dropcheck.language.crossing import crossing as crossed_at
-from dropcheck.language.functions import called
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.wording import memory_text
 from dropcheck.simulation.arrays import Array, crossed_product, kernel
 from dropcheck.simulation.program import Program, Step, Term, computed
@@ -24,37 +24,6 @@ BLOCKS_OF_SPAN = 16
 # All arrays of one draw together may not take more than this.
 MOST_BYTES = 2**31
 
-# Rough nanoseconds an element; only the default budget and the size of a pilot depend on them.
-_LAW_COST = {
-    "bernoulli": 1.0,
-    "rademacher": 1.0,
-    "uniform": 2.5,
-    "exponential": 5.0,
-    "laplace": 6.0,
-    "normal": 9.0,
-    "discrete_uniform": 5.0,
-}
-_OTHER_LAW_COST = 40.0
-_CHEAP = frozenset(
-    [
-        "+",
-        "-",
-        "*",
-        "/",
-        "negative",
-        "==",
-        "!=",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "and",
-        "or",
-        "not",
-        "conditional",
-        "subscript",
-    ]
-)
 # A multiply-add within a matrix product, and what each of its results costs afterwards.
 PRODUCT_COST = 0.035
 TERM_COST = 3.0
@@ -64,7 +33,6 @@ SMALLEST_BATCH = 8
 LARGEST_BATCH = 128
 # Both sides of all pairs of one batch together: past the caches, far from the memory's end.
 SIDES_BYTES = 2**25
-_LINEAR_ALGEBRA = frozenset({"inv", "solve", "det", "qr_q", "cholesky", "eigvalsh"})
 
 
 class ProgramBuilder:
@@ -82,12 +50,12 @@ class ProgramBuilder:
         if known is not None:
             return known
         # a fixed value needs nothing else: it is already worked out
-        if value.random:
-            for below in value.inputs:
-                self.register(below)
-        self._registers[id(value)] = len(self._values)
-        self._values.append(value)
-        return len(self._values) - 1
+        needed = [one for found in ordered([value]) for one in (*found.inputs, found)] or [value]
+        for one in needed:
+            if id(one) not in self._registers:
+                self._registers[id(one)] = len(self._values)
+                self._values.append(one)
+        return self._registers[id(value)]
 
     def term(self, factors: tuple[tuple[int, int], ...], given: int | None, **how: bool) -> int:
         """The column of an integrand in the array of sums."""
@@ -287,22 +255,10 @@ def _plan(targets: list[Value], values: list[Value]) -> _Crossing | None:
 
 
 def _cost(value: Value) -> float:
-    count = float(math.prod(value.shape or ()))
+    shape = value.shape or ()
     if value.kind == Kind.DRAW:
-        return count * _LAW_COST.get(value.operation, _OTHER_LAW_COST)
-    if value.operation in _CHEAP:
-        return count
-    name = called(value.operation)
-    read = float(sum(math.prod(below.shape or ()) for below in value.inputs))
-    if name == "matmul":
-        inner = (value.inputs[0].shape or (1,))[-1]
-        return count * inner + read
-    if name in _LINEAR_ALGEBRA:
-        side = (value.inputs[0].shape or (1,))[-1]
-        return 500.0 + read * side
-    if name in ("sort", "argsort", "median", "quantile"):
-        return 60.0 * read
-    return 10.0 * count + 3.0 * read
+        return draw_cost(value.operation, shape)
+    return work(value.operation, shape, [below.shape or () for below in value.inputs])
 
 
 def _rarity(value: Value) -> float:

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.linear import combined, linear
 from dropcheck.language.outlook import sides
 from dropcheck.language.support import Hull
@@ -153,7 +153,7 @@ def certainty(lowered: LoweredCase) -> Certainty | None:
 def _counterexamples(operator: Value, claimed: float, *, favour: bool) -> Program:
     event = operator.inputs[0]
     if favour:
-        event = _favoured(event, _FAVOURED if claimed == 1 else _FAVOURED_WHEN_DENIED, {})
+        event = _favoured(event, denied=claimed == 0)
     if claimed == 0:
         event = dataclasses.replace(
             event,
@@ -174,18 +174,30 @@ def _counterexamples(operator: Value, claimed: float, *, favour: bool) -> Progra
     return builder.build()
 
 
-def _favoured(value: Value, names: dict[str, str], known: dict[int, Value]) -> Value:
-    """The same value with its comparisons taking near ties in the claim's favour."""
-    if not value.random or value.kind != Kind.COMPUTED:
+def _favoured(event: Value, *, denied: bool) -> Value:
+    """The same event with its comparisons taking near ties in the claim's favour.
+
+    Args:
+        event: the event.
+        denied: whether the claim is that it never holds.
+    """
+    known: dict[tuple[int, bool], Value] = {}
+    for value in ordered([event]):
+        for turned in (False, True):
+            known[id(value), turned] = _with_favour(value, turned, known)
+    return known.get((id(event), denied), event)
+
+
+def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value]) -> Value:
+    if value.kind != Kind.COMPUTED:
         return value
-    found = known.get(id(value))
-    if found is None:
-        inputs = tuple(_favoured(below, names, known) for below in value.inputs)
-        operation = names.get(value.operation, value.operation)
-        same = operation == value.operation and inputs == value.inputs
-        found = value if same else dataclasses.replace(value, operation=operation, inputs=inputs)
-        known[id(value)] = found
-    return found
+    names = _FAVOURED_WHEN_DENIED if denied else _FAVOURED
+    operation = names.get(value.operation, value.operation)
+    below = denied != (operation == "not")  # what is denied within is wished the other way round
+    inputs = tuple(known.get((id(found), below), found) for found in value.inputs)
+    if operation == value.operation and inputs == value.inputs:
+        return value
+    return dataclasses.replace(value, operation=operation, inputs=inputs)
 
 
 def proportion(lowered: LoweredCase) -> Proportion | None:

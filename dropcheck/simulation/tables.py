@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.language.functions import called
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.number_functions import NUMBER_FUNCTIONS
 from dropcheck.language.vocabulary import Shape
 from dropcheck.simulation.arrays import Array
@@ -60,10 +60,13 @@ def truths(values: Sequence[Value]) -> tuple[Value, ...] | None:
     (shape,) = shapes
     found: dict[int, Value] = {}
     for value in values:
-        below = _truths_below(value, shape or (), {})
-        if below is None:
+        known: dict[int, list[Value] | None] = {}
+        for below in ordered([value]):  # inputs first: a model may be very deep
+            _truths_below(below, shape or (), known)
+        parts = known[id(value)]
+        if parts is None:
             return None
-        found.update({id(truth): truth for truth in below})
+        found.update({id(truth): truth for truth in parts})
     return tuple(found.values()) if 0 < len(found) <= MOST_TRUTHS else None
 
 
@@ -81,7 +84,8 @@ def _truths_below(
     elif called(value.operation) in _ELEMENTWISE and value.shape == shape:
         parts = [_truths_below(below, shape, known) for below in value.inputs]
         if all(part is not None for part in parts):
-            found = [truth for part in parts if part is not None for truth in part]
+            each = {id(truth): truth for part in parts if part is not None for truth in part}
+            found = list(each.values())
     if found is None and value.truth and value.shape == shape:
         found = [value]
     known[id(value)] = found
