@@ -125,12 +125,11 @@ class Functional:
         points = means.shape[1]
         known: dict[int, Array] = {}
         with np.errstate(all="ignore"):
-            return [
-                np.broadcast_to(self._value(operand, means, centres, known), (points,)).astype(
-                    np.float64
-                )
-                for operand in self.operands
-            ]
+            values = [self._value(operand, means, centres, known) for operand in self.operands]
+        return [
+            value if value.shape == (points,) else np.broadcast_to(value, (points,)).copy()
+            for value in (np.asarray(value, dtype=np.float64) for value in values)
+        ]
 
     def _value(
         self, value: Value, means: Floats, centres: Floats, known: dict[int, Array]

@@ -158,6 +158,8 @@ class Program:
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
         """Comparisons in which some draws differ, but by no more than rounding could have made."""
         found: list[Value] = []
+        if not any(step.value.operation in COMPARISONS for step in self.steps):
+            return found
 
         def observe(value: Value, inputs: list[Array]) -> None:
             if value.operation in COMPARISONS and np.any(nearly_tied(*inputs)):
@@ -244,6 +246,8 @@ class _Moments:
             return np.ones(self._draws)
         if product.ndim > 1:
             product = product.reshape(-1, product.shape[-1]).mean(axis=0)
+        if product.shape == (self._draws,):
+            return product
         return np.broadcast_to(product, (self._draws,))
 
     def _every(self, term: Term) -> Array:
