@@ -137,7 +137,7 @@ def number_text(value: float) -> str:
     ('2', '0.1', '1e-9')
     """
     if math.isinf(value):
-        return "1e999" if value > 0 else "-1e999"  # `inf` would be a name
+        return "inf" if value > 0 else "-inf"  # the constant of that name
     if value == int(value) and abs(value) < _LARGEST_WHOLE:
         return ("-" if math.copysign(1.0, value) < 0 else "") + str(abs(int(value)))
     mantissa, separator, exponent = repr(value).partition("e")

@@ -1,0 +1,187 @@
+"""`mutate`: the options, and from them to errors planted in claims."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dropcheck.cli import completion, values
+from dropcheck.cli.execute import ExitCode, complain, in_file_order
+from dropcheck.cli.output import emit, interactive
+from dropcheck.errors import DropcheckError
+from dropcheck.results import Settings
+
+if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
+    from dropcheck.mutation.outcome import ClaimResult, MutationRun
+
+ALPHA = 1e-6
+
+
+def mutate(  # one argument an option: this is the list that `--help` shows
+    *,
+    claims: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Ids or globs of claims; all of them where none is named.",
+            metavar="CLAIMS",
+            show_default=False,
+            autocompletion=completion.claim_ids,
+        ),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            help="The claims file; otherwise claims.yaml here, otherwise the claims that ship.",
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag",
+            metavar="TAG",
+            help="Only claims with this tag.",
+            autocompletion=completion.tags,
+        ),
+    ] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option(
+            "--alpha",
+            metavar="NUMBER",
+            help="The chance that any verdict on a mutant of the file is wrong [default: 1e-6].",
+        ),
+    ] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option("--seed", metavar="N|fresh", help="The seed of all draws [default: 0]."),
+    ] = None,
+    max_draws: Annotated[
+        str | None,
+        typer.Option(
+            "--max-draws",
+            metavar="N",
+            help="Give up on a trial after so many draws [default: 8 times what the claim took, "
+            "and 8 times that at last].",
+        ),
+    ] = None,
+    threads: Annotated[
+        str | None,
+        typer.Option(
+            "--threads", metavar="N", help="Claims to try at a time; no result depends on it."
+        ),
+    ] = None,
+    format_name: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="table|json",
+            help="What to print [default: table].",
+            show_default=False,
+            autocompletion=completion.formats,
+        ),
+    ] = "table",
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Name every mutant that was not refuted.")
+    ] = False,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", help="Show no progress on a terminal.")
+    ] = False,
+) -> None:
+    """Plant errors in claims, and see that each is refuted.
+
+    A claim that no error makes false says nothing. The exit code is 1 where a false mutant
+    survives or a claim cannot fail, and 4 where a mutant is undecided.
+    """
+    read = values.Collector()
+    error = read.read("--alpha", alpha, values.probability, "a number between 0 and 1")
+    chosen_seed = read.read("--seed", seed, values.seed, "a whole number, or fresh")
+    most = read.read("--max-draws", max_draws, values.whole(1, 2**62), "a whole number from 1 on")
+    count = read.read(
+        "--threads",
+        threads,
+        values.whole(1, values.MOST_THREADS),
+        f"a whole number from 1 to {values.MOST_THREADS}",
+    )
+    known = " or ".join(values.FORMATS)
+    chosen = read.read("--format", format_name, values.one_of(values.FORMATS), known)
+    read.finish()
+    settings = Settings(error or ALPHA, chosen_seed or 0, max_draws=most, threads=count)
+    limits = {"--alpha": alpha, "--max-draws": max_draws}
+    run = _carried_out(file, claims or [], tag or [], settings, limits, progress=not no_progress)
+
+    from dropcheck.report.mutation import mutation_json, mutation_report
+    from dropcheck.report.terminal import terminal_of
+
+    if chosen == "json":
+        text = mutation_json(run)
+    else:
+        text = mutation_report(run, terminal_of(sys.stdout), verbose=verbose)
+    problem = emit(text, sys.stdout)
+    complain([problem] if problem is not None else [])
+    raise typer.Exit(ExitCode.ERROR if problem is not None else exit_code(run))
+
+
+def exit_code(run: MutationRun) -> ExitCode:
+    """The exit code: an error that passes outranks one that is undecided."""
+    if run.interrupted:
+        return ExitCode.INTERRUPTED
+    if any(claim.failed for claim in run.claims):
+        return ExitCode.FAILED
+    if any(claim.undecided for claim in run.claims):
+        return ExitCode.UNDECIDED
+    return ExitCode.PASSED
+
+
+def _carried_out(
+    file: str | None,
+    patterns: list[str],
+    tags: list[str],
+    settings: Settings,
+    limits: Mapping[str, str | None],
+    *,
+    progress: bool,
+) -> MutationRun:
+    """Read the file, choose its claims, and plant errors in them; an interruption ends it early."""
+    from dropcheck.claims.reader import load_registry
+    from dropcheck.claims.selection import select_claims
+    from dropcheck.language.checks import check_registry
+
+    registry = load_registry(file)
+    checked = check_registry(registry)
+    if checked.problems:
+        raise DropcheckError(in_file_order(checked.problems))
+    selected = select_claims(registry, patterns, tags)
+
+    from dropcheck.mutation.outcome import MutationRun
+    from dropcheck.mutation.run import mutate_claims
+    from dropcheck.report.progress import progress as shown
+
+    started = time.perf_counter()
+    done: list[ClaimResult] = []
+    interrupted = False
+    try:
+        with shown(len(selected), progress and interactive()) as advance:
+            for result in mutate_claims(selected, settings, registry):
+                done.append(result)
+                advance(result.claim.id)
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = time.perf_counter() - started
+    repeats = {claim.id: _repeat(claim.id, file, settings.seed, limits) for claim in selected}
+    return MutationRun(registry.name, settings, tuple(done), seconds, interrupted, repeats)
+
+
+def _repeat(claim: str, file: str | None, seed: int, limits: Mapping[str, str | None]) -> str:
+    """The command that tries one claim's mutants again, with the same draws."""
+    words = ["dropcheck", "mutate", claim, "--verbose"]
+    words += ["--file", file] if file is not None else []
+    words += [f"{name}={text}" for name, text in limits.items() if text is not None]
+    return shlex.join([*words, "--seed", str(seed)])

@@ -1,0 +1,1 @@
+"""Errors planted in claims, to see that each is refuted: a claim that cannot fail says nothing."""

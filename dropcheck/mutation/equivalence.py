@@ -1,0 +1,106 @@
+"""Whether two readings of a case are the same mathematics, told before any draw."""
+
+from __future__ import annotations
+
+import math
+
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Folder, Kind, Plain, Value
+
+# Two known numbers are the same to within this share of the larger: rounding in another order.
+ROUNDING = 1e-12
+_COMMUTE = frozenset({"+", "*", "and", "or", "==", "!="})
+
+
+def same_case(first: LoweredCase, second: LoweredCase, folder: Folder) -> bool:
+    """Whether two cases state the same of the same draws, once all that is known is worked out.
+
+    Equal graphs are the same claim; unlike ones may be so all the same, which only draws can tell.
+    """
+    return first.operators == second.operators and all(
+        same_value(a, b, folder) for a, b in zip(first.operands, second.operands, strict=True)
+    )
+
+
+def same_value(first: Value, second: Value, folder: Folder) -> bool:
+    """Whether two quantities are computed alike from the same draws."""
+    return _Comparison(folder).same(first, second)
+
+
+def fixed_change(first: LoweredCase, second: LoweredCase, folder: Folder) -> float | None:
+    r"""The relative change of the one fixed side by which two cases differ; None where not so.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> from dropcheck.language.cases import lower_case, parse_claim
+    >>> from dropcheck.language.graph import PlainFolder
+    >>> def read(claim):
+    ...     text = f"dropcheck: 1\nclaims: {{c: {{title: t, model: 'x ~ normal(0, 1)', {claim}}}}}"
+    ...     case = read_text(text).expand()[0]
+    ...     return lower_case(parse_claim(case.claim), case.parameters, PlainFolder())
+    >>> fixed_change(read("claim: Var(x) == 1"), read("claim: Var(x) == 5/4"), PlainFolder())
+    0.25
+    """
+    if first.operators != second.operators:
+        return None
+    changes = [
+        (a, b)
+        for a, b in zip(first.operands, second.operands, strict=True)
+        if not same_value(a, b, folder)
+    ]
+    if len(changes) != 1:
+        return None
+    known = [_plain(value, folder) for value in changes[0]]
+    if not all(isinstance(value, float) for value in known):
+        return None
+    old, new = (value for value in known if isinstance(value, float))
+    return abs(new - old) / abs(old) if old else math.inf
+
+
+def _plain(value: Value, folder: Folder) -> Plain | None:
+    if value.random or value.estimated or value.constant is None:
+        return None
+    return folder.plain(value.constant)
+
+
+class _Comparison:
+    """Compares two graphs, each pair of values once."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._told: dict[tuple[int, int], bool] = {}
+
+    def same(self, first: Value, second: Value) -> bool:
+        key = (id(first), id(second))
+        if key not in self._told:
+            self._told[key] = self._same(first, second)
+        return self._told[key]
+
+    def _same(self, first: Value, second: Value) -> bool:
+        one, other = _plain(first, self._folder), _plain(second, self._folder)
+        if one is not None and other is not None:
+            return first.shape == second.shape and _close(one, other)
+        if first.kind != second.kind or first.operation != second.operation:
+            return False
+        if first.options != second.options or first.shape != second.shape:
+            return False
+        # two draws from one law are two quantities; in both readings the name tells which
+        if first.kind == Kind.DRAW and first.name != second.name:
+            return False
+        if len(first.inputs) != len(second.inputs):
+            return False
+        if all(self.same(a, b) for a, b in zip(first.inputs, second.inputs, strict=True)):
+            return True
+        turned = first.operation in _COMMUTE and len(first.inputs) == 2
+        return turned and (
+            self.same(first.inputs[0], second.inputs[1])
+            and self.same(first.inputs[1], second.inputs[0])
+        )
+
+
+def _close(first: Plain, second: Plain) -> bool:
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return len(first) == len(second) and all(map(_close, first, second))
+    if isinstance(first, float) and isinstance(second, float):
+        both_nan = math.isnan(first) and math.isnan(second)
+        return both_nan or first == second or math.isclose(first, second, rel_tol=ROUNDING)
+    return False

@@ -1,0 +1,125 @@
+"""What became of the errors planted in a registry, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from dropcheck.claims.registry import Claim, Value
+from dropcheck.results import Settings, Verdict
+
+
+class Fate(StrEnum):
+    """What became of one mutant.
+
+    A mutant is a statement of its own, and either true or false. A true one cannot be refuted and
+    counts neither for nor against its claim; nor does one that nothing could ever decide. A false
+    one that is not refuted is a survivor.
+    """
+
+    REFUTED = "refuted"
+    SAME = "the same"  # at every case of the claim it works out as the claim itself
+    TRUE = "true as well"  # verified, at each case that it was tried at
+    BELOW = "below the resolution"  # false, and too near to the truth to be told from it
+    UNDECIDED = "undecided"
+    BORDER = "on the border"  # `<` and `>` where the sides are equal, which no draws can tell
+    MEANINGLESS = "meaningless"  # no number to judge: undefined in its draws, or without a moment
+
+
+# Of fewer errors in a model nothing is concluded.
+FEW = 3
+SURVIVING = (Fate.BELOW, Fate.UNDECIDED)
+TRUE = (Fate.SAME, Fate.TRUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A claim with one error planted in it."""
+
+    claim: Claim
+    operator: str
+    changed: str  # the line that differs, `model: …` or `claim: …`
+    in_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MutantResult:
+    """What became of one mutant, told at `parameters`.
+
+    `shows_at` names values, which the claim does not try, at which the claim is verified and the
+    mutant refuted.
+    """
+
+    mutant: Mutant
+    fate: Fate
+    parameters: dict[str, Value]
+    draws: int
+    reason: str | None = None
+    shows_at: dict[str, Value] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """All mutants of one claim; `skipped` says why there are none."""
+
+    claim: Claim
+    verdict: Verdict | None  # of the claim itself, at the case where its mutants are tried first
+    parameters: dict[str, Value]
+    mutants: tuple[MutantResult, ...]
+    draws: int
+    seconds: float
+    skipped: str | None = None
+
+    def count(self, *fates: Fate) -> int:
+        """How many mutants ended in one of these ways."""
+        return sum(mutant.fate in fates for mutant in self.mutants)
+
+    @property
+    def toothless(self) -> bool:
+        """Whether no planted error was refuted although there were some: it cannot fail."""
+        return bool(self.mutants) and not self.count(Fate.REFUTED)
+
+    @property
+    def blind(self) -> bool:
+        """Whether no error in the model was refuted, of several: it is true of any model."""
+        planted = [one for one in self.mutants if one.mutant.in_model]
+        return len(planted) >= FEW and all(one.fate is not Fate.REFUTED for one in planted)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it lets an error pass, cannot fail at all, or is refuted itself."""
+        return bool(self.count(Fate.BELOW)) or self.toothless or self.verdict is Verdict.REFUTED
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it, or one of its mutants, was left undecided."""
+        return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.INCONCLUSIVE
+
+
+@dataclass(frozen=True, slots=True)
+class MutationRun:
+    """All claims of one run."""
+
+    registry: str
+    settings: Settings
+    claims: tuple[ClaimResult, ...]
+    seconds: float
+    interrupted: bool = False
+    repeats: Mapping[str, str] = field(default_factory=dict)  # claim → the command for it alone
+
+    def count(self, *fates: Fate) -> int:
+        """How many mutants of all claims ended in one of these ways."""
+        return sum(claim.count(*fates) for claim in self.claims)
+
+    @property
+    def mutants(self) -> Iterable[MutantResult]:
+        """The mutants of all claims, in order."""
+        return (mutant for claim in self.claims for mutant in claim.mutants)
+
+    @property
+    def score(self) -> float | None:
+        """The share refuted of the mutants that are not true; None where there are none."""
+        refuted = self.count(Fate.REFUTED)
+        false = refuted + self.count(*SURVIVING)
+        return refuted / false if false else None

@@ -1,0 +1,190 @@
+"""Where an error may be planted: the nodes of a claim, each with what its place makes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from dropcheck.language.cases import ParsedClaim
+from dropcheck.language.functions import FUNCTIONS
+from dropcheck.language.laws import LAWS
+from dropcheck.language.syntax import (
+    Array,
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Logic,
+    ModelLine,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Slice,
+    Statement,
+    Subscript,
+    Transpose,
+    children,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What is mutated of a claim: its model and its statement, as nodes."""
+
+    model: tuple[ModelLine, ...]
+    statement: Statement
+
+    @classmethod
+    def of(cls, parsed: ParsedClaim) -> Texts:
+        """Those of a claim as it was read."""
+        return cls(parsed.model, parsed.statement)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A node, and what its place makes of it.
+
+    `side` is a whole side of the statement and `line` the whole right side of a line that names
+    an expression; `counts` is a shape, an index or an option, where only whole numbers serve;
+    `law` is the law itself right of `~`, with or without its shape; `exponent` stands right of
+    `**`; `above` is the node that this one is a part of; `stated` stands in the statement.
+    """
+
+    node: Node
+    side: bool = False
+    line: bool = False
+    counts: bool = False
+    law: bool = False
+    exponent: bool = False
+    above: Node | None = None
+    stated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the operators need to know of a claim.
+
+    `shares` are the names that stand for probabilities, `whole` the parameters that are whole,
+    `numbers` all parameters that are numbers. A constant is changed by the share `step`, a term
+    of a side by the number `zero`.
+    """
+
+    shares: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    step: float = 0.03
+    zero: float = 0.03
+
+
+Rewrite = Callable[[Spot], Iterable[Node]]
+"""What may stand in a node's place, each an error of one kind."""
+
+
+def everywhere(texts: Texts, rewrite: Rewrite) -> Iterator[Texts]:
+    """The claim with one node rewritten, for every node, statement first."""
+    statement = texts.statement
+    for index, operand in enumerate(statement.operands):
+        for found in _rewritten(Spot(operand, side=True, stated=True), rewrite):
+            operands = _replaced(statement.operands, index, found)
+            yield Texts(texts.model, dataclasses.replace(statement, operands=operands))
+    for index, line in enumerate(texts.model):
+        for found in _rewritten(Spot(line.right, line=not line.drawn, law=line.drawn), rewrite):
+            changed = dataclasses.replace(line, right=found)
+            yield Texts(_replaced(texts.model, index, changed), statement)
+
+
+def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[Node]:
+    """The node with itself or one node below it rewritten."""
+    yield from rewrite(spot)
+    below = children(spot.node)
+    for index, child in enumerate(below):
+        for found in _rewritten(_below(spot, index, child), rewrite):
+            yield rebuilt(spot.node, _replaced(below, index, found))
+
+
+def _below(spot: Spot, index: int, child: Node) -> Spot:
+    """What the place of a child makes of it."""
+    node = spot.node
+    counts = spot.counts or isinstance(node, Slice)
+    law = False
+    exponent = isinstance(node, Binary) and node.operator == "**" and index == 1
+    if isinstance(node, Subscript):
+        law = spot.law and index == 0
+        counts = counts or index > 0
+    elif isinstance(node, Call):
+        counts = counts or _asks_whole(node, index)
+    return Spot(child, counts=counts, law=law, exponent=exponent, above=node, stated=spot.stated)
+
+
+def _asks_whole(call: Call, index: int) -> bool:
+    """Whether an argument is one that must be fixed, or whole."""
+    law, function = LAWS.get(call.name), FUNCTIONS.get(call.name)
+    if law is not None:
+        asked = {parameter.name: parameter.domain.whole for parameter in law.parameters}
+    elif function is not None:
+        asked = {parameter.name: parameter.option for parameter in function.parameters}
+    else:
+        return False
+    if index >= len(call.arguments):
+        return asked.get(call.keywords[index - len(call.arguments)][0], False)
+    return list(asked.values())[min(index, len(asked) - 1)] if asked else False
+
+
+def _replaced(items: tuple, index: int, item: object) -> tuple:  # type: ignore[type-arg]  # any
+    return (*items[:index], item, *items[index + 1 :])
+
+
+def rebuilt(node: Node, below: tuple[Node, ...]) -> Node:
+    """The node with other children, given in the order of `children`.
+
+    >>> from dropcheck.claims.registry import SourceText
+    >>> from dropcheck.language.parser import parse_expression
+    >>> node = parse_expression(SourceText.plain("f(a, k=b) if c else x[1:]"))
+    >>> rebuilt(node, children(node)) == node
+    True
+    """
+    match node:
+        case Call(arguments=arguments, keywords=keywords):
+            count = len(arguments)
+            names = [name for name, _ in keywords]
+            named = tuple(zip(names, below[count:], strict=True))
+            return dataclasses.replace(node, arguments=below[:count], keywords=named)
+        case Negative() | Not():
+            return dataclasses.replace(node, operand=below[0])
+        case Binary():
+            return dataclasses.replace(node, left=below[0], right=below[1])
+        case Compare() | Logic():
+            return dataclasses.replace(node, operands=below)
+        case Conditional():
+            return Conditional(node.at, condition=below[1], then=below[0], otherwise=below[2])
+        case Array():
+            return Array(node.at, below)
+        case Slice(start=start, stop=stop, step=step):
+            left = iter(below)
+            ends = (None if end is None else next(left) for end in (start, stop, step))
+            return Slice(node.at, *ends)
+        case Subscript():
+            return Subscript(node.at, below[0], below[1:])
+        case Transpose():
+            return Transpose(node.at, below[0])
+        case _:
+            return node
+
+
+def is_number(node: Node, value: float) -> bool:
+    """Whether a node is this very number."""
+    return isinstance(node, Number) and node.value == value
+
+
+def two(beside: Node) -> Number:
+    """The number 2."""
+    return Number(beside.at, 2.0)
+
+
+def more(node: Node, by: float) -> Node:
+    """`n + 1` or `n - 1`, worked out where n is a number."""
+    if isinstance(node, Number):
+        return Number(node.at, node.value + by)
+    return Binary(node.at, "+" if by > 0 else "-", node, Number(node.at, abs(by)))

@@ -1,0 +1,109 @@
+"""Which cases of a claim tell an error from the truth, and at which other values it might show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from dropcheck.claims.registry import Case, Claim, Value
+
+# Values at which different mathematics agrees: x, x**2 and sqrt(x) at 0 and 1, p and 1 - p at 0.5,
+# 2 x and x**2 at 2.
+_HIDE_MUCH = frozenset({0.0, 1.0, -1.0})
+_HIDE_SOME = frozenset({0.5, 2.0, -2.0})
+# A share at which nothing agrees and nothing is rare, and one to take where that is tried already.
+_SHARES = (0.3, 0.2)
+_COUNTS = (3.0, 5.0)
+# Sizes beyond this only cost more.
+_LARGE = 16
+
+
+def in_telling_order(cases: Iterable[Case]) -> tuple[Case, ...]:
+    r"""The cases, first those whose values hide little and cost little.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> claim = "{title: t, parameters: {p: [0, 0.5, 0.25, 0.99]}, claim: 1 - p == 1 - p}"
+    >>> cases = read_text(f"dropcheck: 1\nclaims: {{c: {claim}}}").expand()
+    >>> [case.parameters["p"] for case in in_telling_order(cases)]
+    [0.25, 0.5, 0.99, 0.0]
+    """
+    return tuple(sorted(cases, key=lambda case: sum(map(dullness, case.parameters.values()))))
+
+
+def dullness(value: Value) -> float:
+    """How little a value tells, and how much it costs; the numbers only rank."""
+    if isinstance(value, str):
+        return 2.0 if value.startswith("rademacher") else 0.0  # its square is always 1
+    if value in _HIDE_MUCH:
+        return 3.0
+    if value in _HIDE_SOME:
+        return 2.0
+    if 0 < value < 1:
+        return 4 * abs(value - _SHARES[0])
+    return max(0.0, math.log2(abs(value) / _LARGE)) / 2
+
+
+def spread(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The same cases: the first, then each time the one least like all before it."""
+    left = list(cases)
+    chosen = left[:1]
+    del left[:1]
+    while left:
+        least_alike = max(left, key=lambda case: min(_unlike(case, other) for other in chosen))
+        left.remove(least_alike)
+        chosen.append(least_alike)
+    return tuple(chosen)
+
+
+def _unlike(first: Case, second: Case) -> int:
+    return sum(first.parameters[name] != second.parameters[name] for name in first.parameters)
+
+
+def probes(case: Case) -> Iterator[tuple[str, Case]]:
+    """The case with one number changed to a value that tells more, and the number's name.
+
+    The values that tell least are changed first.
+    """
+    dullest = sorted(case.parameters.items(), key=lambda item: -dullness(item[1]))
+    for name, value in dullest:
+        if isinstance(value, str):
+            continue
+        other = _telling(value, case.claim, name)
+        if other != value:
+            yield name, Case(case.claim, {**case.parameters, name: other})
+
+
+def _telling(value: float, claim: Claim, name: str) -> float:
+    if name in share_names(claim):
+        return _SHARES[0] if value != _SHARES[0] else _SHARES[1]
+    if value == value // 1 and value >= 1:
+        return _COUNTS[0] if value != _COUNTS[0] else _COUNTS[1]
+    return 1.7 * value if value else 1.7
+
+
+def numbers_of(claim: Claim) -> Mapping[str, tuple[float, ...]]:
+    """Each parameter that is a number throughout, with its values."""
+    found: dict[str, tuple[float, ...]] = {}
+    for name in claim.parameter_names:
+        values = {case.parameters[name] for case in claim.expand()}
+        if all(not isinstance(value, str) for value in values):
+            found[name] = tuple(sorted(float(value) for value in values))
+    return found
+
+
+def share_names(claim: Claim) -> frozenset[str]:
+    """The parameters that may stand for probabilities: fractions between 0 and 1."""
+    return frozenset(
+        name
+        for name, values in numbers_of(claim).items()
+        if all(0 <= value <= 1 for value in values) and any(value % 1 for value in values)
+    )
+
+
+def whole_names(claim: Claim) -> frozenset[str]:
+    """The parameters that are whole and positive throughout."""
+    return frozenset(
+        name
+        for name, values in numbers_of(claim).items()
+        if all(value >= 1 and not value % 1 for value in values)
+    )

@@ -1,0 +1,460 @@
+"""Errors planted in claims: what is planted, what becomes of it, and what is told of it.
+
+False alarms: at the default settings the chance that any verdict on a mutant of a registry is
+wrong is 1e-6; with the fixed seed every run gives the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.reader import read_registry, read_text
+from dropcheck.claims.registry import Claim, Registry, SourceText
+from dropcheck.cli import main
+from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.graph import PlainFolder
+from dropcheck.language.parser import parse_expression, parse_model, parse_statement
+from dropcheck.language.syntax import children
+from dropcheck.language.unparse import unparse_model, unparse_statement
+from dropcheck.mutation.equivalence import fixed_change, same_case
+from dropcheck.mutation.operators import OPERATORS
+from dropcheck.mutation.outcome import ClaimResult, Fate, MutantResult
+from dropcheck.mutation.places import Facts, Texts, rebuilt
+from dropcheck.mutation.plant import MOST_MUTANTS, facts_of, mutants_of
+from dropcheck.mutation.run import mutate_claims, share_of_alpha
+from dropcheck.mutation.telling import in_telling_order, probes, spread
+from dropcheck.results import Settings, Verdict
+
+SHIPPED = read_registry(Path(__file__).parent.parent / "claims.yaml")
+TOOTHLESS = "model: x ~ normal(0, 1)\nclaim: 0 * E(x) == 0 * E(x)"
+FACTS = Facts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), step=0.03, zero=0.6)
+
+
+def registry_of(**claims: str) -> Registry:
+    """A registry of claims given as the keys of each in YAML."""
+    lines = ["dropcheck: 1", "claims:"]
+    for name, text in claims.items():
+        lines += [f"  {name}:", "    title: t", *(f"    {line}" for line in text.split("\n"))]
+    return read_text("\n".join(lines))
+
+
+def claim_of(text: str) -> Claim:
+    return registry_of(c=text).claims["c"]
+
+
+def mutated(registry: Registry, **settings: int) -> dict[str, ClaimResult]:
+    chosen = Settings(**settings)  # type: ignore[arg-type]  # seed, max_draws, threads
+    found = mutate_claims(tuple(registry.claims.values()), chosen, registry)
+    return {result.claim.id: result for result in found}
+
+
+def by_change(result: ClaimResult) -> dict[str, MutantResult]:
+    return {mutant.mutant.changed: mutant for mutant in result.mutants}
+
+
+# what is planted
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "statement", "planted"),
+    [
+        ("a factor dropped", "y = a * b", "E(y) == 1", {"y = b", "y = a"}),
+        ("a factor dropped", "y = a / b", "E(y) == 1", {"y = a"}),
+        ("a factor dropped", "y = a * 1 / 1", "E(y) == 1", {"y = 1 / 1"}),
+        ("a factor 2 too many", "x ~ f(1)", "E(x) == 1", {"2 * E(x) == 1", "E(x) == 2 * 1"}),
+        ("a factor 2 too many", "y = x", "0 == 0", {"y = 2 * x"}),
+        ("a factor repeated", "y = a / b", "E(y) == 1", {"y = a / b / b"}),
+        ("p for 1 - p", "q = 1 - p", "E(x) == p", {"q = p", "E(x) == 1 - p"}),
+        ("p for 1 - p", "q = 1 - r", "E(x) == n", {"q = r"}),
+        ("a square root too many", "", "Var(x) == n", {"sqrt(Var(x)) == n", "Var(x) == sqrt(n)"}),
+        ("a square root too many", "", "Var(x) == 1", set()),
+        ("a square root too many", "x ~ f(p)[n]", "0 == 1", {"x ~ f(sqrt(p))[n]"}),
+        ("a square root dropped", "y = x / sqrt(q)", "0 == 1", {"y = x / q"}),
+        ("another power", "", "E(x**2) == 1", {"E(x**3) == 1", "E(x) == 1"}),
+        ("one off", "x ~ f(0)[n]", "0 == 1", {"x ~ f(0)[n + 1]", "x ~ f(0)[n - 1]"}),
+        ("one off", "x ~ f(0)[3]", "0 == 1", {"x ~ f(0)[4]", "x ~ f(0)[2]"}),
+        ("one off", "y = x[0]", "0 == 1", {"y = x[1]"}),
+        ("a term too many", "", "E(x) == a - b", {"E(x) == a - b - b"}),
+        ("a term dropped", "", "E(x) == a + b", {"E(x) == a", "E(x) == b"}),
+        ("a sign", "", "E(x) == a + b", {"E(x) == a - b", "E(x) == -(a + b)"}),
+        ("a sign", "", "E(-x) == 0", {"E(x) == 0"}),
+        ("a constant changed", "", "E(x) == 2", {"E(x) == 2.06"}),
+        ("a constant changed", "", "E(x) == 0", {"E(x) == 0.6"}),
+        ("a constant changed", "", "E(x) == n + 1", {"E(x) == n + 1.6"}),
+        ("a constant changed", "x ~ f(0, 1)", "E(x**2) == n", {"x ~ f(1, 1)", "x ~ f(0, 1.03)"}),
+        ("Var for Std", "v = var(g)", "Std(x) == n", {"v = std(g)", "Var(x) == n"}),
+        ("an inequality turned round", "", "E(x) < n", {"E(x) > n"}),
+        ("an inequality turned round", "", "E(x) == n", set()),
+        ("an inequality turned round", "", "a < E(x) < b",
+         {"b < E(x) < 2 * b - a", "2 * a - b < E(x) < a"}),
+        ("another event", "", "P(x < 1) == p", {"P(x > 1) == p"}),
+        ("another event", "", "P(a or b) == p", {"P(a) == p", "P(b) == p"}),
+        ("another event", "", "P(a, given=c) == p", {"P(a) == p"}),
+        ("branches exchanged", "y = a if c else b", "0 == 1", {"y = b if c else a"}),
+    ],
+)  # fmt: skip
+def test_operator_plants_its_error_and_nothing_else(
+    kind: str, model: str, statement: str, planted: set[str]
+) -> None:
+    operator = next(operator for operator in OPERATORS if operator.name == kind)
+    texts = Texts(
+        parse_model(SourceText.plain(model)), parse_statement(SourceText.plain(statement))
+    )
+    found = set()
+    for changed in operator.plant(texts, FACTS):
+        assert (changed.model == texts.model) != (changed.statement == texts.statement)
+        if changed.model != texts.model:
+            found.add(unparse_model(changed.model))
+        else:
+            found.add(unparse_statement(changed.statement))
+    assert found == planted
+
+
+def test_children_put_back_are_the_node() -> None:
+    texts = [
+        "-x",
+        "not a",
+        "a < b",
+        "a and b",
+        "a if b else c",
+        "[a, b]",
+        "x[1:2, ::3].T",
+        "f(a, k=b)",
+    ]
+    for text in texts:
+        node = parse_expression(SourceText.plain(text))
+        assert rebuilt(node, children(node)) == node
+
+
+def test_every_operator_plants_something_in_the_shipped_claims() -> None:
+    planted = set()
+    for claim in SHIPPED.claims.values():
+        parsed = parse_claim(claim)
+        facts = facts_of(parsed, 1.0)
+        planted |= {op.name for op in OPERATORS if next(op.plant(Texts.of(parsed), facts), None)}
+    assert planted == {operator.name for operator in OPERATORS}
+
+
+def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:
+    claim = SHIPPED.claims["noisy-loss"]
+    parsed = parse_claim(claim)
+    facts = facts_of(parsed, 1.0)
+    case = claim.expand()[0]
+    mutants = mutants_of(parsed, facts, case)
+    assert len(mutants) == MOST_MUTANTS
+    assert len({mutant.operator for mutant in mutants}) >= 8
+    texts = {
+        (one.claim.statement.text, one.claim.model and one.claim.model.text) for one in mutants
+    }
+    assert len(texts) == MOST_MUTANTS
+    assert [one.changed for one in mutants] == [
+        one.changed for one in mutants_of(parsed, facts, case)
+    ]
+    for mutant in mutants:
+        lower_case(parse_claim(mutant.claim), case.parameters, PlainFolder())
+
+
+def test_a_mutant_that_the_check_refuses_is_passed_over() -> None:
+    # without its factor the sum of a vector and another of unlike length would be left
+    claim = claim_of("model: x ~ normal(0, 1)[3]\nclaim: E(x[2]) == 0")
+    parsed = parse_claim(claim)
+    changed = [one.changed for one in mutants_of(parsed, facts_of(parsed, 1.0), claim.expand()[0])]
+    assert "claim: E(x[1]) == 0" in changed
+    assert "claim: E(x[3]) == 0" not in changed
+
+
+# where it is tried
+
+
+@pytest.mark.parametrize(
+    ("grid", "first"),
+    [
+        ("{p: [0, 0.5, 0.25]}", {"p": 0.25}),
+        ("{p: [0.9, 0.1]}", {"p": 0.1}),
+        ("{dk: [1, 16, 512]}", {"dk": 16}),
+        ('{law: ["rademacher()", "normal(0, 1)"]}', {"law": "normal(0, 1)"}),
+    ],
+)
+def test_the_case_that_hides_least_comes_first(grid: str, first: dict[str, float | str]) -> None:
+    claim = claim_of(f"parameters: {grid}\nclaim: 1 == 1")
+    assert in_telling_order(claim.expand())[0].parameters == first
+
+
+def test_the_second_case_is_unlike_the_first() -> None:
+    claim = claim_of("parameters: {p: [0.1, 0.2], n: [3, 4]}\nclaim: p + n == p + n")
+    first, second, *_ = spread(claim.expand())
+    assert not set(first.parameters.items()) & set(second.parameters.items())
+
+
+def test_probes_change_one_number_and_the_dullest_first() -> None:
+    claim = claim_of('parameters: {p: [0.25], mu: 0, law: "normal(0, 1)"}\nclaim: p == p')
+    case = claim.expand()[0]
+    found = {name: probe.parameters for name, probe in probes(case)}
+    assert list(found) == ["mu", "p"]
+    assert found["p"] == {**case.parameters, "p": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("p", "model", "same"),
+    [
+        (0.5, "m ~ bernoulli(p)", True),
+        (0.3, "m ~ bernoulli(p)", False),
+        (0.3, "m ~ bernoulli(1 - (1 - p) * 1)", False),
+        (0.3, "m ~ bernoulli(1 - p - 0)", True),
+        (0.5, "m ~ binomial(1, p)", False),
+    ],
+)
+def test_the_same_by_arithmetic(p: float, model: str, same: bool) -> None:
+    lowered = []
+    for text in ("m ~ bernoulli(1 - p)", model):
+        claim = claim_of(f"parameters: {{p: {p}}}\nmodel: {text}\nclaim: E(m) == {1 - p}")
+        lowered.append(lower_case(parse_claim(claim), claim.expand()[0].parameters, PlainFolder()))
+    assert same_case(lowered[0], lowered[1], PlainFolder()) is same
+
+
+@pytest.mark.parametrize(
+    ("statement", "change"),
+    [("E(x) == 2.5", 0.25), ("E(x) == 4/2", None), ("E(x**2) == 2.5", None), ("E(x) < 2.5", None)],
+)
+def test_change_of_a_fixed_side(statement: str, change: float | None) -> None:
+    lowered = []
+    for text in ("E(x) == 2", statement):
+        claim = claim_of(f"model: x ~ normal(2, 1)\nclaim: {text}")
+        lowered.append(lower_case(parse_claim(claim), {}, PlainFolder()))
+    assert fixed_change(lowered[0], lowered[1], PlainFolder()) == change
+
+
+# what becomes of it
+
+
+def test_every_error_in_a_sharp_claim_is_refuted() -> None:
+    registry = registry_of(c="model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02")
+    result = mutated(registry)["c"]
+    assert result.count(Fate.REFUTED) == len(result.mutants) >= 8
+    assert not result.toothless
+    assert not result.failed
+
+
+def test_a_claim_that_cannot_fail_is_shown_up() -> None:
+    registry = registry_of(c=TOOTHLESS, d=TOOTHLESS.replace("normal(0, 1)", "normal(1, 1)"))
+    found = mutated(registry)
+    assert found["c"].mutants
+    assert all(mutant.fate in (Fate.TRUE, Fate.SAME) for mutant in found["c"].mutants)
+    assert found["c"].toothless
+    assert found["c"].failed
+    assert not found["d"].toothless
+
+
+def test_a_claim_true_of_any_model_is_shown_up() -> None:
+    model = "model: |\n  x ~ normal(0, 1)\n  y = 3 * x\nclaim: "
+    found = mutated(registry_of(c=f"{model}Var(y) == Var(y)", d=f"{model}Var(y) == 9"))
+    assert found["c"].blind
+    assert not found["c"].toothless
+    assert not found["d"].blind
+
+
+HALF = """\
+parameters: {p: 0.5}
+model: m ~ bernoulli(1 - p)
+claim: E(m) == 1 - p
+resolution: 0.05"""
+
+
+def test_p_of_a_half_hides_p_for_its_complement_and_a_value_is_named() -> None:
+    found = by_change(mutated(registry_of(c=HALF))["c"])
+    for changed in ("claim: E(m) == p", "model: m ~ bernoulli(p)"):
+        assert found[changed].fate is Fate.SAME
+        assert found[changed].shows_at == {"p": 0.3}
+    third = mutated(registry_of(c=HALF.replace("0.5", "0.3")))["c"]
+    assert by_change(third)["claim: E(m) == p"].fate is Fate.REFUTED
+
+
+def test_a_second_value_of_the_claim_shows_what_the_first_hides() -> None:
+    found = by_change(mutated(registry_of(c=HALF.replace("0.5", "[0.5, 0.9]")))["c"])
+    assert found["claim: E(m) == p"].fate is Fate.REFUTED
+    assert found["claim: E(m) == p"].parameters == {"p": 0.9}
+
+
+def test_a_value_where_the_claim_itself_fails_shows_nothing() -> None:
+    text = HALF.replace("E(m) == 1 - p", "E(m) == 0.5")
+    mutant = by_change(mutated(registry_of(c=text))["c"])["model: m ~ bernoulli(p)"]
+    assert mutant.fate is Fate.SAME
+    assert mutant.shows_at is None
+    assert mutant.reason == "it differs at p = 0.3, where the claim itself does not hold"
+
+
+def test_a_change_that_leaves_a_claim_true_counts_for_nothing() -> None:
+    text = "model: |\n  x ~ normal(1, 1)\n  y = 3 * x\nclaim: E(y) == 3 * E(x)\nresolution: 0.05"
+    found = by_change(mutated(registry_of(c=text))["c"])
+    assert found["model: x ~ normal(1.15, 1)"].fate is Fate.TRUE
+    assert found["model: y = 3.45 * x"].fate is Fate.REFUTED
+
+
+def test_a_false_change_within_the_resolution_survives_as_such() -> None:
+    # 3 × 2% of 0.01 is nothing to a claimed 1.01
+    text = "model: x ~ normal(1.01, 1)\nclaim: E(x) == 1 + abs(0.01)\nresolution: 0.02"
+    result = mutated(registry_of(c=text))["c"]
+    mutant = by_change(result)["claim: E(x) == 1 + abs(0.0106)"]
+    assert mutant.fate is Fate.BELOW
+    assert result.failed
+    assert "resolution is 0.02" in str(mutant.reason)
+
+
+def test_a_budget_too_small_leaves_mutants_undecided() -> None:
+    text = "model: x ~ normal(1, 1)\nclaim: E(x) > 0.5"
+    result = mutated(registry_of(c=text), max_draws=2000)["c"]
+    mutant = by_change(result)["claim: E(x) > 2 * 0.5"]
+    assert mutant.fate is Fate.UNDECIDED
+    assert result.undecided
+    assert not result.failed
+
+
+def test_equal_sides_of_a_strict_inequality_are_on_the_border() -> None:
+    text = "model: x, y ~ normal(1, 1)\nclaim: 2 * E(x) > E(y)\nresolution: 0.05"
+    result = mutated(registry_of(c=text))["c"]
+    assert by_change(result)["claim: E(x) > E(y)"].fate is Fate.BORDER
+    assert by_change(result)["claim: 2 * E(x) < E(y)"].fate is Fate.REFUTED
+    assert not result.undecided
+
+
+def test_an_undefined_mutant_is_meaningless() -> None:
+    text = "model: |\n  x ~ uniform(0, 1)\n  y = {}(x + 0.1)\nclaim: -1 < E(y) < 2"
+    found = mutated(registry_of(log=text.format("log"), exp=text.format("exp")))
+    assert by_change(found["log"])["model: y = log(x - 0.1)"].fate is Fate.MEANINGLESS
+    assert not found["exp"].count(Fate.MEANINGLESS)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expect", "verdict", "failed"),
+    [
+        ("E(x) == 3", "verified", Verdict.REFUTED, True),
+        ("E(x) == 3", "refuted", None, False),
+    ],
+)
+def test_what_is_not_tried(
+    statement: str, expect: str, verdict: Verdict | None, failed: bool
+) -> None:
+    text = f"model: x ~ normal(1, 1)\nclaim: {statement}\nexpect: {expect}"
+    result = mutated(registry_of(c=text))["c"]
+    assert result.mutants == ()
+    assert result.skipped
+    assert result.verdict is verdict
+    assert result.failed is failed
+
+
+def test_threads_and_selection_change_nothing() -> None:
+    registry = registry_of(a=HALF, b="model: x ~ normal(1, 2)\nclaim: E(x**2) == 5")
+    together = mutated(registry, threads=2)
+    (alone,) = mutate_claims([registry.claims["a"]], Settings(threads=1), registry)
+    assert alone.mutants == together["a"].mutants
+    fresh = mutated(registry, seed=1)
+    assert fresh["b"].draws != together["b"].draws
+    assert share_of_alpha(Settings(), registry) < 1e-6 / (2 * MOST_MUTANTS)
+
+
+# what is told of it
+
+
+Called = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Called:
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(claims: str, *arguments: str) -> tuple[int, str, str]:
+        indented = "\n".join(f"    {line}" for line in claims.split("\n"))
+        text = f"dropcheck: 1\nclaims:\n  c:\n    title: t\n{indented}\n"
+        (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
+        code = main(["mutate", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
+BELOW = "model: x ~ normal(1.01, 1)\nclaim: E(x) == 1 + abs(0.01)\nresolution: 0.02"
+OPEN = "model: x ~ normal(1, 1)\nclaim: E(x) > 0.5"
+
+
+@pytest.mark.parametrize(
+    ("claims", "arguments", "code"),
+    [
+        (SHARP, [], 0),
+        (BELOW, [], 1),
+        (OPEN, ["--max-draws", "2000"], 4),
+        (SHARP, ["nothing-*"], 5),
+        (SHARP, ["absent"], 2),
+        (SHARP, ["--alpha", "2"], 2),
+        (SHARP.replace("E(x", "E(z"), [], 2),
+        (SHARP.replace("== 5", "== 6"), [], 1),
+        (SHARP.replace("== 5", "== 6") + "\nexpect: refuted", [], 0),
+    ],
+)
+def test_exit_codes(called: Called, claims: str, arguments: list[str], code: int) -> None:
+    assert called(claims, *arguments)[0] == code
+
+
+def test_the_table_ends_in_a_score(called: Called) -> None:
+    code, out, err = called(SHARP)
+    assert (code, err) == (0, "")
+    last = out.splitlines()[-1]
+    assert "0 survivors" in last
+    assert "score 100%" in last
+    assert "SURVIVED" not in out
+
+
+def test_a_survivor_has_a_block_with_all_that_is_needed(called: Called) -> None:
+    _, out, _ = called(BELOW, "--seed", "3")
+    block = out[out.index("SURVIVED  c") :]
+    for part in ("a constant changed", "abs(0.0106)", "below the resolution", "claims.yaml:3"):
+        assert part in block
+    assert "repeat     dropcheck mutate c --verbose --seed 3" in block
+    assert "score 100%" not in out
+
+
+def test_the_value_at_which_a_hidden_error_shows_is_printed(called: Called) -> None:
+    _, out, _ = called(HALF)
+    assert "c: claim: E(m) == p; tried at p=0.5; shows at p=0.3" in out
+    assert "shows at" not in called(SHARP)[1]
+
+
+def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None:
+    code, out, _ = called(TOOTHLESS)
+    assert code == 1
+    assert "warning: c: no planted error is refuted: as it is tried, it cannot fail" in out
+    assert "cannot fail" not in called(SHARP)[1]
+
+
+def test_json_says_the_same(called: Called) -> None:
+    code, out, _ = called(BELOW, "--format", "json")
+    report = json.loads(out)
+    assert code == 1
+    assert report["schema"] == 1
+    assert report["summary"]["below"] > 0
+    assert 0 < report["summary"]["score"] < 1
+    (claim,) = report["claims"]
+    fates = [mutant["fate"] for mutant in claim["mutants"]]
+    assert len(fates) == report["summary"]["mutants"]
+    assert fates.count("refuted") == report["summary"]["refuted"]
+    survivors = [one for one in claim["mutants"] if one["fate"] == "below the resolution"]
+    assert len(survivors) == report["summary"]["below"]
+    assert "E(x) == 1 + abs(0.0106)" in {survivor["statement"] for survivor in survivors}
+    assert claim["result"] == "fail"
+
+
+def test_shipped_claims_that_are_quick_have_a_full_score() -> None:
+    names = ("dropout-zero-share", "qk-variance", "naive-ten-mean", "noisy-loss", "product-mean")
+    claims = [SHIPPED.claims[name] for name in names]
+    for result in mutate_claims(claims, Settings(), SHIPPED):
+        assert not result.failed
+        assert not result.undecided
