@@ -16,6 +16,7 @@ from dropcheck.language import scalars
 from dropcheck.language.laws import argument_problem
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Law, Shape
+from dropcheck.results import DEFAULT_MEMORY
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""
@@ -87,6 +88,10 @@ def ordered(roots: Iterable[Value]) -> list[Value]:
 class Folder(Protocol):
     """Works out what is known before any draw."""
 
+    @property
+    def memory(self) -> int:
+        """Bytes that one draw may take, together with what is fixed."""
+
     def constant(self, value: Plain) -> Any:
         """The folder's own form of a known value."""
 
@@ -125,7 +130,9 @@ def _negation(a: float) -> float:
 
 
 def _conjunction(a: float, b: float) -> float:
-    return 0.0 if 0 in (a, b) else a + b if math.isnan(a + b) else 1.0
+    if 0 in (a, b):
+        return 0.0
+    return math.nan if math.isnan(a) or math.isnan(b) else 1.0
 
 
 def _disjunction(a: float, b: float) -> float:
@@ -156,6 +163,9 @@ _ARITHMETIC: dict[str, Callable[..., float]] = {
 
 class PlainFolder:
     """Folds numbers in pure Python and lists of known numbers; other arrays stay unknown."""
+
+    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
+        self.memory = memory
 
     def constant(self, value: Plain) -> Plain:
         """A plain value is its own form."""

@@ -69,8 +69,10 @@ def syntax_error(
         return at.error(
             "an argument by position stands after one by name", "write those by name last"
         )
-    if "digits" in detail:
-        return at.error("this number is too large for a float64", "the largest is about 1.8e308")
+    if "digits" in detail:  # of a whole number with thousands of them
+        digits = re.search(r"\d[\d_]{308,}", lines[line])
+        place = at if digits is None else Position(source, first + line, digits.start())
+        return place.error("this number is too large for a float64", "the largest is about 1.8e308")
     if "'else'" in detail:
         return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
     for pattern, message, hint in _LIKELY:

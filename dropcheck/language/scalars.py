@@ -57,7 +57,9 @@ def arctanh(x: float) -> float:
 
 
 def lgamma_or_inf(x: float) -> float:
-    """log|Γ(x)|, infinite at the poles."""
+    """log|Γ(x)|, infinite at the poles; −∞ at −∞, as scipy.special has it."""
+    if x == -INF:
+        return x
     return INF if x <= 0 and x == floor(x) else lgamma(x)
 
 
