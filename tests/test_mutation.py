@@ -435,6 +435,14 @@ def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None
     assert "cannot fail" not in called(SHARP)[1]
 
 
+def test_a_claim_blind_to_its_model_is_named_on_request(called: Called) -> None:
+    claims = "model: |\n  x ~ normal(0, 1)\n  y = 3 * x\nclaim: Var(y) == Var(y)"
+    warning = "warning: c: no error planted in its model is refuted"
+    assert warning in called(claims, "-v")[1]
+    assert warning not in called(claims)[1]
+    assert warning not in called(SHARP, "-v")[1]
+
+
 def test_json_says_the_same(called: Called) -> None:
     code, out, _ = called(BELOW, "--format", "json")
     report = json.loads(out)

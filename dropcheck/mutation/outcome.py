@@ -82,7 +82,7 @@ class ClaimResult:
 
     @property
     def blind(self) -> bool:
-        """Whether no error in the model was refuted, of several: it is true of any model."""
+        """Whether no error in the model was refuted, of several: it may be true of any model."""
         planted = [one for one in self.mutants if one.mutant.in_model]
         return len(planted) >= FEW and all(one.fate is not Fate.REFUTED for one in planted)
 

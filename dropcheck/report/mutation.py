@@ -59,7 +59,7 @@ def mutation_report(run: MutationRun, terminal: Terminal, *, verbose: bool = Fal
     items += _hidden(run, terminal)
     if verbose:
         items += _others(run, terminal)
-    items += _warnings(run, terminal)
+    items += _warnings(run, terminal, verbose)
     return render([*items, styled(" · ".join(summary_parts(run)))], terminal)
 
 
@@ -142,19 +142,19 @@ def _line(mutant: MutantResult, terminal: Terminal) -> str:
     return "  " + terminal.spell(one_line("; ".join(parts)))
 
 
-def _warnings(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
+def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[RenderableType]:
     items: list[RenderableType] = []
     for claim in run.claims:
         text = None
         if claim.toothless:
             text = "no planted error is refuted: as it is tried, it cannot fail"
-        elif claim.blind:
-            text = "no error planted in its model is refuted: it may be true of any model"
+        elif claim.blind and verbose:
+            text = "no error planted in its model is refuted: does it say anything of it?"
         elif claim.skipped is not None and claim.verdict is not None:
             text = claim.skipped
         if text is not None:
             line = f"warning: {claim.claim.id}: {text}"
-            items.append(styled(terminal.spell(line), verdict_on(claim)[1]))
+            items.append(styled(terminal.spell(line), "bold red" if claim.failed else "yellow"))
     skipped = [claim for claim in run.claims if claim.skipped and claim.verdict is None]
     if skipped:
         items.append(
@@ -221,7 +221,7 @@ def _claim_data(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
         "skipped": claim.skipped,
         "result": verdict_on(claim)[0].lower(),
         "cannot_fail": claim.toothless,
-        "true_of_any_model": claim.blind,
+        "blind_to_model": claim.blind,
         "draws": claim.draws,
         "seconds": round(claim.seconds, 3),
         "location": location(claim.claim.location),
