@@ -14,6 +14,7 @@ RUN_OPTIONS = frozenset(
         "format",
         "help",
         "max_draws",
+        "max_memory",
         "no_crossing",
         "no_progress",
         "output",

@@ -137,7 +137,7 @@ def _guarded(
 ) -> Generator[Request, SpanSums, Forecast | DropcheckError]:
     """A case's forecast, or the error that it meets, so that one does not end the others."""
     try:
-        prepared = prepare(case, crossing=settings.crossing)
+        prepared = prepare(case, crossing=settings.crossing, memory=settings.max_memory)
         return (yield from forecast(prepared, settings, alpha))
     except DropcheckError as error:
         return error

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from dropcheck.errors import Location
 
+DEFAULT_MEMORY = 2**30
+"""Bytes that one draw of a claim may take, together with what is fixed in it."""
+
 
 class Verdict(StrEnum):
     """What the interval says of the region that the claim names."""
@@ -41,7 +44,8 @@ class Settings:
     every claim. `max_draws` bounds each case; None means the default budget, which depends on the
     case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
     still open, and takes the place of the default budget. `crossing` allows every pair of
-    independent draws that meet in a matrix product to be evaluated.
+    independent draws that meet in a matrix product to be evaluated. `max_memory` (bytes) bounds
+    what one draw of a claim may take, together with what is fixed in it.
     """
 
     alpha: float = 1e-6
@@ -52,6 +56,7 @@ class Settings:
     threads: int | None = None
     fail_fast: bool = False
     crossing: bool = True
+    max_memory: int = DEFAULT_MEMORY
 
 
 @dataclass(frozen=True, slots=True)

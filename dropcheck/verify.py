@@ -112,5 +112,5 @@ def judge(
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    prepared = prepare(case, crossing=settings.crossing)
+    prepared = prepare(case, crossing=settings.crossing, memory=settings.max_memory)
     return (yield from try_prepared(prepared, settings, alpha, repeat(case), deadline))

@@ -15,7 +15,7 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.cli.output import emit, interactive, write_file
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.options import RUN_OPTIONS
-from dropcheck.results import CaseResult, Outcome, RunResult, Settings
+from dropcheck.results import DEFAULT_MEMORY, CaseResult, Outcome, RunResult, Settings
 
 
 class ExitCode(IntEnum):
@@ -59,6 +59,7 @@ def selected_cases(
     patterns: Sequence[str],
     tags: Sequence[str],
     overrides: Mapping[str, str],
+    memory: int = DEFAULT_MEMORY,
 ) -> tuple[tuple[Case, ...], tuple[str, ...]]:
     """The cases to try, once the whole registry has proved sound, and notes on them.
 
@@ -69,14 +70,14 @@ def selected_cases(
     from dropcheck.claims.selection import select
     from dropcheck.language.checks import check_cases, check_registry
 
-    checked = check_registry(registry)
+    checked = check_registry(registry, memory)
     if checked.problems:
         raise DropcheckError(in_file_order(checked.problems))
     cases = select(registry, patterns, tags, overrides, reserved=RUN_OPTIONS)
     if not cases:
         raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
     if overrides or patterns or tags:
-        checked = check_cases(cases)
+        checked = check_cases(cases, memory)
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
     return cases, tuple(_as_warning(note) for note in in_file_order(checked.notes))

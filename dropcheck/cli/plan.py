@@ -112,7 +112,7 @@ def plan(  # one argument an option: this is the list that `--help` shows
     overrides = values.assignments(assign or (), selection.overrides, selection.names)
     # the registry was read when the claims' parameters became options
     registry = selection.registry or load_registry(file)
-    cases, notes = selected_cases(registry, claims or (), tag or (), overrides)
+    cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
     text = _planned(cases, settings, registry, notes, chosen or "table", shown=not no_progress)
     problem = emit(text, sys.stdout)
     if problem is not None:

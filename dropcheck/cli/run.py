@@ -9,7 +9,7 @@ import typer
 from dropcheck.cli import completion, values
 from dropcheck.cli.execute import Given, Reporting, exit_code, selected_cases, tell, try_cases
 from dropcheck.cli.parameters import selection_of
-from dropcheck.results import Settings
+from dropcheck.results import DEFAULT_MEMORY, Settings
 
 _Value = TypeVar("_Value")
 
@@ -80,6 +80,14 @@ def run(  # one argument an option: this is the list that `--help` shows
             "--time-limit",
             metavar="TIME",
             help="End the run after so long: 10s, 500ms, 2m; undecided cases share the time.",
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            "--max-memory",
+            metavar="SIZE",
+            help="What one draw of a claim may take: 500MB, 2GiB [default: 1GiB].",
         ),
     ] = None,
     threads: Annotated[
@@ -158,6 +166,10 @@ def run(  # one argument an option: this is the list that `--help` shows
         ),
         fail_fast=fail_fast,
         crossing=not no_crossing,
+        max_memory=_or(
+            read.read("--max-memory", max_memory, values.size, "a size such as 500MB or 2GiB"),
+            DEFAULT_MEMORY,
+        ),
     )
     known = " or ".join(values.FORMATS)
     chosen = read.read("--format", format_name, values.one_of(values.FORMATS), known)
@@ -177,12 +189,13 @@ def run(  # one argument an option: this is the list that `--help` shows
     overrides = values.assignments(assign or (), selection.overrides, selection.names)
     # the registry was read when the claims' parameters became options
     registry = selection.registry or load_registry(file)
-    cases, notes = selected_cases(registry, claims or (), tag or (), overrides)
+    cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
     limits = {
         "--alpha": alpha,
         "--resolution": resolution,
         "--max-draws": max_draws,
         "--time-limit": time_limit,
+        "--max-memory": max_memory,
     }
     given = Given(file, limits, notes, ("--no-crossing",) if no_crossing else ())
     result, problems = try_cases(cases, settings, registry, reporting, given)

@@ -17,6 +17,11 @@ FORMATS = ("table", "json")
 OUTPUT_ENDINGS = (".json",)
 
 _TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_SIZES = {
+    "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9,
+    "kib": 2**10, "mib": 2**20, "gib": 2**30,
+}
+_SIZE = re.compile(r"(.*?)([kmg]?i?b)?\s*", re.DOTALL | re.IGNORECASE)
 _TIME = re.compile(rf"(.*?)({'|'.join(_TIMES)})?\s*", re.DOTALL)
 MOST_THREADS = 1024  # more is a slip of the finger, and would exhaust the system
 
@@ -102,6 +107,21 @@ def seconds(text: str) -> float:
     if not 0 < value < math.inf:
         raise ValueError(text)
     return value
+
+
+def size(text: str) -> int:
+    """A size in bytes, at least one MiB: a number with a unit, or without.
+
+    >>> size("2GiB"), size("500MB"), size("1e9")
+    (2147483648, 500000000, 1000000000)
+    """
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    value = parse_number(found.group(1)) * _SIZES[(found.group(2) or "").lower()]
+    if not 2**20 <= value <= 2**60:
+        raise ValueError(text)
+    return int(value)
 
 
 def one_of(known: Iterable[str]) -> Callable[[str], str]:

@@ -12,7 +12,7 @@ from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 from dropcheck.language.existence import missing_moment, operators
-from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.results import DEFAULT_MEMORY, CaseResult, Settings, Verdict
 from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.compile import (
@@ -58,17 +58,18 @@ class Prepared:
         return replace(self, means=means)
 
 
-def prepare(case: Case, *, crossing: bool) -> Prepared:
+def prepare(case: Case, *, crossing: bool, memory: int = DEFAULT_MEMORY) -> Prepared:
     """Read and compile a case.
 
     Args:
         case: the case.
         crossing: whether draws may be crossed with one another, where the model allows it.
+        memory: bytes that one draw may take, together with what is fixed.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    folder = ArrayFolder()
+    folder = ArrayFolder(memory)
     lowered = lower_case(parse_claim(case.claim), case.parameters, folder)
     return Prepared(case, lowered, _means(lowered, folder, crossing=crossing))
 

@@ -10,11 +10,11 @@ from typing import Any
 from dropcheck.errors import Problem
 from dropcheck.language import shapes
 from dropcheck.language.cost import (
-    MOST_ELEMENTS,
     MOST_FIXED_WORK,
     MOST_WORK,
     draw_cost,
     elements,
+    most_elements,
     work,
 )
 from dropcheck.language.graph import Folder, Kind, Plain, Value, thawed
@@ -34,12 +34,16 @@ class _Spent:
     work: float = 0.0
 
 
+_SMALLER = "make the shapes smaller; --max-memory allows more"
+
+
 class GraphBuilder:
     """Makes values; equal expressions become one, so that nothing is computed twice."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.notes: list[Problem] = []
+        self._most_elements = most_elements(folder.memory)
         self._known: dict[tuple[Any, ...], Value] = {}
         self._drawn = _Spent(MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(MOST_FIXED_WORK, "what is fixed in this claim")
@@ -194,15 +198,15 @@ class GraphBuilder:
             self._spend(self._drawn, math.prod(shape), draw_cost(law, shape), at)
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
-        if spent.elements > MOST_ELEMENTS or spent.work > spent.most_work:
+        if spent.elements > self._most_elements or spent.work > spent.most_work:
             raise Poisoned  # that has been told
         spent.elements += count
         spent.work += nanoseconds
-        if spent.elements > MOST_ELEMENTS:
+        if spent.elements > self._most_elements:
             raise at.error(
                 f"{spent.what} takes {memory_text(8 * spent.elements)} in all by here, and "
-                f"{memory_text(8 * MOST_ELEMENTS)} is allowed",
-                "make the shapes smaller",
+                f"{memory_text(8 * self._most_elements)} is allowed",
+                _SMALLER,
             )
         if spent.work > spent.most_work:
             raise at.error(
@@ -216,10 +220,10 @@ class GraphBuilder:
         if shape is None:
             return
         count = math.prod(shape)
-        if count > MOST_ELEMENTS:
+        if count > self._most_elements:
             what = f"{name!r}" if name else "this"
             raise at.error(
                 f"one draw of {what} alone, of shape {shape_text(shape)}, takes "
-                f"{memory_text(8 * count)}, and {memory_text(8 * MOST_ELEMENTS)} is allowed",
-                "make the shape smaller",
+                f"{memory_text(8 * count)}, and {memory_text(8 * self._most_elements)} is allowed",
+                _SMALLER,
             )

@@ -15,6 +15,7 @@ from dropcheck.language.cases import (
     used_names,
 )
 from dropcheck.language.graph import PlainFolder
+from dropcheck.results import DEFAULT_MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +26,20 @@ class Checked:
     notes: tuple[Problem, ...]
 
 
-def check_registry(registry: Registry) -> Checked:
-    """Check every case of every claim."""
-    return _merged(check_claim(claim, claim.expand()) for claim in registry.claims.values())
+def check_registry(registry: Registry, memory: int = DEFAULT_MEMORY) -> Checked:
+    """Check every case of every claim; one draw of it may take so many bytes."""
+    return _merged(check_claim(claim, claim.expand(), memory) for claim in registry.claims.values())
 
 
-def check_cases(cases: Sequence[Case]) -> Checked:
+def check_cases(cases: Sequence[Case], memory: int = DEFAULT_MEMORY) -> Checked:
     """Check cases, which may have values that no file holds."""
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
-    return _merged(check_claim(found[0].claim, found) for found in by_claim.values())
+    return _merged(check_claim(found[0].claim, found, memory) for found in by_claim.values())
 
 
-def check_claim(claim: Claim, cases: Sequence[Case]) -> Checked:
+def check_claim(claim: Claim, cases: Sequence[Case], memory: int = DEFAULT_MEMORY) -> Checked:
     """Check some cases of one claim; a problem that only some have says which."""
     try:
         parsed = parse_claim(claim)
@@ -48,7 +49,7 @@ def check_claim(claim: Claim, cases: Sequence[Case]) -> Checked:
     notes: dict[Problem, None] = {}
     for case in cases:
         try:
-            lowered = lower_case(parsed, case.parameters, PlainFolder())
+            lowered = lower_case(parsed, case.parameters, PlainFolder(memory))
         except DropcheckError as error:
             for problem in error.problems:
                 found.setdefault(problem, []).append(case)

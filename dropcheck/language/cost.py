@@ -12,9 +12,6 @@ from collections.abc import Sequence
 from dropcheck.language.functions import called
 from dropcheck.language.vocabulary import Shape
 
-# All quantities of one draw together, and all fixed ones, may have so many numbers of 8 bytes:
-# half a GiB each, which leaves room for what is needed on the way.
-MOST_ELEMENTS = 2**26
 # One draw may take two seconds: then ten draws, of the thousands that a verdict takes, fill the
 # budget that a case has by default. What is fixed is worked out once, and may take ten.
 MOST_WORK = 2e9
@@ -45,6 +42,17 @@ _LINEAR_ALGEBRA = frozenset({"inv", "solve", "det", "qr_q", "cholesky", "eigvals
 _BLOCKED = 64
 _PRODUCT_SHARE = 0.1
 _DECOMPOSITION_SHARE = 0.4
+
+
+def most_elements(memory: int) -> int:
+    """How many numbers of 8 bytes all quantities of one draw together may have.
+
+    What is fixed may have as many again.
+
+    >>> most_elements(2**30)
+    67108864
+    """
+    return memory // 16
 
 
 def elements(operation: str, shape: Shape) -> int:

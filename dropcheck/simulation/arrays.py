@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dropcheck.language.graph import LARGEST_PLAIN, Plain
 from dropcheck.language.laws import argument_problem
 from dropcheck.language.vocabulary import Function, Law, Shape
+from dropcheck.results import DEFAULT_MEMORY
 from dropcheck.simulation import kernels
 
 Array = npt.NDArray[Any]
@@ -137,6 +138,9 @@ def number(array: Array) -> Array:
 
 class ArrayFolder:
     """Works out everything that is fixed, once a case, with the kernels that the draws use."""
+
+    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
+        self.memory = memory
 
     def constant(self, value: Plain) -> Array:
         """A number or nested tuples as an array with an axis of draws."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +12,9 @@ from dropcheck.language.cost import draw_cost, work
 from dropcheck.language.crossing import below
 from dropcheck.language.crossing import crossing as crossed_at
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.language.wording import memory_text
 from dropcheck.simulation.arrays import Array, crossed_product, kernel
-from dropcheck.simulation.program import Program, Step, Term, computed
+from dropcheck.simulation.moments import Term
+from dropcheck.simulation.program import Program, Step, computed
 from dropcheck.simulation.tables import Table, combinations, truths
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
@@ -21,8 +22,6 @@ SPAN_BYTES = 2**20
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
 BLOCKS_OF_SPAN = 16
-# All arrays of one draw together may not take more than this.
-MOST_BYTES = 2**31
 
 # A multiply-add within a matrix product, and what each of its results costs afterwards.
 PRODUCT_COST = 0.035
@@ -64,11 +63,7 @@ class ProgramBuilder:
         return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
 
     def build(self, *, crossing: bool = False) -> Program:
-        """The finished program; crossed where that is asked for, possible and worth it.
-
-        Raises:
-            DropcheckError: where one draw alone would take more memory than is allowed.
-        """
+        """The finished program; crossed where that is asked for, possible and worth it."""
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
         looked_at = [self._values[register] for register in keep]
         plan = _plan(looked_at, self._values) if crossing else None
@@ -89,20 +84,11 @@ class ProgramBuilder:
             elements += math.prod(value.shape or ())
             cost += _cost(value)
         elements += sum(_elements(term, self._values) for term in self._terms)
-        if 8 * elements > MOST_BYTES:
-            raise self._values[-1].at.error(
-                f"one draw of this claim takes {memory_text(8.0 * elements)} in all, and"
-                f" {memory_text(MOST_BYTES)} is allowed",
-                "make the shapes smaller",
-            )
         tables, lean = self._tables(steps) if plan is None else ((), ())
-        held = 8 * elements
-        if tables:
-            held = sum(_bytes(step.value) for step in lean) + 8 * sum(
-                _elements(term, self._values)
-                for index, term in enumerate(self._terms)
-                if not any(index in table.terms for table in tables)
-            )
+        freeing = _freeing(steps, keep)
+        counted = {index for table in tables for index in table.terms}
+        summed = [term for index, term in enumerate(self._terms) if index not in counted]
+        held = _held(lean if tables else freeing) + _powers(summed, self._values)
         draws = max(1, min(MOST_SPAN_DRAWS, SPAN_BYTES // max(held, 1)))
         blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN else 1
         if plan is not None:
@@ -112,7 +98,7 @@ class ProgramBuilder:
         return Program(
             size=len(self._values),
             fixed=tuple(fixed),
-            steps=_freeing(steps, keep),
+            steps=freeing,
             terms=tuple(self._terms),
             targets=tuple(self._targets),
             span_draws=draws // blocks * blocks,
@@ -179,6 +165,32 @@ class ProgramBuilder:
 def _elements(term: Term, values: list[Value]) -> int:
     """Numbers that an integrand holds a draw."""
     return sum(math.prod(values[register].shape or ()) for register, _ in term.factors)
+
+
+def _held(steps: Sequence[Step]) -> int:
+    """The most bytes a draw that steps hold at a time, in their order."""
+    sizes = {step.target: _bytes(step.value) for step in steps}
+    now = most = 0
+    for step in steps:
+        now += sizes[step.target]
+        most = max(most, now)
+        now -= sum(sizes.get(register, 0) for register in step.frees)
+    return most
+
+
+def _powers(terms: Iterable[Term], values: list[Value]) -> int:
+    """Bytes a draw for what integrands are made from: each quantity as a number, and its square.
+
+    Sums of powers and of products of two are taken without an array of them.
+    """
+    found: dict[tuple[int, int], int] = {}
+    for term in terms:
+        for register, power in term.factors:
+            size = 8 * math.prod(values[register].shape or ())
+            found[register, 1] = size
+            if power > 2 or term.given is not None:
+                found[register, 2] = size
+    return sum(found.values())
 
 
 def _bytes(value: Value) -> int:

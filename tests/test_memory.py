@@ -1,0 +1,66 @@
+"""What a claim may take: told before anything is allocated, and as large as the user allows."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.cli import main
+from dropcheck.language.checks import check_registry
+
+REGISTRY = """
+dropcheck: 1
+claims:
+  wide:
+    title: A wide draw
+    parameters:
+      n: [{n}]
+    model: |
+      q, k ~ normal(0, 1)[n]
+    claim: E(q @ k / n) == 0
+    within: 0.05
+"""
+
+
+def written(folder: Path, n: float) -> str:
+    path = folder / "wide.yaml"
+    path.write_text(REGISTRY.format(n=n), encoding="utf-8")
+    return str(path)
+
+
+def test_what_is_too_large_is_told_before_it_is_allocated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tracemalloc.start()
+    code = main(["run", "--file", written(tmp_path, 1e12)])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    told = capsys.readouterr().err
+    assert code == 2
+    assert "one draw of 'q' alone, of shape [1000000000000], takes 7.28 TiB" in told
+    assert "--max-memory" in told
+    assert peak < 200e6
+
+
+@pytest.mark.parametrize(("allowed", "code"), [("2MB", 2), ("64MB", 0)])
+def test_the_limit_is_the_users(
+    tmp_path: Path, allowed: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["run", "--file", written(tmp_path, 100_000), "--max-memory", allowed]
+    assert main(asked) == code
+    assert ("is allowed" in capsys.readouterr().err) == (code == 2)
+
+
+def test_the_limit_holds_while_checking_too() -> None:
+    registry = read_text(REGISTRY.format(n=100_000))
+    assert not check_registry(registry).problems
+    assert check_registry(registry, memory=2**20).problems
+
+
+@pytest.mark.parametrize("text", ["20", "banana", "-1GB", "0"])
+def test_a_size_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "all", f"--max-memory={text}"]) == 2
+    assert "--max-memory" in capsys.readouterr().err
