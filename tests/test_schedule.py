@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 from trials import compiled
 
+from dropcheck.claims.reader import read_text
+from dropcheck.errors import DropcheckError
+from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.schedule import Judge, default_threads, drive
 from dropcheck.simulation.streams import MAIN
+from dropcheck.verify import verify_cases
 
 
 def program() -> Program:
@@ -130,3 +134,27 @@ def test_an_error_in_a_draw_reaches_the_caller() -> None:
 
 def test_some_thread_is_there_by_default() -> None:
     assert default_threads() >= 1
+
+
+def test_an_error_met_while_drawing_ends_its_own_case_alone() -> None:
+    registry = read_text(
+        """
+dropcheck: 1
+claims:
+  seldom-wrong:
+    title: A standard deviation that is negative in one draw of thirty thousand
+    model: |
+      s ~ normal(4, 1)
+      x ~ normal(0, s)
+    claim: E(x) == 0
+  sound:
+    title: A mean square
+    model: x ~ normal(0, 1)
+    claim: E(x**2) == 1
+"""
+    )
+    for threads in (1, 2):
+        results = verify_cases(registry.expand(), Settings(threads=threads), registry)
+        assert next(results).claim == "sound"
+        with pytest.raises(DropcheckError, match="sd must satisfy"):
+            next(results)

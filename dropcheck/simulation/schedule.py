@@ -20,6 +20,7 @@ from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
+from dropcheck.errors import DropcheckError
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import SpanSums
@@ -42,6 +43,7 @@ class _Active(Generic[Result]):
     index: int
     judge: Judge[Result]
     parts: list[SpanSums | None] = field(default_factory=list)
+    broken: dict[int, DropcheckError] = field(default_factory=dict)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
 
@@ -106,6 +108,19 @@ def one_layer_of_threads() -> AbstractContextManager[object]:
     return limits
 
 
+def keep_freed_memory() -> None:
+    """Lets the arrays of one span be made from the memory of the last one's.
+
+    glibc hands what is freed at the end of a heap back to the system, and zeroed pages taken anew
+    for every span cost up to half of its time (measured). It stops doing so below twice the size
+    of the largest block that was ever mapped and freed (mallopt(3), M_MMAP_THRESHOLD): one of 16
+    MiB, which is never touched and so takes no memory. Elsewhere this does nothing.
+    """
+    import numpy as np
+
+    np.empty(2**24, dtype=np.uint8)
+
+
 def default_threads() -> int:
     """As many as this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -126,58 +141,88 @@ def drive(
     share what remains; once the deadline has passed, whatever a case asks for is cut to one span,
     and a case is to look a last time at what it has.
     """
-    deadline = deadline or Deadline()
-    waiting = deque(enumerate(judges))
-    parked: _Queue[Result] = _Queue(deadline, threads)
-    owners: dict[Future[SpanSums], tuple[_Active[Result], int]] = {}
-    done: SimpleQueue[Future[SpanSums]] = SimpleQueue()
-    finished: deque[tuple[int, Result]] = deque()
-    active = 0
-
+    keep_freed_memory()
     with (
         one_layer_of_threads(),
         ThreadPoolExecutor(max_workers=threads, thread_name_prefix="dropcheck") as pool,
     ):
-
-        def submit(case: _Active[Result], request: Request) -> None:
-            tasks = request.split(1)[:1] if deadline.passed() else _tasks(request, threads)
-            case.parts = [None] * len(tasks)
-            case.missing = len(tasks)
-            for place, task in enumerate(tasks):
-                future = pool.submit(task.carry_out)
-                owners[future] = (case, place)
-                future.add_done_callback(done.put)
-
-        def proceed(case: _Active[Result], sums: SpanSums | None) -> None:
-            """Send sums to a case, and keep what it asks for next, or its result."""
-            try:
-                request = next(case.judge) if sums is None else case.judge.send(sums)
-            except StopIteration as stop:
-                finished.append((case.index, stop.value))
-                return
-            parked.push(case, request)
-
         try:
-            while waiting or parked or active or finished:
-                while finished:
-                    yield finished.popleft()
-                while active < 2 * threads and (waiting or parked):
-                    if waiting and not parked.precedes(waiting[0][0]):
-                        index, start = waiting.popleft()
-                        proceed(_Active(index, start()), None)
-                    else:
-                        submit(*parked.pop())
-                        active += 1
-                if not owners:
-                    continue
-                future = done.get()
-                case, place = owners.pop(future)
-                case.parts[place] = future.result()
-                case.missing -= 1
-                if not case.missing:
-                    active -= 1
-                    sums = joined([part for part in case.parts if part is not None])
-                    case.spent += sums.seconds
-                    proceed(case, sums)
+            yield from _Run(judges, pool, threads, deadline or Deadline()).results()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Run(Generic[Result]):
+    """One run: cases not begun, those that wait for draws, and those whose spans are out."""
+
+    def __init__(
+        self,
+        judges: Iterable[Callable[[], Judge[Result]]],
+        pool: ThreadPoolExecutor,
+        threads: int,
+        deadline: Deadline,
+    ) -> None:
+        self._waiting = deque(enumerate(judges))
+        self._parked: _Queue[Result] = _Queue(deadline, threads)
+        self._owners: dict[Future[SpanSums], tuple[_Active[Result], int]] = {}
+        self._done: SimpleQueue[Future[SpanSums]] = SimpleQueue()
+        self._finished: deque[tuple[int, Result]] = deque()
+        self._out = 0  # cases whose spans are out
+        self._pool = pool
+        self._threads = threads
+        self._deadline = deadline
+
+    def results(self) -> Iterator[tuple[int, Result]]:
+        """(place, result) of each case, as they finish."""
+        while self._waiting or self._parked or self._out or self._finished:
+            while self._finished:
+                yield self._finished.popleft()
+            while self._out < 2 * self._threads and (self._waiting or self._parked):
+                if self._waiting and not self._parked.precedes(self._waiting[0][0]):
+                    index, start = self._waiting.popleft()
+                    self._proceed(_Active(index, start()), None)
+                else:
+                    self._submit(*self._parked.pop())
+            if self._owners:
+                self._take_in(self._done.get())
+
+    def _submit(self, case: _Active[Result], request: Request) -> None:
+        late = self._deadline.passed()
+        tasks = request.split(1)[:1] if late else _tasks(request, self._threads)
+        case.parts = [None] * len(tasks)
+        case.missing = len(tasks)
+        self._out += 1
+        for place, task in enumerate(tasks):
+            future = self._pool.submit(task.carry_out)
+            self._owners[future] = (case, place)
+            future.add_done_callback(self._done.put)
+
+    def _take_in(self, future: Future[SpanSums]) -> None:
+        """Keep what came back; once all of a case's parts are there, let it go on."""
+        case, place = self._owners.pop(future)
+        try:
+            case.parts[place] = future.result()
+        except DropcheckError as error:  # ends this case alone
+            case.broken[place] = error
+        case.missing -= 1
+        if case.missing:
+            return
+        self._out -= 1
+        if case.broken:
+            self._proceed(case, case.broken[min(case.broken)])  # the first in order, not in time
+            return
+        sums = joined([part for part in case.parts if part is not None])
+        case.spent += sums.seconds
+        self._proceed(case, sums)
+
+    def _proceed(self, case: _Active[Result], found: SpanSums | DropcheckError | None) -> None:
+        """Tell a case its sums, or what went wrong; keep what it asks for, or its result."""
+        try:
+            if isinstance(found, DropcheckError):
+                request = case.judge.throw(found)
+            else:
+                request = next(case.judge) if found is None else case.judge.send(found)
+        except StopIteration as stop:
+            self._finished.append((case.index, stop.value))
+            return
+        self._parked.push(case, request)
