@@ -69,7 +69,6 @@ class ProgramBuilder:
         plan = _plan(looked_at, self._values) if crossing else None
         steps = []
         fixed = []
-        elements = 0
         cost = 0.0
         for register, value in enumerate(self._values):
             if not value.random:
@@ -81,9 +80,7 @@ class ProgramBuilder:
             right = plan is not None and id(value) in plan.right
             how = crossed_product if crossed else how
             steps.append(Step(register, value, inputs, how, (), right, crossed))
-            elements += math.prod(value.shape or ())
             cost += _cost(value)
-        elements += sum(_elements(term, self._values) for term in self._terms)
         tables, lean = self._tables(steps) if plan is None else ((), ())
         freeing = _freeing(steps, keep)
         counted = {index for table in tables for index in table.terms}
@@ -160,11 +157,6 @@ class ProgramBuilder:
                 if step.kernel is not None:
                     held[step.target] = computed(step, [held[below] for below in step.inputs])
         return tuple((register, held[register]) for register in wanted)
-
-
-def _elements(term: Term, values: list[Value]) -> int:
-    """Numbers that an integrand holds a draw."""
-    return sum(math.prod(values[register].shape or ()) for register, _ in term.factors)
 
 
 def _held(steps: Sequence[Step]) -> int:

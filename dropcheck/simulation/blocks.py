@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.simulation.program import Program, SpanSums, Sums
+from dropcheck.simulation.moments import Sums
+from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import stream
 
 # Past so many rows neighbouring blocks are joined: memory stays bounded however many draws there

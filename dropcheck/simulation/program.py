@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.language.graph import Value, thawed
 from dropcheck.simulation import samplers
@@ -18,19 +17,10 @@ from dropcheck.simulation.arrays import (
     nearly_tied,
     number,
 )
+from dropcheck.simulation.moments import Moments, Sums, Term, filled, middle
 from dropcheck.simulation.tables import Table, occurrences, weighted
 
-Sums = npt.NDArray[np.float64]
 Observer = Callable[[Value, list[Array]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """One integrand: given · Π (value − centre)^power, by registers; no factor is 1."""
-
-    factors: tuple[tuple[int, int], ...]
-    given: int | None
-    every: bool = False  # 1 where the factor holds for every element of the draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +118,7 @@ class Program:
         for register, constant in self.fixed:
             held[register] = constant
         for step in self.steps if steps is None else steps:
-            inputs = [_filled(held[register]) for register in step.inputs]
+            inputs = [filled(held[register]) for register in step.inputs]
             if step.kernel is None:
                 count = draws
                 if self.batches is not None:
@@ -144,15 +134,12 @@ class Program:
         return held
 
     def centres(self, generator: np.random.Generator, draws: int) -> Sums:
-        """A number near the middle of each target, [size]; 0 where nothing is finite."""
+        """A number near the middle of each target, [size]; 0 where it needs none."""
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws)
             found = np.zeros(self.size)
             for register in self.targets:
-                array = number(_filled(held[register]))
-                finite = array[np.isfinite(array)]
-                if finite.size:
-                    found[register] = np.median(finite)
+                found[register] = middle(number(filled(held[register])))
         return found
 
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
@@ -179,10 +166,10 @@ class Program:
                     return SpanSums(counted)
                 generator.bit_generator.state = state  # the same draws, one by one
             held = self.registers(generator, self.span_draws)
-            moments = _Moments(held, centres, self.span_values)
+            moments = Moments(held, centres, self.span_values, self.span_blocks)
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
-                sums[:, index] = self._block_sums(moments.a_draw(term))
+                sums[:, index] = moments.sums(term)
             if np.isfinite(sums).all():
                 return SpanSums(sums)
             bad = moments.undefined(self.terms)
@@ -191,106 +178,28 @@ class Program:
         )
         return SpanSums(sums, int(bad.sum()), first)
 
-    def _block_sums(self, a_draw: Array) -> Sums:
-        total: Sums = a_draw.reshape(self.span_blocks, -1).sum(axis=1)
-        return total
-
     def _counted(self, generator: np.random.Generator, centres: Sums) -> Sums | None:
         """The same sums, with integrands of a few truths counted; None where some is undefined."""
         held = self.registers(generator, self.span_draws, steps=self.lean)
         sums = np.empty((self.span_blocks, len(self.terms)))
         left = set(range(len(self.terms)))
         for table in self.tables:
-            truths = [_filled(held[source]) for source in table.sources]
+            truths = [filled(held[source]) for source in table.sources]
             occurred = occurrences(truths, self.span_blocks)
             if occurred is None:
                 return None
             at_each: list[Array | None] = [None] * self.size
             for register, array in table.held:
                 at_each[register] = array
-            moments = _Moments(at_each, centres, occurred.shape[1])
+            moments = Moments(at_each, centres, occurred.shape[1])
             for index in table.terms:
                 values = moments.a_draw(self.terms[index])
                 sums[:, index] = weighted(occurred, values, table.elements)
             left -= set(table.terms)
-        moments = _Moments(held, centres, self.span_values)
+        moments = Moments(held, centres, self.span_values, self.span_blocks)
         for index in left:
-            sums[:, index] = self._block_sums(moments.a_draw(self.terms[index]))
+            sums[:, index] = moments.sums(self.terms[index])
         return sums if np.isfinite(sums).all() else None
-
-
-class _Moments:
-    """Integrands of one span, each power of each target computed once."""
-
-    def __init__(self, held: Sequence[Array | None], centres: Sums, draws: int) -> None:
-        self._held = held
-        self._centres = centres
-        self._draws = draws
-        self._powers: dict[tuple[int, int, int | None], Array] = {}
-
-    def a_draw(self, term: Term) -> Array:
-        """The integrand's mean over the elements of each draw: [draws]."""
-        if term.every:
-            return np.broadcast_to(self._every(term), (self._draws,))
-        product: Array | None = None
-        for register, power in term.factors:
-            factor = self._power(register, power, term.given)
-            product = factor if product is None else product * factor
-        if term.given is not None:
-            given = self._given(term.given)
-            if product is None:
-                product = given
-            elif product.ndim < given.ndim:  # the condition has elements, the quantity one number
-                product = product * given
-        if product is None:
-            return np.ones(self._draws)
-        if product.ndim > 1:
-            product = product.reshape(-1, product.shape[-1]).mean(axis=0)
-        if product.shape == (self._draws,):
-            return product
-        return np.broadcast_to(product, (self._draws,))
-
-    def _every(self, term: Term) -> Array:
-        """1 where the event fails for some element where it is looked at, [draws]."""
-        (register, _), *_ = term.factors
-        event = _filled(self._held[register])
-        holds = event if event.dtype == np.bool_ else np.where(np.isnan(event), event, event != 0)
-        if term.given is not None:
-            given = self._given(term.given)
-            holds = np.where(given == 0, 1.0, number(holds) + 0 * given)
-        flat = np.atleast_2d(number(holds).reshape(-1, holds.shape[-1]))
-        failed: Array = 1.0 - flat.min(axis=0)
-        return failed
-
-    def _given(self, register: int) -> Array:
-        given = _filled(self._held[register])
-        if given.dtype == np.bool_:
-            return given.astype(np.float64)
-        return np.where(np.isnan(given), given, (given != 0).astype(np.float64))
-
-    def _power(self, register: int, power: int, given: int | None) -> Array:
-        key = (register, power, given)
-        found = self._powers.get(key)
-        if found is None:
-            if power == 1:
-                found = number(_filled(self._held[register]))
-                if self._centres[register]:
-                    found = found - self._centres[register]
-                if given is not None:
-                    # not a product: where the condition fails the quantity may be NaN
-                    condition = self._given(given)
-                    found = np.where(condition == 0, 0.0, found + 0 * condition)
-            else:
-                found = self._power(register, power - 1, given) * self._power(register, 1, given)
-            self._powers[key] = found
-        return found
-
-    def undefined(self, terms: Sequence[Term]) -> npt.NDArray[np.bool_]:
-        """Draws in which some integrand is NaN or infinite, where it is looked at: [draws]."""
-        bad = np.zeros(self._draws, dtype=np.bool_)
-        for term in terms:
-            bad |= ~np.isfinite(self.a_draw(term))
-        return bad
 
 
 def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
@@ -308,12 +217,6 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
         return step.kernel(*inputs, **options, **extra)
     except ValueError as error:
         raise step.value.at.error(str(error)) from None
-
-
-def _filled(array: Array | None) -> Array:
-    if array is None:
-        raise AssertionError("a register was read before it was filled")
-    return array
 
 
 def _draw(

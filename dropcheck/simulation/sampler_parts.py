@@ -16,6 +16,8 @@ Sampler = Callable[[np.random.Generator, Arguments, Size], Array]
 
 # numpy's uniforms are multiples of 2**-53 from 0 on; 0 is put in the middle of its cell
 HALF_CELL = 2.0**-54
+# the least and the greatest that `uniforms` draws
+OUTERMOST = (HALF_CELL, 1.0 - 2.0**-53)
 
 
 def fixed(argument: Array) -> float | None:

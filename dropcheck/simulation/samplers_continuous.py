@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from dropcheck.simulation.sampler_parts import (
+    OUTERMOST,
     Arguments,
     Array,
     Sampler,
@@ -70,6 +71,10 @@ def _uniform(generator: np.random.Generator, arguments: Arguments, size: Size) -
     width = high - low
     if np.isfinite(width).all():
         scaled(out, low, width)
+        # rounding is monotone: where the outermost uniforms stay inside, so do all others
+        ends = [scaled(np.full(width.shape, end), low, width) for end in OUTERMOST]
+        if np.less(low, ends[0]).all() and np.less(ends[1], high).all():
+            return out
     else:  # a width beyond the largest float64
         out = low * (1.0 - out) + high * out
     return inside(out, low, high)
