@@ -88,6 +88,19 @@ class GraphBuilder:
             operation, values, shape, at, truth=truth, takes_truth=takes_truth, guards=guards
         )
 
+    def taken(self, asked: Value, branches: tuple[Value, Value], at: Position) -> Value | None:
+        """The branch that is taken, where that is known and it has the shape of the whole."""
+        known = self.plain(asked)
+        if not isinstance(known, float) or math.isnan(known):
+            return None
+        found = branches[0] if known else branches[1]
+        both = tuple(value.shape for value in branches if value.shape is not None)
+        try:
+            common = shapes.broadcast(both)
+        except ShapeError as error:
+            raise at.error(str(error)) from None
+        return found if found.shape == common or len(both) < len(branches) else None
+
     def shaped(
         self,
         operation: str,

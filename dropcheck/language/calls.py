@@ -61,12 +61,10 @@ class CallLowering(LawLowering):
                 f"{name!r} is over the elements of one draw, and this is one number a draw",
                 f"did you mean {_OPERATOR_FOR[name]}(…), which speaks of the law?",
             )
-        if function.name == "where" and values:
-            known = self.plain(values[0])
-            if isinstance(known, float) and not math.isnan(known):
-                same = values[1].shape == values[2].shape
-                if same:
-                    return values[1] if known else values[2]
+        if function.name == "where":
+            taken = self.taken(values[0], (values[1], values[2]), node.at)
+            if taken is not None:
+                return taken
         if options is None:
             return self.operation(function.kernel, values, None, node.at, function=function)
         if function.from_shape is not None:
@@ -187,6 +185,7 @@ class CallLowering(LawLowering):
             )
         arguments = [self.lower(argument) for argument in drawn.arguments]
         own = self._check_arguments(drawn.law, arguments, drawn)
+        self._check_values(drawn.law, arguments, drawn)
         batch = self._batch_shape(drawn.law, arguments, drawn)
         x = self.lower(bound["x"])
         shape: Shape | None = None

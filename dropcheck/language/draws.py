@@ -53,6 +53,8 @@ class LawLowering(GraphBuilder):
         batch = self._batch_shape(law, arguments, drawn)
         shape = None if batch is None or own is None else batch + own
         self.check_size(shape, name.at, name.name)
+        self.spend_draw(law.name, shape, name.at)
+        self._check_values(law, arguments, drawn)
         known = [self.plain(argument) for argument in arguments]
         if own == () and shape is not None and all(isinstance(k, float) for k in known):
             value = law.constant(*known)
@@ -66,7 +68,6 @@ class LawLowering(GraphBuilder):
                     name=name.name,
                     constant=self.folder.full(float(value), shape),
                 )
-        self.spend_draw(law.name, shape, name.at)
         return Value(
             Kind.DRAW,
             law.name,
@@ -116,7 +117,7 @@ class LawLowering(GraphBuilder):
         return Draw(law, tuple(bound[name] for name in names), shape, base.at)
 
     def _check_arguments(self, law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape | None:
-        """Check ranks and what is known of the values; the law's own axes, None if not known."""
+        """Check ranks and single numbers; the law's own axes, None if not known."""
         for parameter, value, node in zip(law.parameters, arguments, drawn.arguments, strict=True):
             self._no_operator(value, node.at)
             if value.shape is not None and len(value.shape) < parameter.axes:
@@ -132,10 +133,6 @@ class LawLowering(GraphBuilder):
                 problem = domain_problem(parameter, known)
                 if problem is not None:
                     raise node.at.error(f"{law.name}: {problem}", _about(law))
-        if not any(v.random or v.constant is None or v.suspect for v in arguments):
-            problem = self.folder.argument_problem(law, [value.constant for value in arguments])
-            if problem is not None:
-                raise drawn.at.error(f"{law.name}: {problem}", _about(law))
         if law.own_axes is None:
             return ()
         if any(value.shape is None for value in arguments):
@@ -147,6 +144,14 @@ class LawLowering(GraphBuilder):
             )
         except ShapeError as error:
             raise drawn.at.error(f"{law.name}: {error}") from None
+
+    def _check_values(self, law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
+        """Check what is known of the values, together: a pass over all of them."""
+        if any(value.random or value.constant is None or value.suspect for value in arguments):
+            return
+        problem = self.folder.argument_problem(law, [value.constant for value in arguments])
+        if problem is not None:
+            raise drawn.at.error(f"{law.name}: {problem}", _about(law))
 
     def _batch_shape(self, law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape | None:
         """The shape of independent values: the one in brackets, or the arguments' common one."""

@@ -161,6 +161,16 @@ _ARITHMETIC: dict[str, Callable[..., float]] = {
 }
 
 
+def _picked(value: Any, index: tuple[int | slice, ...]) -> Any:
+    """Elements of nested tuples; the index is known to fit."""
+    if not index:
+        return value
+    first, *rest = index
+    if isinstance(first, slice):
+        return tuple(_picked(entry, tuple(rest)) for entry in value[first])
+    return _picked(value[first], tuple(rest))
+
+
 class PlainFolder:
     """Folds numbers in pure Python and lists of known numbers; other arrays stay unknown."""
 
@@ -192,6 +202,9 @@ class PlainFolder:
         del takes_truth  # numbers serve as truths as they are
         if operation == "array":
             return tuple(constants)
+        if operation == "subscript":
+            picked: Plain = _picked(constants[0], options["index"])
+            return picked
         if not all(isinstance(constant, float) for constant in constants):
             return None
         if function is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 from dropcheck.language import shapes
 from dropcheck.language.calls import CallLowering
@@ -138,9 +137,9 @@ class Lowering(CallLowering):
     def _conditional(self, condition: Node, then: Node, otherwise: Node, at: Position) -> Value:
         asked = self.lower(condition)
         values = (self.lower(then), self.lower(otherwise))
-        known = self.plain(asked)
-        if isinstance(known, float) and not math.isnan(known):
-            return values[0] if known else values[1]
+        taken = self.taken(asked, values, at)
+        if taken is not None:
+            return taken
         return self.elementwise("conditional", (asked, *values), at, takes_truth=True, guards=True)
 
     def _array(self, items: tuple[Node, ...], at: Position) -> Value:

@@ -1,0 +1,44 @@
+"""Short ways from text to values, for the tests of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dropcheck.claims.registry import SourceText
+from dropcheck.language.cases import parse_law
+from dropcheck.language.graph import Folder, PlainFolder, Value
+from dropcheck.language.lower import Lowering
+from dropcheck.language.parser import parse_expression, parse_model
+from dropcheck.language.scope import LawParameterValue
+from dropcheck.language.syntax import Name, Position
+
+
+def lowering(
+    model: str = "",
+    parameters: Mapping[str, float | str] | None = None,
+    folder: Folder | None = None,
+) -> Lowering:
+    """A scope with the lines of a model (`;` for a new line) and parameters in it."""
+    found = Lowering(folder or PlainFolder())
+    for name, value in (parameters or {}).items():
+        at = Position(SourceText.plain(name), 0, 0)
+        law = LawParameterValue(parse_law(value, at.location)) if isinstance(value, str) else value
+        found.define_parameter(Name(at, name), law)
+    for line in parse_model(SourceText.plain(model.replace(";", "\n"))):
+        found.define_line(line)
+    return found
+
+
+def lowered(
+    model: str,
+    expression: str,
+    parameters: Mapping[str, float | str] | None = None,
+    folder: Folder | None = None,
+) -> Value:
+    """An expression over a model as a value."""
+    return expressed(lowering(model, parameters, folder), expression)
+
+
+def expressed(scope: Lowering, expression: str) -> Value:
+    """An expression in a scope as a value."""
+    return scope.lower(parse_expression(SourceText.plain(expression)))
