@@ -190,10 +190,15 @@ def _not_always_zero(value: Value, order: Order) -> bool:
 def _nowhere_zero(fixed: Value) -> bool:
     """Whether a fixed factor is known not to be 0 (its division by zero is told elsewhere)."""
     constant = fixed.constant
-    try:
-        return constant is not None and bool((constant != 0).all())
-    except AttributeError:  # a plain number
-        return bool(constant)
+    if constant is None:
+        return False
+    if isinstance(constant, float | tuple):
+        return _without_zero(constant)
+    return bool((constant != 0).all())  # an array of the other folder
+
+
+def _without_zero(known: object) -> bool:
+    return all(map(_without_zero, known)) if isinstance(known, tuple) else known != 0
 
 
 def _of_reciprocal(value: Value, plain: Plain) -> Order:
