@@ -19,6 +19,7 @@ from dropcheck.inference.interval import (
     estimate_interval,
 )
 from dropcheck.inference.region import Region, decide, widening
+from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
 from dropcheck.judging.statement import ROUNDING, more, planned, scale_of, settling
 from dropcheck.judging.trial import (
     FEWEST_DRAWS,
@@ -27,6 +28,7 @@ from dropcheck.judging.trial import (
     Floats,
     Trial,
     fitted,
+    in_blocks,
 )
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
@@ -37,8 +39,8 @@ from dropcheck.simulation.streams import MAIN, PILOT
 
 # Blocks of the pilot: its standard error is then known to about 6%.
 PILOT_BLOCKS = 128
-# Sightings of a model's rarest known outcome that must be expected before a normal limit is used.
-RARE_SIGHTINGS = 64
+# Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
+PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
 # How many times the draws of the limit theorem the inequality may take before it is given up.
 DEAREST_INEQUALITY = 2.0
 
@@ -64,27 +66,55 @@ class Pilot:
 def piloted(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
     """Draw a pilot, used for nothing but to plan the looks."""
     most = trial.most_draws(compiled.program)
-    program = fitted(compiled.program, most)
+    whole = fitted(compiled.program, most)
+    program = in_blocks(whole, 1)
     centres = program.centres(
         trial.generator(PILOT, 0),
         max(1, min(program.span_draws, PILOT_DRAWS)),
     )
-    pilot = Tally(program)
-    blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
-    wanted = min(blocks * program.block_draws, most)
-    yield from trial.draw_until(pilot, program, PILOT, centres, wanted)
-    trial.refuse_if_nowhere_defined(pilot)
-    fewest = max(
+    fewest = _fewest(program)
+    plan = yield from _plan_with(trial, compiled, program, centres, fewest)
+    tally, expected, tier, doubt = plan
+    saving = expected * (1 - program.block_draws / whole.block_draws)  # at best
+    if program.batches is not None and saving > FEWEST_BLOCKS * whole.block_draws:
+        # larger batches need fewer draws: how many, only batches as large can tell
+        program, fewest = whole, _fewest(whole)
+        tally, expected, tier, doubt = yield from _plan_with(
+            trial, compiled, program, centres, fewest
+        )
+    blocks = PLANNED_BLOCKS if program.batches is None else FEWEST_BLOCKS
+    if tier is Guarantee.FINITE_SAMPLE:
+        fewest = FEWEST_DRAWS
+    program = in_blocks(whole, expected // blocks)
+    return Pilot(program, most, centres, tally, fewest, expected, tier, doubt)
+
+
+def _fewest(program: Program) -> int:
+    """Draws before which no average of a program is judged."""
+    return max(
         FEWEST_DRAWS,
         FEWEST_BLOCKS * program.block_draws,
         math.ceil(RARE_SIGHTINGS * program.rarest),
     )
-    expected, tier, doubt = fewest, Guarantee.ASYMPTOTIC, None
-    if not pilot.undefined:
-        expected, tier, doubt = _plan(trial, compiled, pilot, centres, fewest)
-        if tier is Guarantee.FINITE_SAMPLE:
-            fewest = FEWEST_DRAWS
-    return Pilot(program, most, centres, pilot, fewest, expected, tier, doubt)
+
+
+_Planned = tuple[Tally, int, Guarantee, Interval | None]
+
+
+def _plan_with(
+    trial: Trial, compiled: Compiled, program: Program, centres: Floats, fewest: int
+) -> Generator[Request, SpanSums, _Planned]:
+    """Draw a pilot and plan from it: the draws to be judged at, the tier, and doubts."""
+    pilot = Tally(program)
+    blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
+    most = trial.most_draws(compiled.program)
+    yield from trial.draw_until(
+        pilot, program, PILOT, centres, min(blocks * program.block_draws, most)
+    )
+    trial.refuse_if_nowhere_defined(pilot)
+    if pilot.undefined:
+        return pilot, fewest, Guarantee.ASYMPTOTIC, None
+    return pilot, *_plan(trial, compiled, pilot, centres, fewest)
 
 
 def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
@@ -186,6 +216,7 @@ def judged_at(
     """
     reading = trial.reading
     functional = compiled.functional
+    program = tally.program
     means = means_of(tally.sums, tally.values)
     operands = functional.evaluate(means[:, np.newaxis], centres)
     if not all(math.isfinite(float(operand[0])) for operand in operands):
@@ -208,7 +239,12 @@ def judged_at(
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
             interval = _bounded(compiled.mean, tally, centres, share)
         else:
-            interval = estimate_interval(tally.sums, tally.block_values, theta, share, tally.draws)
+            interval = estimate_interval(
+                tally.sums, tally.block_values, theta, (1 - RARE_SHARE) * share, tally.draws
+            )
+            interval = allowing_for_rare(
+                trial, program, tally, centres, theta, interval, RARE_SHARE * share
+            )
             if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
                 interval = replace(interval, unmet=doubt.unmet or TOO_SKEW)
         unit = 1.0

@@ -19,6 +19,8 @@ from dropcheck.simulation.tables import Table, combinations, truths
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20
+# Truths whose outcomes are counted: more than a model has, unless it is made to have more.
+MOST_WATCHED = 64
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
 BLOCKS_OF_SPAN = 16
@@ -67,8 +69,9 @@ class ProgramBuilder:
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
         looked_at = [self._values[register] for register in keep]
         plan = _plan(looked_at, self._values) if crossing else None
-        steps = []
+        steps: list[Step] = []
         fixed = []
+        watched: list[int] = []
         cost = 0.0
         for register, value in enumerate(self._values):
             if not value.random:
@@ -79,7 +82,11 @@ class ProgramBuilder:
             crossed = plan is not None and value is plan.product
             right = plan is not None and id(value) in plan.right
             how = crossed_product if crossed else how
-            steps.append(Step(register, value, inputs, how, (), right, crossed))
+            place = None
+            if (value.truth or value.operation == "bernoulli") and len(watched) < MOST_WATCHED:
+                place = len(watched)
+                watched.append(register)
+            steps.append(Step(register, value, inputs, how, (), right, crossed, place))
             cost += _cost(value)
         tables, lean = self._tables(steps) if plan is None else ((), ())
         freeing = _freeing(steps, keep)
@@ -105,6 +112,7 @@ class ProgramBuilder:
             batches=None if plan is None else (plan.batch, plan.batch),
             tables=tables,
             lean=lean,
+            watched=tuple(watched),
         )
 
     def _tables(self, steps: list[Step]) -> tuple[tuple[Table, ...], tuple[Step, ...]]:
@@ -267,14 +275,17 @@ def _cost(value: Value) -> float:
 
 def _rarity(value: Value) -> float:
     """How many draws it takes to see the rarer outcome of a law once, where that is known."""
-    if value.kind != Kind.DRAW or not value.random:
+    if value.kind != Kind.DRAW or not value.random or value.law is None:
         return 0.0
     chances: list[float] = []
-    for parameter, found in zip(
-        value.law.parameters if value.law else (), value.inputs, strict=False
-    ):
-        if parameter.name == "p" and parameter.axes == 0 and found.constant is not None:
-            chances.extend(np.asarray(found.constant, dtype=np.float64).ravel().tolist())
-    rare = [min(p, 1 - p) for p in chances if 0 < p < 1]
+    for parameter, found in zip(value.law.parameters, value.inputs, strict=True):
+        if found.constant is None:
+            continue
+        known = np.asarray(found.constant, dtype=np.float64).ravel()
+        if parameter.name == "p":
+            chances.extend(np.minimum(known, 1 - known).tolist())
+        elif value.law.name == "poisson":
+            chances.extend((-np.expm1(-known)).tolist())  # of anything but 0
+    rare = [chance for chance in chances if 0 < chance < 1]
     count = math.prod(value.shape or ())
     return 1.0 / (min(rare) * count) if rare else 0.0

@@ -69,6 +69,7 @@ def joined(parts: list[SpanSums]) -> SpanSums:
         sum(part.undefined for part in parts),
         min(firsts, default=None),
         sum(part.seconds for part in parts),
+        np.sum([part.seen for part in parts], axis=0),
     )
 
 
@@ -79,19 +80,21 @@ class Tally:
     """
 
     def __init__(self, program: Program) -> None:
-        self._base = program
+        self.program = program
         self._joined = 1  # blocks in a row
         self._rows: Sums = np.zeros((0, len(program.terms)))
         self._waiting: Sums = np.zeros((0, len(program.terms)))
         self.undefined = 0
         self.first_undefined: int | None = None
         self.spans = 0
+        self.seen: Sums = np.zeros((len(program.watched), 2))
         self.seconds = 0.0  # spent on these spans, by all threads
 
     def add(self, found: SpanSums, spans: int) -> None:
         """Take in the next spans, in order."""
         self.spans += spans
         self.seconds += found.seconds
+        self.seen = self.seen + found.seen
         self.undefined += found.undefined
         if self.first_undefined is None:
             self.first_undefined = found.first_undefined
@@ -117,12 +120,12 @@ class Tally:
     @property
     def block_draws(self) -> int:
         """Draws in each row."""
-        return self._base.block_draws * self._joined
+        return self.program.block_draws * self._joined
 
     @property
     def block_values(self) -> int:
         """Values of each quantity in each row: more than draws where pairs are crossed."""
-        return self._base.block_values * self._joined
+        return self.program.block_values * self._joined
 
     @property
     def draws(self) -> int:
@@ -137,12 +140,12 @@ class Tally:
     @property
     def drawn(self) -> int:
         """All draws made, those included that wait for their neighbours."""
-        return self.spans * self._base.span_draws
+        return self.spans * self.program.span_draws
 
     @property
     def looked_at(self) -> int:
         """All values looked at: one a draw, or one a pair of draws."""
-        return self.spans * self._base.span_values
+        return self.spans * self.program.span_values
 
     @property
     def totals(self) -> npt.NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Step:
     # in a crossed program: drawn with the right side's batches, and the product of both sides
     right: bool = False
     crossed: bool = False
+    watched: int | None = None  # the place among the truths whose outcomes are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,15 @@ class SpanSums:
 
     `sums` has shape [blocks, terms]. `undefined` counts draws with a NaN or an infinity that is
     looked at; `first_undefined` is the number of the first, within the case, or None. `seconds` is
-    the time they took.
+    the time they took. `seen` has a row a watched truth: how often it held, and of how many times
+    it was asked.
     """
 
     sums: Sums
     undefined: int = 0
     first_undefined: int | None = None
     seconds: float = 0.0
+    seen: Sums = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,8 @@ class Program:
     # integrands that are counted, and the steps that the others and the counts need
     tables: tuple[Table, ...] = ()
     lean: tuple[Step, ...] = ()
+    # registers of truths, one outcome of which may be too rare to be seen
+    watched: tuple[int, ...] = ()
 
     @property
     def block_draws(self) -> int:
@@ -108,11 +113,14 @@ class Program:
         draws: int,
         observe: Observer | None = None,
         steps: tuple[Step, ...] | None = None,
+        seen: Sums | None = None,
+        forced: tuple[int, bool] | None = None,
     ) -> list[Array | None]:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
         All steps unless some are named. Targets stay filled. `observe` is shown every computed
-        value with its inputs.
+        value with its inputs; `seen` counts watched truths; `forced` is a register that is to hold
+        one outcome throughout.
         """
         held: list[Array | None] = [None] * self.size
         for register, constant in self.fixed:
@@ -129,6 +137,12 @@ class Program:
                     observe(step.value, [number(array) for array in inputs])
                 extra = {"batches": self.span_blocks} if step.crossed else {}
                 held[step.target] = computed(step, inputs, **extra)
+            if forced is not None and step.target == forced[0]:
+                held[step.target] = np.full(filled(held[step.target]).shape, forced[1])
+            if seen is not None and step.watched is not None:
+                found = filled(held[step.target])
+                holds = found if found.dtype == np.bool_ else found == 1
+                seen[step.watched] += np.count_nonzero(holds), found.size
             for register in step.frees:
                 held[register] = None
         return held
@@ -161,26 +175,46 @@ class Program:
         with np.errstate(all="ignore"):
             if self.tables:
                 state = generator.bit_generator.state
-                counted = self._counted(generator, centres)
+                seen = np.zeros((len(self.watched), 2))
+                counted = self._counted(generator, centres, seen)
                 if counted is not None:
-                    return SpanSums(counted)
+                    return SpanSums(counted, seen=seen)
                 generator.bit_generator.state = state  # the same draws, one by one
-            held = self.registers(generator, self.span_draws)
+            seen = np.zeros((len(self.watched), 2))
+            held = self.registers(generator, self.span_draws, seen=seen)
             moments = Moments(held, centres, self.span_values, self.span_blocks)
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
                 sums[:, index] = moments.sums(term)
             if np.isfinite(sums).all():
-                return SpanSums(sums)
+                return SpanSums(sums, seen=seen)
             bad = moments.undefined(self.terms)
         first = (
             int(np.flatnonzero(bad)[0]) + number_of_span * self.span_values if bad.any() else None
         )
-        return SpanSums(sums, int(bad.sum()), first)
+        return SpanSums(sums, int(bad.sum()), first, seen=seen)
 
-    def _counted(self, generator: np.random.Generator, centres: Sums) -> Sums | None:
+    def forced(
+        self, generator: np.random.Generator, draws: int, centres: Sums, truth: int, outcome: bool
+    ) -> Sums:
+        """Averages of every integrand where a watched truth has one outcome in every draw: [terms].
+
+        Args:
+            generator: the stream to draw from.
+            draws: how many, at most those of a span.
+            centres: as for `span`.
+            truth: the place of the truth among those watched.
+            outcome: the outcome that it is to have.
+        """
+        with np.errstate(all="ignore"):
+            held = self.registers(generator, draws, forced=(self.watched[truth], outcome))
+            values = draws if self.batches is None else self.span_values
+            moments = Moments(held, centres, values)
+            return np.array([moments.a_draw(term).mean() for term in self.terms])
+
+    def _counted(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
         """The same sums, with integrands of a few truths counted; None where some is undefined."""
-        held = self.registers(generator, self.span_draws, steps=self.lean)
+        held = self.registers(generator, self.span_draws, steps=self.lean, seen=seen)
         sums = np.empty((self.span_blocks, len(self.terms)))
         left = set(range(len(self.terms)))
         for table in self.tables:

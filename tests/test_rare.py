@@ -1,0 +1,62 @@
+"""Events too rare to have been seen: what the sample does not hold must not decide.
+
+Each claim is tried with twenty seeds at α = 0.01 a case, so that chance alone makes more than five
+wrong verdicts with probability below 1e-6 (binomial, n = 20, p = 0.01).
+"""
+
+from __future__ import annotations
+
+import pytest
+from trials import verdicts
+
+from dropcheck.judging import block_means
+from dropcheck.results import Verdict
+
+SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"
+SEEDS = range(20)
+MOST = 2_000_000
+
+
+def wrong(model: str, claim: str, verdict: Verdict) -> int:
+    found = verdicts(model, claim, SEEDS, 0.01, MOST)
+    return sum(one is verdict for one in found)
+
+
+@pytest.mark.parametrize(
+    ("chance", "height"), [("1e-4", "1e4"), ("1e-5", "1e5"), ("1e-6", "1e6"), ("1e-7", "1e7")]
+)
+def test_a_spike_that_was_hardly_seen_refutes_nothing_true(chance: str, height: str) -> None:
+    model = SPIKE.format(chance=chance, height=height)
+    assert wrong(model, "E(x) == 1", Verdict.REFUTED) <= 5
+
+
+def test_without_the_allowance_the_same_claim_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def as_it_is(*given: object) -> object:
+        return given[5]  # the interval that the sample alone gives
+
+    monkeypatch.setattr(block_means, "allowing_for_rare", as_it_is)
+    model = SPIKE.format(chance="1e-6", height="1e6")
+    assert wrong(model, "E(x) == 1", Verdict.REFUTED) > 5
+
+
+def test_a_variance_that_hangs_on_a_rare_event_is_not_verified() -> None:
+    model = SPIKE.format(chance="1e-6", height="1e4")  # its variance is 1 + 100
+    assert wrong(model, "Var(x) == 1", Verdict.VERIFIED) <= 5
+
+
+def test_a_rare_count_is_waited_for() -> None:
+    model = "z ~ normal(0, 1); n ~ poisson(1e-5); x = z + 1e5 * n"
+    assert wrong(model, "E(x) == 1", Verdict.REFUTED) <= 5
+    assert wrong(model, "E(x) == 0", Verdict.VERIFIED) <= 5
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("v ~ normal(0, 1)[3]; r = norm(v); w = where(r == 0, 0, v[0] / r)", "Var(w) == 1/3"),
+        ("v ~ normal(0, 1); w = where(abs(v) > 8, 0, v)", "Var(w) == 1"),
+        ("v ~ normal(0, 1); w = v if v < 9 else 9", "E(w**2) == 1"),
+    ],
+)
+def test_a_guard_that_never_acts_costs_little(model: str, claim: str) -> None:
+    assert set(verdicts(model, claim, SEEDS, 0.01, MOST)) == {Verdict.VERIFIED}
