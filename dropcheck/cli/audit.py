@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dropcheck.cli import values
+from dropcheck.cli.common import Format, NoProgress, Outputs, Reader, Seed
 from dropcheck.cli.execute import ExitCode, complain, selected_cases
 from dropcheck.cli.output import emit, interactive, write_file
 from dropcheck.errors import Problem
@@ -25,7 +26,6 @@ MOMENT_REPETITIONS = 100
 ALPHA = 0.05
 MOMENT_ALPHA = 1e-6  # of `run`: the question is whether a verdict is ever given
 MOMENT_DRAWS = 1_000_000
-MOST_PROCESSES = 256
 
 
 def audit(  # one argument an option: this is the list that `--help` shows
@@ -91,10 +91,7 @@ def audit(  # one argument an option: this is the list that `--help` shows
             help="With --file: how sharply to look, in place of each claim's own.",
         ),
     ] = None,
-    seed: Annotated[
-        str | None,
-        typer.Option("--seed", metavar="N|fresh", help="The seed of all draws [default: 0]."),
-    ] = None,
+    seed: Seed = None,
     max_draws: Annotated[
         str | None,
         typer.Option(
@@ -109,46 +106,26 @@ def audit(  # one argument an option: this is the list that `--help` shows
             "--processes", metavar="N", help="Processes to work with; no count depends on it."
         ),
     ] = None,
-    format_name: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="table|json",
-            help="What to print [default: table].",
-            show_default=False,
-        ),
-    ] = "table",
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE.json", help="Write the report to a file as well."
-        ),
-    ] = None,
-    no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Show no progress on a terminal.")
-    ] = False,
+    format_name: Format = "table",
+    output: Outputs = None,
+    no_progress: NoProgress = False,
 ) -> None:
     """Measure how often verdicts are wrong, on claims whose truth is known.
 
     The whole procedure is repeated with fresh draws. The exit code is 1 where a rate of wrong
     verdicts lies above the promise beyond chance.
     """
-    read = values.Collector()
+    read = Reader()
     kind = read.read("--set", set_name, values.one_of(SETS), " or ".join(SETS)) or "laws"
     moments = kind == "moments" and file is None
     alphas = read.read("--alpha", alpha, _alphas, "numbers between 0 and 1, such as 0.05,0.01")
     count = read.read("--repetitions", repetitions, values.whole(1, 10**9), "a whole number")
     share = read.read("--shift", shift, _share, "a share above 0, such as 2% or 0.02")
-    sharpness = read.read("--resolution", resolution, values.positive, "a number above 0")
-    seed_used = read.read("--seed", seed, values.seed, "a whole number, or fresh") or 0
-    most = read.read("--max-draws", max_draws, values.whole(1, 2**62), "a whole number from 1 on")
-    workers = read.read(
-        "--processes",
-        processes,
-        values.whole(1, MOST_PROCESSES),
-        f"a whole number from 1 to {MOST_PROCESSES}",
-    )
-    chosen = read.read("--format", format_name, values.one_of(values.FORMATS), "table or json")
+    sharpness = read.resolution(resolution)
+    seed_used = read.seed(seed) or 0
+    most = read.max_draws(max_draws)
+    workers = read.threads(processes, "--processes")
+    chosen = read.format(format_name)
     paths = [
         read.read("--output", text, values.output_path, "a file that ends in .json")
         for text in output or ()

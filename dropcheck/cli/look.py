@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.cli import completion, values
+from dropcheck.cli import values
+from dropcheck.cli.common import File, Format, Tags, claims_argument
 from dropcheck.cli.execute import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit
 from dropcheck.errors import DropcheckError, Problem
@@ -17,40 +18,6 @@ from dropcheck.options import RUN_OPTIONS
 
 if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
     from dropcheck.report.listing import CheckedFile
-
-File = Annotated[
-    str | None,
-    typer.Option(
-        "--file",
-        "-f",
-        metavar="FILE",
-        help="The claims file; otherwise claims.yaml here, otherwise the claims that ship.",
-    ),
-]
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="table|json",
-        help="What to print [default: table].",
-        show_default=False,
-        autocompletion=completion.formats,
-    ),
-]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tag", metavar="TAG", help="Only claims with this tag.", autocompletion=completion.tags
-    ),
-]
-
-
-def claims_argument(text: str) -> typer.models.ArgumentInfo:
-    """The argument that names claims, with completion."""
-    argument: typer.models.ArgumentInfo = typer.Argument(
-        help=text, metavar="CLAIMS", show_default=False, autocompletion=completion.claim_ids
-    )
-    return argument
 
 
 def list_claims(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dropcheck.cli import completion, values
+from dropcheck.cli.common import Claims, File, Format, NoProgress, Reader, Seed, Tags
 from dropcheck.cli.execute import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit, interactive
 from dropcheck.errors import DropcheckError
@@ -24,33 +24,9 @@ ALPHA = 1e-6
 
 def mutate(  # one argument an option: this is the list that `--help` shows
     *,
-    claims: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Ids or globs of claims; all of them where none is named.",
-            metavar="CLAIMS",
-            show_default=False,
-            autocompletion=completion.claim_ids,
-        ),
-    ] = None,
-    file: Annotated[
-        str | None,
-        typer.Option(
-            "--file",
-            "-f",
-            metavar="FILE",
-            help="The claims file; otherwise claims.yaml here, otherwise the claims that ship.",
-        ),
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tag",
-            metavar="TAG",
-            help="Only claims with this tag.",
-            autocompletion=completion.tags,
-        ),
-    ] = None,
+    claims: Claims = None,
+    file: File = None,
+    tag: Tags = None,
     alpha: Annotated[
         str | None,
         typer.Option(
@@ -59,10 +35,7 @@ def mutate(  # one argument an option: this is the list that `--help` shows
             help="The chance that any verdict on a mutant of the file is wrong [default: 1e-6].",
         ),
     ] = None,
-    seed: Annotated[
-        str | None,
-        typer.Option("--seed", metavar="N|fresh", help="The seed of all draws [default: 0]."),
-    ] = None,
+    seed: Seed = None,
     max_draws: Annotated[
         str | None,
         typer.Option(
@@ -78,42 +51,26 @@ def mutate(  # one argument an option: this is the list that `--help` shows
             "--threads", metavar="N", help="Claims to try at a time; no result depends on it."
         ),
     ] = None,
-    format_name: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="table|json",
-            help="What to print [default: table].",
-            show_default=False,
-            autocompletion=completion.formats,
-        ),
-    ] = "table",
+    format_name: Format = "table",
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Name every mutant that was not refuted.")
     ] = False,
-    no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Show no progress on a terminal.")
-    ] = False,
+    no_progress: NoProgress = False,
 ) -> None:
     """Plant errors in claims, and see that each is refuted.
 
     A claim that no error makes false says nothing. The exit code is 1 where a false mutant
     survives or a claim cannot fail, and 4 where a mutant is undecided.
     """
-    read = values.Collector()
-    error = read.read("--alpha", alpha, values.probability, "a number between 0 and 1")
-    chosen_seed = read.read("--seed", seed, values.seed, "a whole number, or fresh")
-    most = read.read("--max-draws", max_draws, values.whole(1, 2**62), "a whole number from 1 on")
-    count = read.read(
-        "--threads",
-        threads,
-        values.whole(1, values.MOST_THREADS),
-        f"a whole number from 1 to {values.MOST_THREADS}",
+    read = Reader()
+    settings = Settings(
+        read.alpha(alpha) or ALPHA,
+        read.seed(seed) or 0,
+        max_draws=read.max_draws(max_draws),
+        threads=read.threads(threads),
     )
-    known = " or ".join(values.FORMATS)
-    chosen = read.read("--format", format_name, values.one_of(values.FORMATS), known)
+    chosen = read.format(format_name)
     read.finish()
-    settings = Settings(error or ALPHA, chosen_seed or 0, max_draws=most, threads=count)
     limits = {"--alpha": alpha, "--max-draws": max_draws}
     run = _carried_out(file, claims or [], tag or [], settings, limits, progress=not no_progress)
 

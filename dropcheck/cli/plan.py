@@ -11,8 +11,22 @@ import typer
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.cli import values
+from dropcheck.cli.common import (
+    Alpha,
+    Assignments,
+    Claims,
+    File,
+    Format,
+    NoProgress,
+    Reader,
+    Resolution,
+    Seed,
+    Tags,
+    Threads,
+    draws_option,
+    time_option,
+)
 from dropcheck.cli.execute import selected_cases
-from dropcheck.cli.look import File, Format, Tags, claims_argument
 from dropcheck.cli.output import emit, interactive
 from dropcheck.cli.parameters import selection_of
 from dropcheck.errors import DropcheckError
@@ -22,58 +36,23 @@ from dropcheck.results import Settings
 def plan(  # one argument an option: this is the list that `--help` shows
     ctx: typer.Context,
     *,
-    claims: Annotated[
-        list[str] | None,
-        claims_argument("Ids or globs of claims; all of them where none is named."),
-    ] = None,
+    claims: Claims = None,
     file: File = None,
-    assign: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter by its name."),
-    ] = None,
+    assign: Assignments = None,
     tag: Tags = None,
-    alpha: Annotated[
-        str | None,
-        typer.Option(
-            "--alpha",
-            metavar="NUMBER",
-            help="The chance that any verdict of a full run is wrong [default: 1e-6].",
-        ),
-    ] = None,
-    resolution: Annotated[
-        str | None,
-        typer.Option(
-            "--resolution",
-            metavar="NUMBER",
-            help="How sharply to look, relative to each claim's scale, in place of its own.",
-        ),
-    ] = None,
-    seed: Annotated[
-        str | None,
-        typer.Option("--seed", metavar="N|fresh", help="The seed of all draws [default: 0]."),
-    ] = None,
+    alpha: Alpha = None,
+    resolution: Resolution = None,
+    seed: Seed = None,
     max_draws: Annotated[
-        str | None,
-        typer.Option(
-            "--max-draws", metavar="N", help="Plan for so many draws a case at most: 1e6, 2**20."
-        ),
+        str | None, draws_option("Plan for so many draws a case at most: 1e6, 2**20.")
     ] = None,
     time_limit: Annotated[
         str | None,
-        typer.Option(
-            "--time-limit",
-            metavar="TIME",
-            help="Plan for a run of so long: 10s, 500ms, 2m; undecided cases share the time.",
-        ),
+        time_option("Plan for a run of so long: 10s, 500ms, 2m; undecided cases share the time."),
     ] = None,
-    threads: Annotated[
-        str | None,
-        typer.Option("--threads", metavar="N", help="Threads to draw with."),
-    ] = None,
+    threads: Threads = None,
     format_name: Format = "table",
-    no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Show no progress on a terminal.")
-    ] = False,
+    no_progress: NoProgress = False,
 ) -> None:
     """Tell what a run would take: draws and seconds to each verdict, and what they could see.
 
@@ -83,37 +62,23 @@ def plan(  # one argument an option: this is the list that `--help` shows
     from dropcheck.claims.reader import load_registry
 
     selection = selection_of(ctx)
-    read = values.Collector()
-    asked = Settings(
-        resolution=read.read("--resolution", resolution, values.positive, "a number above 0"),
-        max_draws=read.read(
-            "--max-draws", max_draws, values.whole(1, 2**62), "a whole number from 1 on"
-        ),
-        time_limit=read.read(
-            "--time-limit", time_limit, values.seconds, "a time above 0, such as 10s, 500ms or 2m"
-        ),
-        threads=read.read(
-            "--threads",
-            threads,
-            values.whole(1, values.MOST_THREADS),
-            f"a whole number from 1 to {values.MOST_THREADS}",
-        ),
+    read = Reader()
+    error_rate, first = read.alpha(alpha), read.seed(seed)
+    settings = Settings(
+        alpha=Settings().alpha if error_rate is None else error_rate,
+        seed=first or 0,
+        resolution=read.resolution(resolution),
+        max_draws=read.max_draws(max_draws),
+        time_limit=read.time_limit(time_limit),
+        threads=read.threads(threads),
     )
-    error_rate = read.read("--alpha", alpha, values.probability, "a number between 0 and 1")
-    first = read.read("--seed", seed, values.seed, "a whole number, or fresh")
-    known = " or ".join(values.FORMATS)
-    chosen = read.read("--format", format_name, values.one_of(values.FORMATS), known)
+    chosen = read.format(format_name)
     read.finish()
-    settings = replace(
-        asked,
-        alpha=asked.alpha if error_rate is None else error_rate,
-        seed=asked.seed if first is None else first,
-    )
     overrides = values.assignments(assign or (), selection.overrides, selection.names)
     # the registry was read when the claims' parameters became options
     registry = selection.registry or load_registry(file)
     cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
-    text = _planned(cases, settings, registry, notes, chosen or "table", shown=not no_progress)
+    text = _planned(cases, settings, registry, notes, chosen, shown=not no_progress)
     problem = emit(text, sys.stdout)
     if problem is not None:
         raise DropcheckError(problem)

@@ -1,0 +1,141 @@
+"""Options that several commands have: declared once, read by the same rules."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dropcheck.cli import completion, values
+
+File = Annotated[
+    str | None,
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="FILE",
+        help="The claims file; otherwise claims.yaml here, otherwise the claims that ship.",
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag", metavar="TAG", help="Only claims with this tag.", autocompletion=completion.tags
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter by its name."),
+]
+Alpha = Annotated[
+    str | None,
+    typer.Option(
+        "--alpha",
+        metavar="NUMBER",
+        help="The chance that any verdict of a full run is wrong [default: 1e-6].",
+    ),
+]
+Resolution = Annotated[
+    str | None,
+    typer.Option(
+        "--resolution",
+        metavar="NUMBER",
+        help="How sharply to look, relative to each claim's scale, in place of its own.",
+    ),
+]
+Seed = Annotated[
+    str | None,
+    typer.Option("--seed", metavar="N|fresh", help="The seed of all draws [default: 0]."),
+]
+Threads = Annotated[
+    str | None,
+    typer.Option("--threads", metavar="N", help="Threads to draw with; no result depends on it."),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="What one draw of a claim may take: 500MB, 2GiB [default: 1GiB].",
+    ),
+]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="table|json",
+        help="What to print [default: table].",
+        show_default=False,
+        autocompletion=completion.formats,
+    ),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option("--output", "-o", metavar="FILE.json", help="Write the report to a file as well."),
+]
+NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show no progress on a terminal.")]
+
+
+def claims_argument(
+    text: str = "Ids or globs of claims; all of them where none is named.",
+) -> typer.models.ArgumentInfo:
+    """The argument that names claims, with completion."""
+    argument: typer.models.ArgumentInfo = typer.Argument(
+        help=text, metavar="CLAIMS", show_default=False, autocompletion=completion.claim_ids
+    )
+    return argument
+
+
+Claims = Annotated[list[str] | None, claims_argument()]
+
+
+def draws_option(text: str) -> typer.models.OptionInfo:
+    """`--max-draws`, which each command spends in its own way."""
+    option: typer.models.OptionInfo = typer.Option("--max-draws", metavar="N", help=text)
+    return option
+
+
+def time_option(text: str) -> typer.models.OptionInfo:
+    """`--time-limit`, which each command spends in its own way."""
+    option: typer.models.OptionInfo = typer.Option("--time-limit", metavar="TIME", help=text)
+    return option
+
+
+class Reader(values.Collector):
+    """Reads the options that several commands have; None where one was not given, or is wrong."""
+
+    def alpha(self, text: str | None) -> float | None:
+        """An error rate."""
+        return self.read("--alpha", text, values.probability, "a number between 0 and 1")
+
+    def seed(self, text: str | None) -> int | None:
+        """A seed."""
+        return self.read("--seed", text, values.seed, "a whole number, or fresh")
+
+    def resolution(self, text: str | None) -> float | None:
+        """A share of each claim's scale."""
+        return self.read("--resolution", text, values.positive, "a number above 0")
+
+    def max_draws(self, text: str | None) -> int | None:
+        """A number of draws."""
+        return self.read("--max-draws", text, values.whole(1, 2**62), "a whole number from 1 on")
+
+    def time_limit(self, text: str | None) -> float | None:
+        """Seconds."""
+        return self.read(
+            "--time-limit", text, values.seconds, "a time above 0, such as 10s, 500ms or 2m"
+        )
+
+    def threads(self, text: str | None, option: str = "--threads") -> int | None:
+        """How many threads, or processes."""
+        most = values.MOST_THREADS
+        return self.read(option, text, values.whole(1, most), f"a whole number from 1 to {most}")
+
+    def max_memory(self, text: str | None) -> int | None:
+        """Bytes."""
+        return self.read("--max-memory", text, values.size, "a size such as 500MB or 2GiB")
+
+    def format(self, text: str) -> str:
+        """The name of a format."""
+        known = " or ".join(values.FORMATS)
+        return self.read("--format", text, values.one_of(values.FORMATS), known) or "table"
