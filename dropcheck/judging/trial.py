@@ -15,6 +15,7 @@ from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import Region
 from dropcheck.language.cases import LoweredCase, parameter_text
 from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
+from dropcheck.simulation.assemble import BLOCKS_OF_SPAN, SMALLEST_BATCH
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import Program, SpanSums
@@ -35,6 +36,11 @@ SPANS_AT_ONCE = 2048
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
+# The shortest block: so many draws, or fewer where they take as long as this, in rough
+# nanoseconds; numpy's cost a call is then small beside theirs.
+SHORTEST_BLOCK = 512
+SHORTEST_WORK = 1e5
+FEWEST_IN_BLOCK = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +240,28 @@ def fitted(program: Program, most: int) -> Program:
     if program.batches is not None:
         return replace(program, span_draws=draws, span_blocks=1, batches=(draws, draws))
     return replace(program, span_draws=draws, span_blocks=1)
+
+
+def in_blocks(program: Program, draws: int) -> Program:
+    """The program in blocks of at most so many draws, so that easy claims take few draws in all.
+
+    No block is shorter than what pays for its bookkeeping, or than what shows a model's rarest
+    known outcome. In a crossed program a block is a batch.
+    """
+    if program.batches is not None:
+        batch = min(max(SMALLEST_BATCH, draws), program.block_draws)
+        blocks = max(1, min(BLOCKS_OF_SPAN, program.span_values // batch**2))
+        return replace(
+            program, span_draws=blocks * batch, span_blocks=blocks, batches=(batch, batch)
+        )
+    cheapest = min(max(FEWEST_IN_BLOCK, int(SHORTEST_WORK / program.cost)), SHORTEST_BLOCK)
+    block = max(cheapest, math.ceil(program.rarest))
+    while 2 * block <= draws:
+        block *= 2
+    if block >= program.block_draws:
+        return program
+    blocks = min(BLOCKS_OF_SPAN, program.span_draws // block)
+    return replace(program, span_draws=blocks * block, span_blocks=blocks)
 
 
 def _claimed(region: Region | None) -> float | tuple[float | None, float | None] | None:
