@@ -34,8 +34,7 @@ from readme_blocks import (
 from dropcheck.claims.reader import read_text
 from dropcheck.cli.execute import ExitCode
 from dropcheck.judging.trial import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
-from dropcheck.results import Guarantee, Verdict
-from dropcheck.simulation.assemble import MOST_BYTES
+from dropcheck.results import DEFAULT_MEMORY, Guarantee, Verdict
 
 TEXT = README.read_text(encoding="utf-8")
 BLOCKS = blocks(TEXT)
@@ -191,8 +190,8 @@ def test_limits_are_those_of_the_program() -> None:
     assert DEFAULT_WORK == 20e9
     assert "at most 10⁹ draws" in limits
     assert MOST_DRAWS_BY_DEFAULT == 1e9
-    assert "more than 2 GiB" in limits
-    assert MOST_BYTES == 2 * 2**30
+    assert "may take 1 GiB of memory" in limits
+    assert DEFAULT_MEMORY == 2**30
 
 
 def test_every_option_named_is_there(folder: Path, environment: dict[str, str]) -> None:
