@@ -50,6 +50,26 @@ def test_a_rare_count_is_waited_for() -> None:
     assert wrong(model, "E(x) == 0", Verdict.VERIFIED) <= 5
 
 
+@pytest.mark.parametrize("claim", ["E(prod(2 * m)) == 1", "E(cumprod(2 * m)[-1]) == 1"])
+def test_a_product_that_was_always_zero_is_not_refuted(claim: str) -> None:
+    model = "m ~ bernoulli(0.5)[30]"  # 2**30 once in 2**30 draws
+    assert verdicts(model, claim, [0], 1e-6, MOST) == [Verdict.INCONCLUSIVE]
+
+
+def test_without_bounds_on_what_was_not_met_it_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_means, "_allowing_for_unseen", lambda _m, interval, *_: interval)
+    model = "m ~ bernoulli(0.5)[30]"
+    assert verdicts(model, "E(prod(2 * m)) == 1", [0], 1e-6, MOST) == [Verdict.REFUTED]
+
+
+def test_a_product_of_narrow_bounds_is_still_told() -> None:
+    model = "m ~ bernoulli(0.5)[30]"  # at most 1, and all but surely 0
+    assert verdicts(model, "E(prod(m)) == 0.5", [0], 1e-6, MOST) == [Verdict.REFUTED]
+    model = "m ~ rademacher()[2]; x = prod(m) ** 2"
+    assert verdicts(model, "E(x) == 1", [0], 1e-6, MOST) == [Verdict.VERIFIED]
+    assert verdicts(model, "E(x) == 1.1", [0], 1e-6, MOST) == [Verdict.REFUTED]
+
+
 @pytest.mark.parametrize(
     ("model", "claim"),
     [

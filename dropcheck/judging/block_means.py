@@ -245,6 +245,10 @@ def judged_at(
             interval = allowing_for_rare(
                 trial, program, tally, centres, theta, interval, RARE_SHARE * share
             )
+            if compiled.mean is not None and not comparison.share:
+                interval = _allowing_for_unseen(
+                    compiled.mean, interval, tally.draws, (1 - RARE_SHARE) * share
+                )
             if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
                 interval = replace(interval, unmet=doubt.unmet or TOO_SKEW)
         unit = 1.0
@@ -301,6 +305,27 @@ def _bounded(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> 
         mean.hull.width,
         float(centres[mean.register]) + mean.constant,
         alpha,
+    )
+
+
+def _allowing_for_unseen(
+    mean: BoundedMean, interval: Interval, draws: int, alpha: float
+) -> Interval:
+    """A sample in which nothing varies: what draws that were not met could do within the bounds.
+
+    All of n draws agree with chance (1 - ε)^n where a share ε differs, so that ε ≤ ln(1/α)/n; the
+    bounds say how far these can be. A product of thirty 0-or-2 has mean 1, and is 0 in every draw.
+    """
+    if interval.standard_error != 0 or interval.low != interval.high:
+        return interval
+    share = min(1.0, math.log(1 / alpha) / draws)
+    below = share * max(interval.estimate - mean.constant - mean.hull.low, 0.0)
+    above = share * max(mean.hull.high + mean.constant - interval.estimate, 0.0)
+    return replace(
+        interval,
+        low=interval.low - below,
+        high=interval.high + above,
+        second_order=max(below, above),
     )
 
 

@@ -22,6 +22,13 @@ LONGEST_OPTION = 1_000
 
 # What one draw's elements give, and the operator on the law that may have been meant.
 _OPERATOR_FOR = {"mean": "E", "var": "Var", "std": "Std"}
+# What goes by another name elsewhere; names that are functions here stand for their capitals.
+_ELSEWHERE = {
+    "ln": "the natural logarithm is log(x)",
+    "len": "the number of elements is size(x)",
+    "median": "of a law, m is the median where P(u <= m) == 0.5",
+    "quantile": "of a law, q is the quantile at level a where P(u <= q) == a",
+}
 
 
 class CallLowering(LawLowering):
@@ -50,7 +57,9 @@ class CallLowering(LawLowering):
             hint = f"operators are {', '.join(OPERATORS)}"
         return node.at.error(
             f"{node.name!r} is not a function of the language",
-            hint or "recurrences and functions of your own are not part of format 1",
+            _ELSEWHERE.get(node.name.lower())
+            or hint
+            or "recurrences and functions of your own are not part of format 1",
         )
 
     def _function(self, function: Function, node: Call) -> Value:
@@ -167,7 +176,8 @@ class CallLowering(LawLowering):
         if value.random or value.estimated:
             raise node.at.error(
                 "this argument must be fixed before any draw, and is random",
-                "use a number, a parameter or an expression of them",
+                "use a number, a parameter or an expression of them; of two quantities, "
+                "maximum(a, b) and minimum(a, b) are the larger and the smaller",
             )
         if value.shape is not None and math.prod(value.shape) > LONGEST_OPTION:
             raise node.at.error(
@@ -217,8 +227,8 @@ class CallLowering(LawLowering):
             if value.estimated:
                 raise bound[name].at.error(
                     f"an operator stands inside the operator {node.name}",
-                    "name the inner quantity on a line of the model, or write the claim with one "
-                    "operator a term: Var(u) is E((u - m)**2) with m a parameter",
+                    "put a number or a parameter m in place of the inner one, and claim E(…) == m "
+                    "of it apart",
                 )
         shapes_known = [value.shape for value in values if value.shape is not None]
         if len(shapes_known) == len(values):

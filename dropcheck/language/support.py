@@ -134,6 +134,12 @@ class _Supports:
                 return _scaled(hulls[0], _count(value.inputs[0]) / max(_count(value), 1))
             case "cumsum":
                 return _union([hulls[0], _scaled(hulls[0], float(_last(value.inputs[0])))])
+            case "prod":
+                return _multiplied(hulls[0], _count(value.inputs[0]) // max(_count(value), 1))
+            case "cumprod":
+                last = max(value.inputs[0].shape or (1,))  # whatever axis is meant
+                lengths = {1, min(2, last), max(last - 1, 1), last}
+                return _union([_multiplied(hulls[0], length) for length in lengths])
             case "matmul" | "dot":
                 product = _product(hulls[0], hulls[1])
                 return _scaled(product, float(_last(value.inputs[0])))
@@ -199,6 +205,17 @@ def _product(first: Hull, second: Hull) -> Hull:
 
 def _scaled(hull: Hull, factor: float) -> Hull:
     return Hull(_times(hull.low, factor), _times(hull.high, factor))
+
+
+def _multiplied(hull: Hull, count: int) -> Hull:
+    # The extremes lie at corners low^j high^(count - j), whose size is monotone in j; its sign
+    # alternates at most, so that two at either end are enough.
+    corners = {0, min(1, count), max(count - 1, 0), count}
+    ends = [
+        _times(scalars.power(hull.low, float(j)), scalars.power(hull.high, float(count - j)))
+        for j in corners
+    ]
+    return Hull(min(ends), max(ends))
 
 
 def _quotient(over: Hull, under: Hull) -> Hull:

@@ -150,13 +150,18 @@ def duration(seconds: float) -> str:
 
     >>> duration(0.0123), duration(0.94), duration(12.3), duration(125)
     ('0.01 s', '0.9 s', '12 s', '2 min 5 s')
+    >>> duration(7300), duration(913_566)
+    ('2 h', '11 days')
     """
     if seconds < 0.095:
         return f"{seconds:.2f} s"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+    if whole < 3600:
+        return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+    hours = round(seconds / 3600)
+    return f"{hours} h" if hours < 100 else f"{round(hours / 24):,} days"
 
 
 def confidence(level: float) -> str:
