@@ -41,7 +41,8 @@ def _products(root: Value) -> list[Value]:
         seen.add(id(value))
         if value.operation == "matmul":
             left, right = value.inputs
-            if left.random and right.random and not left.sources & right.sources:
+            flat = max(len(side.shape or ()) for side in value.inputs) <= 2  # stacks pair otherwise
+            if flat and left.random and right.random and not left.sources & right.sources:
                 found.append(value)
         stack.extend(value.inputs)
     return found

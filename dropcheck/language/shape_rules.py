@@ -102,7 +102,8 @@ def concat(shapes: tuple[Shape, ...], options: Options) -> Shape:
     parts = [shape or (1,) for shape in shapes]
     axis = normalise_axis(options.get("axis", -1), parts[0])
     for part in parts:
-        if part[:axis] + part[axis + 1 :] != parts[0][:axis] + parts[0][axis + 1 :]:
+        alike = len(part) == len(parts[0])
+        if not alike or part[:axis] + part[axis + 1 :] != parts[0][:axis] + parts[0][axis + 1 :]:
             raise ShapeError(f"{describe(parts[0])} and {describe(part)} cannot be joined")
     return (*parts[0][:axis], sum(part[axis] for part in parts), *parts[0][axis + 1 :])
 

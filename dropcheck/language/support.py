@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from dropcheck.language import scalars
 from dropcheck.language.functions import FUNCTIONS, called
 from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.shapes import broadcast
 
 Plain = Callable[[Value], object]
 
@@ -133,16 +134,20 @@ class _Supports:
             case "sum":
                 return _scaled(hulls[0], _count(value.inputs[0]) / max(_count(value), 1))
             case "cumsum":
-                return _union([hulls[0], _scaled(hulls[0], float(_last(value.inputs[0])))])
+                return _union([hulls[0], _scaled(hulls[0], float(_longest(value.inputs[0])))])
             case "prod":
                 return _multiplied(hulls[0], _count(value.inputs[0]) // max(_count(value), 1))
             case "cumprod":
                 last = max(value.inputs[0].shape or (1,))  # whatever axis is meant
                 lengths = {1, min(2, last), max(last - 1, 1), last}
                 return _union([_multiplied(hulls[0], length) for length in lengths])
-            case "matmul" | "dot":
+            case "matmul":
                 product = _product(hulls[0], hulls[1])
                 return _scaled(product, float(_last(value.inputs[0])))
+            case "dot":
+                product = _product(hulls[0], hulls[1])
+                both = broadcast([below.shape or () for below in value.inputs])
+                return _scaled(product, math.prod(both) / max(_count(value), 1))
         if name == "minimum":
             return Hull(min(h.low for h in hulls), min(h.high for h in hulls))
         if name == "maximum":
@@ -232,6 +237,8 @@ def _magnitude(hull: Hull) -> Hull:
 
 
 def _power(base: Hull, exponent: float) -> Hull:
+    if not math.isfinite(exponent):
+        return EVERYWHERE
     if exponent < 0:
         return _quotient(Hull(1.0, 1.0), _power(base, -exponent))
     if exponent == math.floor(exponent):
@@ -266,3 +273,7 @@ def _count(value: Value) -> int:
 
 def _last(value: Value) -> int:
     return (value.shape or (1,))[-1]
+
+
+def _longest(value: Value) -> int:
+    return max(value.shape or (1,))  # whatever axis is meant
