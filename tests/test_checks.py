@@ -45,7 +45,7 @@ REFUSED = {
     ("mean(y) == 0", "y ~ normal(0, 1)[3]"): ((7, 18), "'y' is random", "did you mean E(…)"),
     ("mean(x) == 0", NORMAL): ((7, 13), "'mean' is over the elements", "did you mean E(…)"),
     ("std(y) == 1", "y ~ normal(0, 1)[3]"): ((7, 17), "'y' is random", "did you mean Std(…)"),
-    ("E(Var(x)) == 1", NORMAL): ((7, 15), "inside the operator E", "a line of the model"),
+    ("E(Var(x)) == 1", NORMAL): ((7, 15), "inside the operator E", "parameter m"),
     ("E(y) == 0", "x ~ normal(0, 1); y = E(x)"): ((7, 11), "stands in the model", "'claim'"),
     # sides
     ("E(x) == [1, 2]", NORMAL): ((7, 21), "has shape [2]", "pick an element"),
@@ -93,7 +93,7 @@ def test_finds_nothing_wrong(claim: str, model: str) -> None:
 def test_every_error_is_told_once_and_what_follows_from_one_is_not() -> None:
     found = problems("E(y) == q", "x ~ normal(0, -1); y = x + 1; z = w; v = z + y")
     assert [(place(problem)[0], problem.message) for problem in found] == [
-        (6, "normal: sd must satisfy sd >= 0, and is -1"),
+        (6, "normal: sd must satisfy sd >= 0, and is -1 (c)"),
         (8, "'w' is not defined"),
         (10, "'q' is not defined"),
     ]
@@ -101,13 +101,15 @@ def test_every_error_is_told_once_and_what_follows_from_one_is_not() -> None:
 
 def test_a_problem_of_some_cases_says_which() -> None:
     (problem,) = problems("E(x) == p", "x ~ bernoulli(p)", parameters={"p": [0.1, 1.2, 0.5]})
-    assert problem.message == "bernoulli: p must satisfy 0 <= p <= 1, and is 1.2 (case p = 1.2)"
+    assert problem.message == "bernoulli: p must satisfy 0 <= p <= 1, and is 1.2 (c with p = 1.2)"
     several = problems("E(x) == 0", "x ~ normal(0, 1)[n]", parameters={"n": [0, 2], "m": [1, 2, 3]})
     assert [problem.message for problem in several] == [
-        "a shape needs whole numbers of at least 1, and this is 0 (case n = 0, m = 1, and 2 more)"
+        "a shape needs whole numbers of at least 1, and this is 0 (c with n = 0, m = 1, and 2 more)"
     ]
     (all_of_them,) = problems("E(x) == p", "x ~ bernoulli(p)", parameters={"p": [1.2]})
-    assert "case" not in all_of_them.message
+    assert all_of_them.message.endswith("and is 1.2 (c with p = 1.2)")
+    (shape,) = problems("E(x) == 0", "x ~ normal(0, 1)[0]", parameters={"n": [1, 2]})
+    assert "(c" not in shape.message  # no case has a part in it
 
 
 def test_a_division_by_zero_names_the_values() -> None:
@@ -167,7 +169,7 @@ def test_a_tolerance_goes_with_an_equality(claim: str) -> None:
 def test_a_law_in_a_parameter_is_checked_where_it_stands() -> None:
     laws = ["normal(0, 1)", "nrmal(0, 1)", "normal(0, -1)", "normal(0)"]
     found = problems("E(x) == 0", "x ~ law", parameters={"law": laws})
-    assert [problem.message.split(" (case")[0] for problem in found] == [
+    assert [problem.message.split(" (c with")[0] for problem in found] == [
         "'nrmal' is not a law",
         "normal: sd must satisfy sd >= 0, and is -1",
         "normal lacks 'sd'",

@@ -434,13 +434,10 @@ TOO_LARGE = {
     ("", "full([1e5, 1e5], 1)"): "takes 74.5 GiB",
     ("x ~ normal(0, 1)[2e4, 1]", "x + x.T"): "takes 2.98 GiB",
     ("x ~ normal(0, 1)[5e7]", "stack(x, x)"): "takes 763 MiB",
-    # all of them together, fixed or drawn
-    ("a = ones(3e7); b = a + 1; c = b + 1", "0"): "what is fixed in this claim takes",
-    ("a ~ normal(0, 1)[3e7]; b = a + 1; c = b + 1", "0"): "one draw of this claim takes",
     # time
     ("x ~ normal(0, 1)[3000, 3000]", "x @ x"): "about 2.8 seconds",
     ("x ~ normal(0, 1)[8000, 8000]", "eigvalsh(x)"): "to work out by here",
-    ("", "eigvalsh(eye(8000))"): "what is fixed in this claim takes about",
+    ("", "eigvalsh(eye(4000))"): "what is fixed in this claim takes about",
     ("", "eye(5000) @ eye(5000)"): "to work out by here",
     ("x ~ multivariate_normal(zeros(5000), eye(5000))", "x"): "to work out by here",
     ("x ~ poisson(3)[6e7]", "x"): "to work out by here",
@@ -452,12 +449,25 @@ TOO_LARGE = {
 def test_what_is_too_large_is_refused_before_it_is_made(
     case: tuple[str, str], folder: type[Folder]
 ) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     message, hint, _ = refusal(*case, folder=folder())
     assert TOO_LARGE[case] in message
     assert "allowed" in message
     assert "smaller" in hint
-    assert time.perf_counter() - started < 2.5  # the largest that is made takes half a second
+    assert time.process_time() - started < 2.5  # the largest that is made takes half a second
+
+
+@pytest.mark.parametrize(
+    ("first", "what"),
+    [("a = ones(6e5)", "what is fixed in this claim"), ("a ~ normal(0, 1)[6e5]", "one draw of")],
+)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_sum_of_all_is_bounded(first: str, what: str, folder: type[Folder]) -> None:
+    # a million numbers of each kind are allowed in 16 MiB
+    message, _, _ = refusal(f"{first}; b = a + 1; c = b + 1", "0", folder(2**24))  # type: ignore[call-arg]  # a protocol says nothing of how to make one
+    assert what in message
+    assert "in all by here, and 8 MiB is allowed" in message
+    lowered(f"{first}; b = 1; c = b + 1", "a", folder=folder(2**24))  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -489,10 +499,10 @@ def test_costs_grow_with_what_is_done() -> None:
 def test_deep_and_wide_models() -> None:
     deep = "x0 ~ normal(0, 1);" + ";".join(f"x{i} = x{i - 1} + x{i - 1}" for i in range(1, 2000))
     wide = ";".join(f"x{i} ~ normal(0, 1)" for i in range(2000))
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(ordered([lowered(deep, "x1999 * 2")])) == 2001
     assert lowered(wide, "x1999").sources == {"x1999"}
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_chains_are_not_deep() -> None:

@@ -191,9 +191,9 @@ def test_graphs_that_share_their_parts_take_no_time() -> None:
         f"x{i} = x{i - 1} / 2 + x{i - 1}" for i in range(1, 500)
     )
     scope = lowering(model)
-    started = time.perf_counter()
+    started = time.process_time()
     assert moment_order(expressed(scope, "x499"), scope.plain).sure == 3
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 # -- statements ------------------------------------------------------------------------------------

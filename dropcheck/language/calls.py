@@ -222,13 +222,21 @@ class CallLowering(LawLowering):
             hint = "the condition is named: given=event"
             raise node.at.error(f"{node.name} takes {needed} argument(s) by position", hint)
         bound = bind(node, names, needed, written)
-        values = [self.lower(bound[name]) for name in names if name in bound]
-        for value, name in zip(values, bound, strict=False):
+        given = [name for name in names if name in bound]
+        values = [self.lower(bound[name]) for name in given]
+        for value, name in zip(values, given, strict=True):
             if value.estimated:
                 raise bound[name].at.error(
                     f"an operator stands inside the operator {node.name}",
                     "put a number or a parameter m in place of the inner one, and claim E(…) == m "
                     "of it apart",
+                )
+        for value, name in zip(values, given, strict=True):
+            if value.shape is not None and 0 in value.shape:
+                raise bound[name].at.error(
+                    f"{node.name} of nothing: this has no elements, its shape is "
+                    f"{shape_text(value.shape)}",
+                    "look at the ends of slices, and at the shapes that parameters give",
                 )
         shapes_known = [value.shape for value in values if value.shape is not None]
         if len(shapes_known) == len(values):

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
-from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 from dropcheck.language.graph import Folder, Value
+from dropcheck.language.laws import LAWS
 from dropcheck.language.lower import Lowering
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.scope import LawParameterValue, Poisoned
@@ -23,7 +24,7 @@ from dropcheck.language.syntax import (
     Statement,
     children,
 )
-from dropcheck.language.wording import parameter_text, shape_text
+from dropcheck.language.wording import listed, parameter_text, shape_text
 
 __all__ = [
     "LoweredCase",
@@ -123,6 +124,9 @@ def parse_law(text: str, at: Location) -> Call:
         raise DropcheckError(
             Problem(f"{text!r} is not a law", at, "write for example normal(0, 1)")
         )
+    if node.name not in LAWS:
+        hint = suggestion(node.name, LAWS) or f"laws are {listed(LAWS)}"
+        raise DropcheckError(Problem(f"{node.name!r} is not a law", at, hint))
     return node
 
 

@@ -15,6 +15,7 @@ from dropcheck.language.cases import (
     used_names,
 )
 from dropcheck.language.graph import PlainFolder
+from dropcheck.language.laws import LAWS
 from dropcheck.results import DEFAULT_MEMORY
 
 
@@ -57,16 +58,22 @@ def check_claim(claim: Claim, cases: Sequence[Case], memory: int = DEFAULT_MEMOR
             notes.update(dict.fromkeys(lowered.notes))
     for problem in _unused(parsed):
         notes[problem] = None
-    problems = []
-    for problem, where in found.items():
-        message = problem.message
-        if len(where) < len(cases):
-            shown = parameter_text(where[0].parameters)
-            if shown and shown not in message:
-                more = f", and {len(where) - 1} more" if len(where) > 1 else ""
-                message = f"{message} (case {shown}{more})"
-        problems.append(Problem(message, problem.location, problem.hint))
+    problems = [
+        Problem(_named(problem.message, claim, where, len(cases)), problem.location, problem.hint)
+        for problem, where in found.items()
+    ]
     return Checked(tuple(problems), tuple(notes))
+
+
+def _named(message: str, claim: Claim, where: Sequence[Case], cases: int) -> str:
+    """The message with the claim and the case, where values have a part in it."""
+    values = parameter_text(where[0].parameters)
+    about_a_value = message.partition(":")[0] in LAWS
+    if (values and values in message) or (len(where) == cases and not about_a_value):
+        return message
+    named = f"{claim.id} with {values}" if values else claim.id
+    more = f", and {len(where) - 1} more" if len(where) > 1 else ""
+    return f"{message} ({named}{more})"
 
 
 def _unused(parsed: ParsedClaim) -> Iterable[Problem]:

@@ -6,6 +6,7 @@ mean has an interval that needs no limit theorem.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -45,9 +46,14 @@ def linear(value: Value, plain: Plain) -> Linear | None:
     if value.kind == Kind.OPERATOR:
         if value.operation not in ("E", "P") or len(value.inputs) > 1:
             return None
-        if value.operation == "P" and not value.inputs[0].truth:
+        (quantity,) = value.inputs
+        if value.operation == "P" and not quantity.truth:
             return None
-        return Linear(((1.0, value.inputs[0]),), 0.0)
+        if not quantity.random:
+            found = _numbers(plain(quantity))
+            defined = found and all(map(math.isfinite, found))
+            return Linear((), math.fsum(found) / len(found)) if defined else None
+        return Linear(((1.0, quantity),), 0.0)
     if value.kind != Kind.COMPUTED:
         return None
     if value.operation == "negative":
@@ -71,6 +77,13 @@ def linear(value: Value, plain: Plain) -> Linear | None:
             return left.scaled(1 / right.constant)
         case _:
             return None
+
+
+def _numbers(known: object) -> list[float]:
+    """All numbers of a known value; none where it is not known."""
+    if isinstance(known, tuple):
+        return [number for entry in known for number in _numbers(entry)]
+    return [known] if isinstance(known, float) else []
 
 
 def combined(

@@ -75,8 +75,10 @@ def _check_conditions(name: str, arguments: Arguments) -> BadArgument | None:
     for condition in CONDITIONS[name]:
         holds = np.asarray(condition.holds(*arguments))
         if not holds.all():
-            place = np.unravel_index(int(np.argmin(holds)), holds.shape)
-            values = tuple(float(np.broadcast_to(a, holds.shape)[place]) for a in arguments)
+            # a condition need not look at every argument, and those may have more elements
+            shape = np.broadcast_shapes(holds.shape, *(a.shape for a in arguments))
+            place = np.unravel_index(int(np.argmin(np.broadcast_to(holds, shape))), shape)
+            values = tuple(float(np.broadcast_to(a, shape)[place]) for a in arguments)
             message = broken((condition,), names, values) or condition.text
             return BadArgument(
                 condition.parameter, values[names.index(condition.parameter)], message

@@ -10,7 +10,7 @@ from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.linear import combined, linear
 from dropcheck.language.outlook import sides
 from dropcheck.language.support import Hull
-from dropcheck.simulation.arrays import ArrayFolder
+from dropcheck.simulation.arrays import ArrayFolder, kernel
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
@@ -155,17 +155,7 @@ def _counterexamples(operator: Value, claimed: float, *, favour: bool) -> Progra
     if favour:
         event = _favoured(event, denied=claimed == 0)
     if claimed == 0:
-        event = dataclasses.replace(
-            event,
-            kind=Kind.COMPUTED,
-            operation="not",
-            inputs=(event,),
-            options=(),
-            truth=True,
-            takes_truth=True,
-            name=None,
-            constant=None,
-        )
+        event = _denied(event)
     builder = ProgramBuilder()
     given = builder.register(operator.inputs[1]) if len(operator.inputs) > 1 else None
     builder.term(((builder.register(event), 1),), given, every=True)
@@ -224,21 +214,22 @@ def proportion(lowered: LoweredCase) -> Proportion | None:
 
 def _truth(value: Value) -> Value:
     """A value asked as a truth: any number but 0 is 1."""
-    if value.truth:
-        return value
-    for _ in range(2):  # `not not`
-        value = dataclasses.replace(
-            value,
-            kind=Kind.COMPUTED,
-            operation="not",
-            inputs=(value,),
-            options=(),
-            truth=True,
-            takes_truth=True,
-            name=None,
-            constant=value.constant if not value.random else None,
-        )
-    return value
+    return value if value.truth else _denied(_denied(value))
+
+
+def _denied(value: Value) -> Value:
+    """`not` of a value, worked out at once where it is fixed."""
+    return dataclasses.replace(
+        value,
+        kind=Kind.COMPUTED,
+        operation="not",
+        inputs=(value,),
+        options=(),
+        truth=True,
+        takes_truth=True,
+        name=None,
+        constant=None if value.random else kernel("not")(value.constant),
+    )
 
 
 def _collect(
