@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from dropcheck.claims.reader import read_text
@@ -62,3 +66,19 @@ def test_powers_that_are_no_number_have_no_hull_and_no_crash(exponent: str) -> N
 def test_unlike_ranks_cannot_be_joined() -> None:
     with pytest.raises(DropcheckError, match="cannot be joined"):
         prepared("x ~ normal(0, 1)[4, 1]\ny ~ normal(0, 1)[4]\nw = concat(x, y)", "E(w) == 0")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]])
+def test_help_on_a_full_disk_is_no_fault_of_the_program(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dropcheck", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "could not be written" in done.stderr
+    assert "internal" not in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from dropcheck.cli.arguments import wants_json
 from dropcheck.cli.audit import audit
 from dropcheck.cli.execute import ExitCode, complain
 from dropcheck.cli.mutate import mutate
-from dropcheck.cli.output import emit
+from dropcheck.cli.output import emit, reason, silence
 from dropcheck.cli.parameters import RunCommand
 from dropcheck.cli.plan import plan
 from dropcheck.cli.run import run
@@ -79,6 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stop.__context__, BrokenPipeError):
             return ExitCode.PASSED
         return stop.code if isinstance(stop.code, int) else ExitCode.PASSED
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            return _internal(error, given)
+        silence(sys.stdout)  # typer writes help itself
+        problem = Problem(f"the report could not be written: {reason(error)}")
+        return _report([problem], given, ExitCode.ERROR)
     except Exception as error:  # whatever it is, it must not look like a failed claim
         return _internal(error, given)
 

@@ -28,16 +28,16 @@ def emit(text: str, stream: TextIO | None) -> Problem | None:
             stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
-        _silence(stream)
+        silence(stream)
     except OSError as error:
-        _silence(stream)
+        silence(stream)
         return Problem(f"the report could not be written: {reason(error)}")
     except ValueError:  # the stream is closed
         return None
     return None
 
 
-def _silence(stream: TextIO) -> None:
+def silence(stream: TextIO) -> None:
     """Send what is left in the stream's buffer nowhere, or the interpreter's exit would fail."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
