@@ -313,9 +313,7 @@ CLAIMS = {
     "5,000 minus signs": Bad(
         one_claim(N, f"{'-' * 5_000}1 == 1"), LAST, 7, "deeply nested", "model"
     ),
-    "10,000 terms": Bad(
-        one_claim(N, "1 + " * 10_000 + "1 == 1"), LAST, 7, "longer than", "array"
-    ),
+    "10,000 terms": Bad(one_claim(N, "1 + " * 10_000 + "1 == 1"), LAST, 7, "longer than", "array"),
     "a line that is none": Bad(
         one_claim(f"{N};x + 1", "E(x) == 0"), 7, 7, "a line of a model", "~"
     ),
