@@ -478,3 +478,11 @@ def test_any_text_is_read_or_refused_at_a_place(text: str) -> None:
                 assert problem.location.column is not None
                 assert 1 <= problem.location.column <= len(lines[problem.location.line - 1]) + 1
                 assert problem.message
+
+
+def test_give_and_take_is_no_sum() -> None:
+    with pytest.raises(DropcheckError) as caught:
+        parse_statement(SourceText.plain("E(x) == 0 +- 0.1"))
+    (problem,) = caught.value.problems
+    assert problem.message == "'+-' is not part of the language"
+    assert "within" in (problem.hint or "")

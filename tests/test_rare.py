@@ -80,3 +80,14 @@ def test_a_product_of_narrow_bounds_is_still_told() -> None:
 )
 def test_a_guard_that_never_acts_costs_little(model: str, claim: str) -> None:
     assert set(verdicts(model, claim, SEEDS, 0.01, MOST)) == {Verdict.VERIFIED}
+
+
+def test_draws_that_all_agree_refute_nothing_without_bounds() -> None:
+    # E(relu(x - 7)) is about 1e-13, and no draw of a million is above 7
+    found = verdicts("x ~ normal(0, 1)", "E(relu(x - 7)) >= 1e-14", range(3), 0.01, MOST)
+    assert set(found) == {Verdict.INCONCLUSIVE}
+
+
+def test_draws_that_all_agree_refute_what_has_bounds() -> None:
+    found = verdicts("x ~ normal(0, 1)", "E(cos(x)**2 + sin(x)**2) == 1.1", range(3), 0.01, MOST)
+    assert set(found) == {Verdict.REFUTED}

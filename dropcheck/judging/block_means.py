@@ -16,6 +16,7 @@ from dropcheck.inference.interval import (
     RAREST_SEEN,
     TOO_SKEW,
     Interval,
+    Theta,
     estimate_interval,
 )
 from dropcheck.inference.region import Region, decide, widening
@@ -43,6 +44,7 @@ PILOT_BLOCKS = 128
 PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
 # How many times the draws of the limit theorem the inequality may take before it is given up.
 DEAREST_INEQUALITY = 2.0
+RARER = "draws that differ may be too rare to be met, and too large to be left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,6 @@ def judged_at(
     """
     reading = trial.reading
     functional = compiled.functional
-    program = tally.program
     means = means_of(tally.sums, tally.values)
     operands = functional.evaluate(means[:, np.newaxis], centres)
     if not all(math.isfinite(float(operand[0])) for operand in operands):
@@ -239,16 +240,7 @@ def judged_at(
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
             interval = _bounded(compiled.mean, tally, centres, share)
         else:
-            interval = estimate_interval(
-                tally.sums, tally.block_values, theta, (1 - RARE_SHARE) * share, tally.draws
-            )
-            interval = allowing_for_rare(
-                trial, program, tally, centres, theta, interval, RARE_SHARE * share
-            )
-            if compiled.mean is not None and not comparison.share:
-                interval = _allowing_for_unseen(
-                    compiled.mean, interval, tally.draws, (1 - RARE_SHARE) * share
-                )
+            interval = _by_limit(trial, compiled, tally, centres, theta, share, comparison)
             if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
                 interval = replace(interval, unmet=doubt.unmet or TOO_SKEW)
         unit = 1.0
@@ -259,9 +251,8 @@ def judged_at(
         rounding /= unit
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
-        verdict = Verdict.INCONCLUSIVE
-        if interval.unmet is None:
-            verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
+        bounded = compiled.mean is not None
+        verdict, interval = _verdict(interval, comparison.region, widen, rounding, bounded=bounded)
         found.append((verdict, interval, comparison))
         regions.append((comparison.region, widen))
     verdict, interval, comparison = settling(found)
@@ -293,6 +284,44 @@ def judged_at(
     )
     usable = math.isfinite(interval.half_width)
     return Judged(finding, interval if usable else None, worst, unit)
+
+
+def _by_limit(
+    trial: Trial,
+    compiled: Compiled,
+    tally: Tally,
+    centres: Floats,
+    theta: Theta,
+    alpha: float,
+    comparison: Comparison,
+) -> Interval:
+    """The limit theorem's interval, widened by what the sample hardly saw."""
+    interval = estimate_interval(
+        tally.sums, tally.block_values, theta, (1 - RARE_SHARE) * alpha, tally.draws
+    )
+    interval = allowing_for_rare(
+        trial, tally.program, tally, centres, theta, interval, RARE_SHARE * alpha
+    )
+    if compiled.mean is None or comparison.share:
+        return interval
+    return _allowing_for_unseen(compiled.mean, interval, tally.draws, (1 - RARE_SHARE) * alpha)
+
+
+def _verdict(
+    interval: Interval, region: Region, widen: float, rounding: float, *, bounded: bool
+) -> tuple[Verdict, Interval]:
+    """The verdict, and the interval with what keeps it from deciding.
+
+    A sample in which nothing varies refutes only what has bounds: what a few draws that were never
+    met could add to anything else may be as large as it takes.
+    """
+    if interval.unmet is not None:
+        return Verdict.INCONCLUSIVE, interval
+    verdict = decide(interval.low, interval.high, region, widen, rounding)
+    if verdict is Verdict.REFUTED and interval.low == interval.high and not bounded:
+        told = f"every draw gave {interval.estimate:.6g}: {RARER}"
+        return Verdict.INCONCLUSIVE, replace(interval, unmet=told)
+    return verdict, interval
 
 
 def _bounded(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> Interval:

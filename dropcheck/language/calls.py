@@ -250,6 +250,14 @@ class CallLowering(LawLowering):
             except ShapeError as error:
                 raise node.at.error(f"{node.name}: {error}") from None
         event = values[0]
+        if node.name == "P" and event.random and not event.truth and event.kind != Kind.DRAW:
+            self.notes.append(
+                Problem(
+                    "'P' of a quantity that is no truth is the probability that it is not 0",
+                    node.at.location,
+                    "was a comparison meant, P(… > …), or E(…)?",
+                )
+            )
         if node.name == "P" and event.random and event.shape not in ((), None):
             self.notes.append(
                 Problem(

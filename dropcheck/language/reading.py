@@ -126,6 +126,12 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
         DropcheckError: at the first such character.
     """
     for number, line in enumerate(lines, first):
+        give = line.find("+-")
+        if give >= 0:  # Python would read a sum with a negative number
+            raise Position(source, number, give).error(
+                "'+-' is not part of the language",
+                "write '-' for a difference; give and take is 'within' or 'tolerance'",
+            )
         for column, character in enumerate(line):
             if character in _PLAIN or (character == "!" and line[column + 1 : column + 2] == "="):
                 continue
