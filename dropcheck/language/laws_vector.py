@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dropcheck.language.law_parts import (
@@ -87,9 +88,12 @@ def _multinomial_axes(shapes: tuple[Shape, ...], _: tuple[Any, ...]) -> Shape:
 
 
 def _permutation_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
-    if shapes[0] != () or values[0] is None:
+    n = values[0]
+    if shapes[0] != () or n is None:
         raise ShapeError("'permutation' needs one fixed number for n: its values have n elements")
-    return (int(values[0]),)
+    if not 1 <= n < math.inf:  # a division by zero in it, which is told where it stands
+        raise ShapeError(f"'permutation' needs a whole number of at least 1 for n, and has {n:g}")
+    return (int(n),)
 
 
 def _normal_axes(shapes: tuple[Shape, ...], _: tuple[Any, ...]) -> Shape:
