@@ -22,7 +22,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
 from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.laws import LAWS
-from dropcheck.results import Settings
+from dropcheck.results import Settings, Verdict
 from dropcheck.verify import verify_cases
 
 ERROR = 2  # the exit code of a bad option, or a registry with errors
@@ -590,6 +590,23 @@ MANY = settings(
 @MANY
 def test_any_claim_is_judged_or_refused(line: str, statement: str, p: float) -> None:
     assert_judged(line, statement, p)
+
+
+@pytest.mark.parametrize(
+    ("line", "statement", "verdict"),
+    [
+        # found by the test above: fixed quantities where random ones are usual
+        ("y = [p]", "E(y) == 0.5", Verdict.VERIFIED),
+        ("y = [p, 0]", "E(x) < E(y)", Verdict.VERIFIED),
+        ("y = p", "P(y, given=x > 0) == 1", Verdict.VERIFIED),
+        ("y = p", "P(y, given=x > 0) == 0", Verdict.REFUTED),
+        ("y = ones(2)", "0.9 <= P(y) <= 1", Verdict.VERIFIED),
+    ],
+)
+def test_what_once_broke(line: str, statement: str, verdict: Verdict) -> None:
+    registry = read_text(one_claim(f"{N};{line}", statement, "    parameters: {p: 0.5}\n"))
+    (result,) = verify_cases(registry.expand(), Settings(), registry)
+    assert result.verdict is verdict
 
 
 @given(SCRAPS, SCRAPS)

@@ -146,6 +146,8 @@ MISFITS = {
     "density(normal(0, 1)[3], s)": "takes no shape",
     "density(normal(w, 1), v)": "do not go together",
     "ones(arange(2000))": "a list of at most 1000",
+    "E(v[5:])": "E of nothing: this has no elements",
+    "P(arange(0) > 1)": "P of nothing: this has no elements",
     "1:2": "cannot be read",
 }
 
@@ -323,6 +325,7 @@ LAWS_REFUSED = {
     "x ~ multivariate_normal([0, 0], [1, 1])": ("'cov' of multivariate_normal", "", 33),
     "x ~ multivariate_normal([0, 0], [[1, 2], [2, 1]])": ("positive semi-definite", "", 5),
     "x ~ permutation(1e12)": ("permutation: n must satisfy 1 <= n <= 1e+09", "", 17),
+    "x ~ permutation(1 / 0)": ("'permutation' needs a whole number", "", 5),
     "x ~ multinomial(1e300, [0.5, 0.5])": ("multinomial: n must satisfy", "", 17),
     "x ~ normal(E(1), 1)": ("an operator on the law stands in the model", "'claim'", 12),
     "x ~ normal([1, 2], [1, 2, 3])": ("arguments of normal do not go together", "", 5),
