@@ -9,6 +9,8 @@ from dropcheck.claims.nodes import Scalar
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.claims.source import Position, Source
 
+# the rest of a line without a word; a backslash at a line's end joins it to the next
+_NOTHING_MORE = re.compile(r"\s*\\?\s*\Z")
 _WORD = re.compile(r"\S+")
 
 
@@ -80,7 +82,7 @@ def _find(word: str, at: Position, end: Position, source: Source) -> Position | 
     number, column = at
     while number <= end[0] and number < len(source.lines):
         line = source.lines[number]
-        if line[column:].strip() not in ("", "\\"):  # a backslash at a line's end joins it
+        if not _NOTHING_MORE.match(line, column):
             place = line.find(word, column)
             return (number, place) if place >= 0 else None
         number, column = number + 1, 0
