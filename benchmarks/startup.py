@@ -1,0 +1,77 @@
+"""Parts f and g: whole processes, their start and their memory."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.measure import Bar, Figure, Ran, Spread, paired_processes, run_process
+
+ROOT = Path(__file__).resolve().parent.parent
+LIGHT = "import typer, rich.table"
+HEAVY = "import numpy, scipy.special, typer, rich.table"
+COMPLETION = {
+    "_DROPCHECK_COMPLETE": "complete_bash",
+    "COMP_WORDS": "dropcheck run qk-",
+    "COMP_CWORD": "2",
+}
+# Modules that a run of plain normals has no use for.
+UNUSED = ("scipy.stats", "scipy.linalg", "scipy.optimize", "torch", "matplotlib", "pandas")
+LOADED = """
+import json, sys
+from dropcheck.cli import main
+main(sys.argv[1:])
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def python(code: str) -> Ran:
+    """Run a line of Python in a process of its own."""
+    return run_process([sys.executable, "-c", code])
+
+
+def dropcheck(*arguments: str, **environment: str) -> Ran:
+    """Run the command line on the shipped claims."""
+    return run_process([sys.executable, "-m", "dropcheck", *arguments], ROOT, environment)
+
+
+def starting(repeats: int, clock: str) -> Iterator[Figure]:
+    """Part f: what only looks, over the import of what it is built with."""
+    for name, arguments, environment in (
+        ("--help", ("--help",), {}),
+        ("list", ("list",), {}),
+        ("check", ("check",), {}),
+        ("completion", (), COMPLETION),
+    ):
+        times, _, _ = paired_processes(
+            lambda a=arguments, e=environment: dropcheck(*a, **e),  # type: ignore[misc]
+            lambda: python(LIGHT),
+            repeats,
+            clock,
+        )
+        yield Figure("f", f"{name}, over `{LIGHT}`", times, bar=Bar(2.0))
+    command = [sys.executable, "-c", LOADED, "run", "qk-term-mean", "--quiet"]
+    loaded = set(json.loads(run_process(command, ROOT).output.strip().splitlines()[-1]))
+    needless = [name for name in UNUSED if name in loaded]
+    note = ", ".join(needless) or f"of {', '.join(UNUSED)}"
+    count = Spread.of([float(len(needless))])
+    yield Figure("f", "modules that a run loads without need", count, "", Bar(0.0), note)
+
+
+def running(repeats: int, clock: str, threads: int | None = None) -> Iterator[Figure]:
+    """Part g: a full run, over the import of what it needs; and its peak of memory."""
+    options = [] if threads is None else ["--threads", str(threads)]
+    times, runs, bare = paired_processes(
+        lambda: dropcheck("run", "all", "--quiet", "--no-progress", *options),
+        lambda: python(HEAVY),
+        repeats,
+        clock,
+    )
+    summary = runs[-1].output.strip().splitlines()[-1]
+    yield Figure("g", f"run all, over `{HEAVY}`", times, bar=Bar(8.0), note=summary)
+    cpu = Spread.of([a.cpu / b.cpu for a, b in zip(runs, bare, strict=True)])
+    yield Figure("g", "the same in processor time of all threads", cpu)
+    peaks = Spread.of([run.peak / 1e6 for run in runs])
+    yield Figure("g", "run all: peak memory", peaks, " MB", Bar(250.0))
