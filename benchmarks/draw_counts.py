@@ -18,7 +18,7 @@ from benchmarks.measure import Bar, Figure, Spread, run_process
 from dropcheck.claims.reader import read_text
 from dropcheck.results import Settings, Verdict
 from dropcheck.simulation import blocks
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 PEERS = ("pytest-stochastic==0.1.0", "statsmodels==0.15.0")
 ALPHA = 1e-6

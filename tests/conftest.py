@@ -15,9 +15,9 @@ from dropcheck.cli import main
 
 @pytest.fixture
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
-    module = types.ModuleType("dropcheck.verify")
+    module = types.ModuleType("dropcheck.verification")
     module.verify_cases = stub  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "dropcheck.verify", module)
+    monkeypatch.setitem(sys.modules, "dropcheck.verification", module)
     return module
 
 

@@ -203,7 +203,7 @@ def test_one_verified_claim_about_no_moment_is_an_alarm() -> None:
 
 
 def test_a_trial_is_what_run_does() -> None:
-    from dropcheck.verify import verify_cases
+    from dropcheck.verification import verify_cases
 
     text = "title: T\n    model: x ~ exponential(1)\n    resolution: 0.05\n    claim: Var(x) == 1"
     registry = read_text(f"dropcheck: 1\nclaims:\n  one:\n    {text}\n")

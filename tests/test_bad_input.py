@@ -23,7 +23,7 @@ from dropcheck.language.checks import check_registry
 from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.laws import LAWS
 from dropcheck.results import Settings, Verdict
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 ERROR = 2  # the exit code of a bad option, or a registry with errors
 SECONDS = 5.0  # each takes a tenth of one; what hangs takes for ever

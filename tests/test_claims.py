@@ -13,7 +13,7 @@ import pytest
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.results import Outcome, Settings, Verdict
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 HERE = Path(__file__).parent
 CLAIMS = read_registry(HERE.parent / "claims.yaml")

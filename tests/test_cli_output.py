@@ -169,9 +169,9 @@ STUBBED = """
 import sys, types
 sys.path.insert(0, {tests!r})
 from cli_stub import stub
-module = types.ModuleType("dropcheck.verify")
+module = types.ModuleType("dropcheck.verification")
 module.verify_cases = stub
-sys.modules["dropcheck.verify"] = module
+sys.modules["dropcheck.verification"] = module
 from dropcheck.cli import main
 sys.exit(main(sys.argv[1:]))
 """

@@ -22,7 +22,7 @@ FLOORS = {
     "simulation": 2,
     "inference": 3,
     "judging": 4,
-    "verify": 4,
+    "verification": 4,
     "planning": 4,
     "audit": 5,
     "mutation": 5,
@@ -37,7 +37,7 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     # a result says where its claim stands
     ("results", "errors"): None,
     # the program calls those that judge
-    ("verify", "judging"): None,
+    ("verification", "judging"): None,
     ("planning", "judging"): None,
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
@@ -207,12 +207,12 @@ def test_modules_are_small() -> None:
 @pytest.mark.parametrize(
     ("by", "source"),
     [
-        ("errors", "from dropcheck.results import Verdict\nfrom dropcheck import verify"),
+        ("errors", "from dropcheck.results import Verdict\nfrom dropcheck import verification"),
         ("claims.reader", "from dropcheck.language.parser import parse"),
         ("language.parser", "from dropcheck.claims.reader import read_registry"),
         ("language.parser", "from dropcheck.claims import reader"),
         ("inference.region", "def f():\n    import dropcheck.report.table"),
-        ("judging.trial", "from dropcheck.verify import judge"),
+        ("judging.trial", "from dropcheck.verification import judge"),
         ("simulation.blocks", "from dropcheck.inference import interval"),
         ("report.table", "from dropcheck.cli.output import emit"),
         ("language.parser", "import numpy"),
@@ -245,7 +245,7 @@ def test_rule_raises_the_alarm(by: str, source: str) -> None:
     [
         ("claims.reader", "from dropcheck.errors import Problem\nimport pydantic"),
         ("language.syntax", "from dropcheck.claims.registry import SourceText"),
-        ("verify", "from dropcheck.judging.trial import Trial"),
+        ("verification", "from dropcheck.judging.trial import Trial"),
         ("inference.interval", "from scipy import special\nimport numpy as np"),
         ("report.table", "from dropcheck import __version__\nfrom rich.console import Console"),
         ("claims.values", "import re\nre.compile('x')"),

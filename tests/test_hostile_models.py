@@ -13,7 +13,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.compile import Compiled
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 
 def text(model: str, claim: str) -> str:

@@ -26,7 +26,7 @@ from dropcheck.planning import CasePlan, Plan, plan_cases, shared_out
 from dropcheck.report.plan import plan_report
 from dropcheck.report.terminal import Terminal
 from dropcheck.results import CaseResult, Settings, Verdict
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 SHIPPED = Path(__file__).parent.parent / "claims.yaml"
 

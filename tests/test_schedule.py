@@ -18,7 +18,7 @@ from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.schedule import Judge, default_threads, drive
 from dropcheck.simulation.streams import MAIN
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 
 def program() -> Program:

@@ -17,7 +17,7 @@ from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.schedule import drive
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 InTime = Callable[[float, float], tuple[dict[str, CaseResult], "Clock"]]
 

@@ -12,7 +12,7 @@ from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.compile import Compiled, compile_case
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 # With this chance a test raises the alarm where the rate is as promised.
 FALSE_ALARM = 1e-6

@@ -110,7 +110,7 @@ def try_cases(
 ) -> tuple[RunResult, list[Problem]]:
     """Try the cases; an interruption, or an error met on the way, keeps what was finished."""
     from dropcheck.report.progress import progress
-    from dropcheck.verify import verify_cases
+    from dropcheck.verification import verify_cases
 
     again = {_key(case): _command(case, settings.seed, given) for case in cases}
     started = time.perf_counter()

@@ -11,7 +11,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
-from dropcheck.verify import judge
+from dropcheck.verification import judge
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: nobody waits for the result any more

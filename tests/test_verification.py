@@ -18,7 +18,7 @@ from trials import entry, judged, registry_of, tried, verdicts
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Location
 from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
-from dropcheck.verify import verify_cases
+from dropcheck.verification import verify_cases
 
 VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
 N = "x ~ normal(0, 1)"
