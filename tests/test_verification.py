@@ -361,16 +361,16 @@ def test_closing_early_leaves_no_thread_behind() -> None:
 def test_an_interruption_yields_what_is_finished_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from dropcheck import verify
+    from dropcheck import verification
 
-    plain = verify.judge
+    plain = verification.judge
 
     def interrupted(case: Any, *rest: Any) -> Any:
         if case.claim.id == "claim-5":
             raise KeyboardInterrupt
         return plain(case, *rest)
 
-    monkeypatch.setattr(verify, "judge", interrupted)
+    monkeypatch.setattr(verification, "judge", interrupted)
     registry = many()
     found: list[str] = []
     with pytest.raises(KeyboardInterrupt):
