@@ -32,6 +32,10 @@ class DropcheckError(Exception):
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(problem.message for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[DropcheckError], tuple[tuple[Problem, ...]]]:
+        """How it goes from one process to another: with its problems, not their text."""
+        return type(self), (self.problems,)
+
 
 class NothingSelected(DropcheckError):  # noqa: N818 - no error: an exit code of its own
     """A pattern or a tag that no claim answers to."""

@@ -17,8 +17,11 @@ from dropcheck.judging.prepared import prepare, try_prepared
 from dropcheck.results import CaseResult, Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.deadline import Clock, Deadline
+from dropcheck.simulation.processes import drive_in_processes, worth_processes
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.schedule import Judge, default_threads, drive
+
+_Judged = CaseResult | DropcheckError
 
 Repeat = Callable[[Case], str]
 """The command that repeats one case."""
@@ -67,16 +70,15 @@ def verify_cases(
     def by_default(case: Case) -> str:
         return repeat_command(case, settings.seed)
 
-    def starter(case: Case) -> Callable[[], Judge[CaseResult | DropcheckError]]:
+    def starter(case: Case) -> Callable[[], Judge[_Judged]]:
         return lambda: _guarded(judge(case, settings, alpha, repeat or by_default, deadline))
 
-    held: dict[int, CaseResult | DropcheckError] = {}
+    held: dict[int, _Judged] = {}
     problems: list[Problem] = []
     following = 0
     interrupted: KeyboardInterrupt | None = None
     try:
-        judges = (starter(case) for case in cases)
-        for index, result in drive(judges, settings.threads or default_threads(), deadline):
+        for index, result in _driven([starter(case) for case in cases], settings, deadline):
             held[index] = result
             while following in held:
                 found = held.pop(following)
@@ -96,7 +98,17 @@ def verify_cases(
         raise DropcheckError(problems)
 
 
-def _guarded(judged: Judge[CaseResult]) -> Judge[CaseResult | DropcheckError]:
+def _driven(
+    judges: Sequence[Callable[[], Judge[_Judged]]], settings: Settings, deadline: Deadline
+) -> Iterator[tuple[int, _Judged]]:
+    """Processes share many cases; threads share the draws of a few, or the time that is left."""
+    threads = settings.threads or default_threads()
+    if not deadline.limited and worth_processes(len(judges), threads):
+        return drive_in_processes(judges, threads)
+    return drive(judges, threads, deadline)
+
+
+def _guarded(judged: Judge[CaseResult]) -> Judge[_Judged]:
     """The same judge, its errors returned, so that one case does not end the others."""
     try:
         return (yield from judged)

@@ -63,7 +63,7 @@ BY_NAME = {"simulation.kernels"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
 FILES = {"claims.source", "cli.output", "audit.laws"}  # the last: those that ship beside it
 # What may start processes: copies of itself, for what the interpreter's lock would hold up.
-PROCESSES = {"audit.repeat"}
+PROCESSES = {"audit.repeat", "simulation.processes"}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ were any of them a matter of luck, a new seed would change it less often than α
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 import threading
 import time
@@ -335,7 +336,9 @@ def test_a_time_limit_ends_a_run() -> None:
 
 
 def workers() -> list[str]:
-    return [t.name for t in threading.enumerate() if t.name.startswith("dropcheck")]
+    """Threads and processes that judge or draw."""
+    threads = [t.name for t in threading.enumerate() if t.name.startswith("dropcheck")]
+    return threads + [process.name for process in multiprocessing.active_children()]
 
 
 def no_workers_left() -> bool:
@@ -349,9 +352,10 @@ def many() -> Registry:
     return registry_of(*(entry(f"claim-{n}", N, "E(x**2) == 1") for n in range(12)))
 
 
-def test_closing_early_leaves_no_thread_behind() -> None:
+@pytest.mark.parametrize("threads", [2, 6])  # twelve cases: on processes, and on threads
+def test_closing_early_leaves_nothing_behind(threads: int) -> None:
     registry = many()
-    running: Any = verify_cases(registry.expand(), Settings(threads=2), registry)
+    running: Any = verify_cases(registry.expand(), Settings(threads=threads), registry)
     next(running)
     assert workers()
     running.close()

@@ -152,6 +152,26 @@ def drive(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def carried_out(judge: Judge[Result]) -> Result:
+    """One case alone, from its first request to its result, all in this thread.
+
+    Raises:
+        DropcheckError: what the judge makes of an error met while drawing.
+    """
+    try:
+        request = next(judge)
+        while True:
+            try:
+                found = request.carry_out()
+            except DropcheckError as error:
+                request = judge.throw(error)
+            else:
+                request = judge.send(found)
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+
+
 class _Run(Generic[Result]):
     """One run: cases not begun, those that wait for draws, and those whose spans are out."""
 
