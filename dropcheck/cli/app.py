@@ -21,6 +21,7 @@ from dropcheck.cli.output import emit, reason, silence
 from dropcheck.cli.parameters import RunCommand
 from dropcheck.cli.plan import plan
 from dropcheck.cli.run import run
+from dropcheck.cli.schema import schema
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 
 # help is plain text: titles and laws appear in it, and are no markup
@@ -37,6 +38,7 @@ app.command("show")(look.show)
 app.command("check")(look.check)
 app.command("audit")(audit)
 app.command("mutate")(mutate)
+app.command("schema")(schema)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,23 @@
+"""`schema`: the format of a claims file, for editors."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from dropcheck.cli.output import emit
+from dropcheck.errors import DropcheckError
+
+
+def schema() -> None:
+    """Print the JSON Schema of a claims file (draft-07), for editors and other tools."""
+    problem = emit(schema_text(), sys.stdout)
+    if problem is not None:
+        raise DropcheckError(problem)
+
+
+def schema_text() -> str:
+    """The schema as it is printed and published: in ASCII, a key a line."""
+    from dropcheck.claims.json_schema import claims_schema
+
+    return json.dumps(claims_schema(), indent=2) + "\n"
