@@ -36,6 +36,8 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("language", "claims"): {"dropcheck.claims.registry"},
     # a result says where its claim stands
     ("results", "errors"): None,
+    # settings have the defaults of their options
+    ("results", "options"): None,
     # the program calls those that judge
     ("verification", "judging"): None,
     ("planning", "judging"): None,
@@ -61,7 +63,7 @@ FORBIDDEN_CALLS = {"__import__", "compile", "eval", "exec", "execfile", "globals
 # What may import by name, from its own list, and what may open a file, to read or to write.
 BY_NAME = {"simulation.kernels"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
-FILES = {"claims.source", "cli.output", "audit.laws"}  # the last: those that ship beside it
+FILES = {"claims.source", "cli.output", "audit.laws", "cli.init"}  # the last two: what ships
 # What may start processes: copies of itself, for what the interpreter's lock would hold up.
 PROCESSES = {"audit.repeat", "simulation.processes"}
 

@@ -14,6 +14,8 @@ FILE_NAME = "claims.schema.json"
 """Where a claims file's modeline looks for the schema: beside it."""
 MODELINE = f"# yaml-language-server: $schema={FILE_NAME}"
 
+TITLE = "A claims file of dropcheck"
+
 Schema = dict[str, Any]
 
 # At least one character that is no space.
@@ -38,7 +40,7 @@ def claims_schema() -> Schema:
     """
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "A claims file of dropcheck, format 1",
+        "title": f"{TITLE}, format 1",
         "description": "Mathematical claims, each of which dropcheck tries by simulation.",
         **_mapping(
             {

@@ -16,6 +16,7 @@ from dropcheck.cli import look
 from dropcheck.cli.arguments import wants_json
 from dropcheck.cli.audit import audit
 from dropcheck.cli.execute import ExitCode, complain
+from dropcheck.cli.init import init
 from dropcheck.cli.mutate import mutate
 from dropcheck.cli.output import emit, reason, silence
 from dropcheck.cli.parameters import RunCommand
@@ -38,6 +39,7 @@ app.command("show")(look.show)
 app.command("check")(look.check)
 app.command("audit")(audit)
 app.command("mutate")(mutate)
+app.command("init")(init)
 app.command("schema")(schema)
 
 
