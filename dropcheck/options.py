@@ -1,9 +1,12 @@
-"""The names that options of `run` have, as parameters would be called: standard library only.
+"""Names of the options of `run`, and defaults that every layer knows: standard library only.
 
 A parameter of such a name has no option of its own and is set by `--set`. What writes a command
 to repeat a case needs to know them too, and stands below the command line; a test holds this list
 to the options that there are.
 """
+
+DEFAULT_MEMORY = 2**30
+"""Bytes that one draw of a claim may take, together with what is fixed in it."""
 
 RUN_OPTIONS = frozenset(
     {

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dropcheck.errors import Location
-
-DEFAULT_MEMORY = 2**30
-"""Bytes that one draw of a claim may take, together with what is fixed in it."""
+from dropcheck.options import DEFAULT_MEMORY
 
 
 class Verdict(StrEnum):

@@ -271,7 +271,7 @@ def test_the_names_of_options_are_those_that_there_are() -> None:
     command: Any = get_command(app)
     names = {"help"} | {
         name.removeprefix("--").replace("-", "_")
-        for param in command.commands["run"].params
+        for param in command.commands["run"].made().params
         for name in (*param.opts, *param.secondary_opts)
         if name.startswith("--")
     }

@@ -32,9 +32,10 @@ from readme_blocks import (
 )
 
 from dropcheck.claims.reader import read_text
-from dropcheck.cli.execute import ExitCode
+from dropcheck.cli.exits import ExitCode
 from dropcheck.judging.trial import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
-from dropcheck.results import DEFAULT_MEMORY, Guarantee, Verdict
+from dropcheck.options import DEFAULT_MEMORY
+from dropcheck.results import Guarantee, Verdict
 
 TEXT = README.read_text(encoding="utf-8")
 BLOCKS = blocks(TEXT)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
+import typer
+from typer.main import get_command
+
+from dropcheck.cli.commands import COMMANDS, make
 
 CLAIMS = """\
 dropcheck: 1
@@ -102,3 +108,35 @@ def test_run_loads_numpy_and_never_scipy_stats(tmp_path: Path) -> None:
     assert code == 0
     assert {"numpy", "scipy.special"} <= loaded  # so the probe can see what it looks for
     assert not {name for name in loaded if name.startswith("scipy.stats")}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_lists_a_command_by_the_first_line_of_its_own_help(name: str) -> None:
+    summary, load = COMMANDS[name]
+    function, _ = load()
+    paragraph = (inspect.getdoc(function) or "").split("\n\n")[0]
+    assert summary == " ".join(paragraph.split())
+
+
+def test_text_is_read_as_typer_reads_it() -> None:
+    typed = {
+        "word": ["--word", "1e6"],
+        "words": ["--words", "a", "--words", " b"],
+        "rest": ["c", "-1", ""],
+    }
+
+    def function(
+        *, word: str = "default", none: str | None = None, words: list[str] | None = None,
+        rest: Annotated[list[str] | None, typer.Argument()] = None,
+    ) -> None:  # fmt: skip
+        seen.append((word, none, words, rest))
+
+    seen: list[Any] = []
+    app = typer.Typer(add_completion=False)
+    app.command()(function)
+    for arguments in ([], typed["word"], typed["words"], ["--", *typed["rest"]]):
+        make(function).main(arguments, standalone_mode=False)
+        get_command(app).main(arguments, standalone_mode=False)
+    assert seen[0::2] == seen[1::2]
+    assert seen[-1] == ("default", None, None, ["c", "-1", ""])
+    assert seen[4] == ("default", None, ["a", " b"], None)

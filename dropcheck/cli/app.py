@@ -12,35 +12,20 @@ import typer
 from typer.main import get_command
 
 from dropcheck import __version__
-from dropcheck.cli import look
 from dropcheck.cli.arguments import wants_json
-from dropcheck.cli.audit import audit
-from dropcheck.cli.execute import ExitCode, complain
-from dropcheck.cli.init import init
-from dropcheck.cli.mutate import mutate
+from dropcheck.cli.commands import Commands
+from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, reason, silence
-from dropcheck.cli.parameters import RunCommand
-from dropcheck.cli.plan import plan
-from dropcheck.cli.run import run
-from dropcheck.cli.schema import schema
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 
 # help is plain text: titles and laws appear in it, and are no markup
 app = typer.Typer(
     name="dropcheck",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command("run", cls=RunCommand)(run)
-app.command("plan", cls=RunCommand)(plan)
-app.command("list")(look.list_claims)
-app.command("show")(look.show)
-app.command("check")(look.check)
-app.command("audit")(audit)
-app.command("mutate")(mutate)
-app.command("init")(init)
-app.command("schema")(schema)
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,7 +10,8 @@ import typer
 
 from dropcheck.cli import values
 from dropcheck.cli.common import Format, NoProgress, Outputs, Reader, Seed
-from dropcheck.cli.execute import ExitCode, complain, selected_cases
+from dropcheck.cli.execute import selected_cases
+from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, interactive, write_file
 from dropcheck.errors import Problem
 from dropcheck.results import Settings

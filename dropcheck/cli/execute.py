@@ -5,29 +5,17 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from pathlib import Path
 
 from dropcheck.claims.registry import Case, Registry
+from dropcheck.cli.exits import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit, interactive, write_file
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
-from dropcheck.options import RUN_OPTIONS
-from dropcheck.results import DEFAULT_MEMORY, CaseResult, Outcome, RunResult, Settings
-
-
-class ExitCode(IntEnum):
-    """What the shell is told; these numbers are stable."""
-
-    PASSED = 0
-    FAILED = 1
-    ERROR = 2
-    INTERNAL = 3
-    UNDECIDED = 4
-    NOTHING_SELECTED = 5
-    INTERRUPTED = 130
+from dropcheck.options import DEFAULT_MEMORY, RUN_OPTIONS
+from dropcheck.results import CaseResult, Outcome, RunResult, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +69,6 @@ def selected_cases(
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
     return cases, tuple(_as_warning(note) for note in in_file_order(checked.notes))
-
-
-def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems as a reader of the file meets them, each once."""
-
-    def place(problem: Problem) -> tuple[int, int]:
-        where = problem.location
-        return (where.line or 0, where.column or 0) if where else (0, 0)
-
-    return tuple(sorted(dict.fromkeys(problems), key=place))
 
 
 def _as_warning(note: Problem) -> str:
@@ -195,15 +173,3 @@ def exit_code(
     if result.count(Outcome.UNDECIDED):
         return ExitCode.UNDECIDED
     return ExitCode.PASSED
-
-
-def complain(problems: Sequence[Problem], kind: str = "error") -> None:
-    """Print problems, or notes, to standard error."""
-    from dropcheck.report.problems import problems_text
-    from dropcheck.report.terminal import terminal_of
-
-    if problems:
-        text = problems_text(
-            problems, terminal_of(sys.stderr), "note" if kind == "note" else "error"
-        )
-        emit(text, sys.stderr)

@@ -11,7 +11,7 @@ import typer
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.cli import values
 from dropcheck.cli.common import File, Format, Tags, claims_argument
-from dropcheck.cli.execute import ExitCode, complain, in_file_order
+from dropcheck.cli.exits import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.options import RUN_OPTIONS

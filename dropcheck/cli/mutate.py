@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dropcheck.cli.common import Claims, File, Format, NoProgress, Reader, Seed, Tags
-from dropcheck.cli.execute import ExitCode, complain, in_file_order
+from dropcheck.cli.exits import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit, interactive
 from dropcheck.errors import DropcheckError
 from dropcheck.results import Settings

@@ -15,11 +15,11 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
-from typer.main import get_command
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.claims.values import format_value
 from dropcheck.cli.arguments import Glimpse, glimpse
+from dropcheck.cli.commands import make
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS
 
@@ -159,9 +159,7 @@ def _as_options(selection: Selection, *, hidden: bool) -> list[Any]:
 
     carrier.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     carrier.__annotations__ = {one.name: one.annotation for one in signature}
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command()(carrier)
-    return list(get_command(app).params)
+    return list(make(carrier).params)
 
 
 def _setter(overrides: dict[str, str], name: str) -> Any:

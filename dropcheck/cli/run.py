@@ -26,7 +26,8 @@ from dropcheck.cli.common import (
 )
 from dropcheck.cli.execute import Given, Reporting, exit_code, selected_cases, tell, try_cases
 from dropcheck.cli.parameters import selection_of
-from dropcheck.results import DEFAULT_MEMORY, Settings
+from dropcheck.options import DEFAULT_MEMORY
+from dropcheck.results import Settings
 
 _Value = TypeVar("_Value")
 

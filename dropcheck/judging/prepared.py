@@ -12,7 +12,8 @@ from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 from dropcheck.language.existence import missing_moment, operators
-from dropcheck.results import DEFAULT_MEMORY, CaseResult, Settings, Verdict
+from dropcheck.options import DEFAULT_MEMORY
+from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.compile import (

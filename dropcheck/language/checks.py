@@ -16,7 +16,7 @@ from dropcheck.language.cases import (
 )
 from dropcheck.language.graph import PlainFolder
 from dropcheck.language.laws import LAWS
-from dropcheck.results import DEFAULT_MEMORY
+from dropcheck.options import DEFAULT_MEMORY
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dropcheck.language import scalars
 from dropcheck.language.laws import argument_problem
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Law, Shape
-from dropcheck.results import DEFAULT_MEMORY
+from dropcheck.options import DEFAULT_MEMORY
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""

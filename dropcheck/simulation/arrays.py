@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dropcheck.language.graph import LARGEST_PLAIN, Plain
 from dropcheck.language.laws import argument_problem
 from dropcheck.language.vocabulary import Function, Law, Shape
-from dropcheck.results import DEFAULT_MEMORY
+from dropcheck.options import DEFAULT_MEMORY
 from dropcheck.simulation import kernels
 
 Array = npt.NDArray[Any]

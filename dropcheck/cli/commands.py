@@ -1,0 +1,139 @@
+"""The commands by name, each imported when it is called and not before.
+
+Typer would make every command for the one that is asked for, and read every option through
+pydantic, whose import takes longer than all else. Here the group holds a name and a line of help
+for each, and text stays the text that it is: a start costs what it has a use for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+Loaded = tuple[Callable[..., None], type[TyperCommand]]
+
+
+def _run() -> Loaded:
+    from dropcheck.cli.parameters import RunCommand
+    from dropcheck.cli.run import run
+
+    return run, RunCommand
+
+
+def _plan() -> Loaded:
+    from dropcheck.cli.parameters import RunCommand
+    from dropcheck.cli.plan import plan
+
+    return plan, RunCommand
+
+
+def _list() -> Loaded:
+    from dropcheck.cli.look import list_claims
+
+    return list_claims, TyperCommand
+
+
+def _show() -> Loaded:
+    from dropcheck.cli.look import show
+
+    return show, TyperCommand
+
+
+def _check() -> Loaded:
+    from dropcheck.cli.look import check
+
+    return check, TyperCommand
+
+
+def _audit() -> Loaded:
+    from dropcheck.cli.audit import audit
+
+    return audit, TyperCommand
+
+
+def _mutate() -> Loaded:
+    from dropcheck.cli.mutate import mutate
+
+    return mutate, TyperCommand
+
+
+def _schema() -> Loaded:
+    from dropcheck.cli.schema import schema
+
+    return schema, TyperCommand
+
+
+# What `--help` says of each is the first line of what the command says of itself.
+COMMANDS: dict[str, tuple[str, Callable[[], Loaded]]] = {
+    "run": ("Try claims by simulation: all of them, or those named.", _run),
+    "plan": (
+        "Tell what a run would take: draws and seconds to each verdict, and what they could see.",
+        _plan,
+    ),
+    "list": ("Print what is in the registry: a row a claim.", _list),
+    "show": ("Print a claim in full, as the file has it.", _show),
+    "check": ("Read claims files and report every error in them; simulate nothing.", _check),
+    "audit": ("Measure how often verdicts are wrong, on claims whose truth is known.", _audit),
+    "mutate": ("Plant errors in claims, and see that each is refuted.", _mutate),
+    "schema": (
+        "Print the JSON Schema of a claims file (draft-07), for editors and other tools.",
+        _schema,
+    ),
+}
+
+
+class Commands(TyperGroup):
+    """The group of all commands, none of which is made yet."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, (summary, load) in COMMANDS.items():
+            self.add_command(Listed(name, summary, load))
+
+
+class Listed(TyperCommand):
+    """A command by its name and its line of help, in whose place the command itself is called."""
+
+    def __init__(self, name: str, summary: str, load: Callable[[], Loaded]) -> None:
+        super().__init__(name=name, help=summary, rich_markup_mode=None)
+        self._load = load
+        self._made: Any = None
+
+    def made(self) -> Any:
+        """The command itself, made when first asked for."""
+        if self._made is None:
+            function, kind = self._load()
+            self._made = make(function, self.name or "", kind)
+        return self._made
+
+    def make_context(self, *arguments: Any, **settings: Any) -> Any:
+        """The context of the command itself: from here on it is the one that is called."""
+        return self.made().make_context(*arguments, **settings)
+
+
+def make(
+    function: Callable[..., None], name: str = "", kind: type[TyperCommand] = TyperCommand
+) -> Any:
+    """The command that typer makes of a function with such a signature."""
+    # help is plain text: titles and laws appear in it, and are no markup
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(name or None, cls=kind)(function)
+    command: Any = get_command(app)
+    for param in command.params:
+        if param.type_descriptor.annotation in (str, list[str]):
+            param.get_runtime_param = TextReader
+    return command
+
+
+class TextReader:
+    """Reads a parameter that is text, or texts, as typer does by way of pydantic: as it stands."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ARG002 - as typer calls it
+        """The value that the command gets."""
+        if param.multiple or param.nargs == -1:
+            return () if value is None else list(value)
+        return value

@@ -1,0 +1,43 @@
+"""How a command ends: exit codes, and problems told on the way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+
+from dropcheck.cli.output import emit
+from dropcheck.errors import Problem
+
+
+class ExitCode(IntEnum):
+    """What the shell is told; these numbers are stable."""
+
+    PASSED = 0
+    FAILED = 1
+    ERROR = 2
+    INTERNAL = 3
+    UNDECIDED = 4
+    NOTHING_SELECTED = 5
+    INTERRUPTED = 130
+
+
+def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems as a reader of the file meets them, each once."""
+
+    def place(problem: Problem) -> tuple[int, int]:
+        where = problem.location
+        return (where.line or 0, where.column or 0) if where else (0, 0)
+
+    return tuple(sorted(dict.fromkeys(problems), key=place))
+
+
+def complain(problems: Sequence[Problem], kind: str = "error") -> None:
+    """Print problems, or notes, to standard error."""
+    if not problems:
+        return
+    from dropcheck.report.problems import problems_text
+    from dropcheck.report.terminal import terminal_of
+
+    text = problems_text(problems, terminal_of(sys.stderr), "note" if kind == "note" else "error")
+    emit(text, sys.stderr)
