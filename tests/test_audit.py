@@ -106,17 +106,7 @@ def test_student_at_few_blocks_keeps_the_promise(monkeypatch: pytest.MonkeyPatch
 def test_alarm_for_the_normal_quantile_at_few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = few_blocks(monkeypatch)
 
-    class Normal:
-        """scipy.special with the normal's quantile in place of Student's."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(special, name)
-
-        @staticmethod
-        def stdtrit(_: int, share: float) -> float:
-            return float(special.ndtri(share))
-
-    monkeypatch.setattr(interval, "special", Normal())
+    monkeypatch.setattr(interval, "_student", lambda _, tail: -float(special.ndtri(tail)))
     found = audited((subject,), 2000)
     assert found.alarms == 1
     assert found.rows[0].at_least > ALPHA

@@ -312,7 +312,7 @@ def test_students_quantile_is_needed_at_eight_blocks(
 ) -> None:
     monkeypatch.setattr(module, "FEWEST_BLOCKS", 8)
     if naive:
-        monkeypatch.setattr("scipy.special.stdtrit", lambda _df, tail: stats.norm.ppf(tail))
+        monkeypatch.setattr(module, "_student", lambda _df, tail: stats.norm.isf(tail))
         monkeypatch.setattr(module, "_shape", lambda _influence: (0.0, 0.0))
     missed = misses(eight_normal_blocks, first, 0.0, 0.01, blocks=8, draws=1, repeats=3000)
     assert alarm(missed, 3000, 0.01) is naive

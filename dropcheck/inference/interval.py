@@ -21,16 +21,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
+
+from dropcheck.inference.axes import principal_axes
 
 Floats = npt.NDArray[np.float64]
 Theta = Callable[[Floats], Floats]
 """Averages [terms, points] to the quantity at each point [points]."""
 
 FEWEST_BLOCKS = 64
+EPSILON = 2.0**-52
 # Share of the error that pays for the ellipsoid of the second-order term; the interval's width
 # hardly feels it, for it enters through a logarithm.
 SECOND_ORDER_SHARE = 0.1
@@ -86,35 +90,45 @@ def estimate_interval(
     blocks = len(sums)
     draws = blocks * block_values if draws is None else draws
     averages = sums / block_values
-    mean = averages.mean(axis=0)
-    centre = float(theta(mean[:, np.newaxis])[0])
-    if not math.isfinite(centre):
-        return Interval(math.nan, math.nan, math.nan, math.nan, "it is undefined at the averages")
-    if blocks < FEWEST_BLOCKS:
-        return Interval(centre, -math.inf, math.inf, math.nan, f"{blocks} blocks are too few")
-    axes, whitened = _principal_axes(averages - mean)
-    rank = axes.shape[1]
-    if rank == 0:
+    mean = np.add.reduce(averages, axis=0) / blocks
+    middle = mean[:, np.newaxis]
+    axes = principal_axes(averages - mean) if blocks >= FEWEST_BLOCKS else None
+    if axes is None or axes.rank == 0:
+        centre = float(theta(middle)[0])
+        if not math.isfinite(centre):
+            return _undefined()
+        if axes is None:
+            return _unbounded(centre, math.nan, f"{blocks} blocks are too few")
         return _constant(centre, draws, alpha)
-    first = (1 - SECOND_ORDER_SHARE) * alpha
-    quantile = -float(special.stdtrit(blocks - 1, first / 2))
+    rank = axes.rank
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)
+    near, far = _steps(rank)
 
-    def at(steps: Floats) -> Floats:
-        return theta(mean[:, np.newaxis] + axes @ steps.T)
+    def at(steps: Floats) -> list[float]:
+        found: list[float] = theta(middle + axes.steps @ steps).tolist()
+        return found
 
-    unit = np.eye(rank)
-    small = at(np.concatenate([0.5 * unit, -0.5 * unit]))
-    gradient = small[:rank] - small[rank:]  # a central difference over one standard error
+    values = at(np.concatenate([near, radius * far], axis=1)) if math.isfinite(radius) else []
+    defined = bool(values) and all(map(math.isfinite, values))
+    if not defined:  # nearer by it may be
+        centre = float(theta(middle)[0])
+        if not math.isfinite(centre):
+            return _undefined()
+        values = [centre, *at(near)[1:]]
+    centre = values[0]
+    # a central difference over one standard error
+    gradient = [values[1 + axis] - values[1 + rank + axis] for axis in range(rank)]
     error = math.hypot(*gradient)  # squares of 1e-200 or 1e200 are 0 or infinite
-    remainder = _second_order(at, centre, gradient, rank, radius)
+    remainder = _second_order(at, values, gradient, rank, radius) if defined else None
     if remainder is None or not math.isfinite(error):
-        return Interval(
-            centre, -math.inf, math.inf, error, "it is not defined wherever the averages may lie"
-        )
+        return _unbounded(centre, error, "it is not defined wherever the averages may lie")
     if error == 0 and remainder == 0:
         return _constant(centre, draws, alpha)
-    skewness, excess = _shape(whitened @ (gradient / error)) if error > 0 else (0.0, 0.0)
+    skewness = excess = 0.0
+    if error > 0:
+        weights = axes.whitening @ [slope / error for slope in gradient]
+        skewness, excess = _shape((averages - mean) @ weights)
+    quantile = _student(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2)
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
     return Interval(
         centre,
@@ -125,6 +139,14 @@ def estimate_interval(
         remainder,
         draws * _neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED,
     )
+
+
+def _undefined() -> Interval:
+    return Interval(math.nan, math.nan, math.nan, math.nan, "it is undefined at the averages")
+
+
+def _unbounded(centre: float, error: float, unmet: str) -> Interval:
+    return Interval(centre, -math.inf, math.inf, error, unmet)
 
 
 def _constant(centre: float, draws: int, alpha: float) -> Interval:
@@ -138,30 +160,13 @@ def _constant(centre: float, draws: int, alpha: float) -> Interval:
     return Interval(centre, centre, centre, 0.0, unmet)
 
 
-def _principal_axes(deviations: Floats) -> tuple[Floats, Floats]:
-    """Axes of one standard error of the averages, [terms, rank], and the blocks along them.
-
-    Directions in which the averages do not vary are left out.
-    """
-    blocks, terms = deviations.shape
-    largest = np.abs(deviations).max(axis=0)  # squared only once they are near 1
-    varied = np.flatnonzero(largest > 0)
-    if not len(varied):
-        return np.zeros((terms, 0)), np.zeros((blocks, 0))
-    scaled = deviations[:, varied] / largest[varied]
-    relative = np.sqrt((scaled**2).sum(axis=0) / (blocks - 1))
-    scaled /= relative
-    spread = largest[varied] * relative
-    # not from scaled' scaled: its rounding would hide what two almost equal averages differ by
-    left, values, right = np.linalg.svd(scaled, full_matrices=False)
-    kept = values > 1e-9 * values[0]  # rounding leaves a direction of no variance at 1e-14
-    whitened = left[:, kept] * math.sqrt(blocks - 1)
-    errors = values[kept] / math.sqrt((blocks - 1) * blocks)
-    axes = np.zeros((terms, int(kept.sum())))
-    axes[varied] = spread[:, np.newaxis] * right[kept].T * errors
-    return axes, whitened
+@lru_cache(maxsize=4096)
+def _student(freedom: int, tail: float) -> float:
+    """The quantile that Student's law exceeds with a chance of `tail`."""
+    return -float(special.stdtrit(freedom, tail))
 
 
+@lru_cache(maxsize=4096)
 def _radius(rank: int, blocks: int, alpha: float) -> float:
     """The ellipsoid's radius in standard errors: Hotelling's T² (1931) at confidence 1 − alpha.
 
@@ -174,51 +179,95 @@ def _radius(rank: int, blocks: int, alpha: float) -> float:
     return math.sqrt((blocks - 1) * x / (1 - x)) if x < 1 else math.inf
 
 
+def _steps(rank: int) -> tuple[Floats, Floats]:
+    """Where the quantity is asked for, along the axes: [rank, points] each.
+
+    The first are the averages themselves and half a standard error to each side of them. The
+    others, in radii: along every axis and between every two, ahead and back, and the corners.
+    """
+    return _few_steps(rank) if rank <= 8 else _new_steps(rank)
+
+
+def _new_steps(rank: int) -> tuple[Floats, Floats]:
+    unit = np.eye(rank)
+    between = [(unit[j] + unit[k]) / math.sqrt(2) for j in range(rank) for k in range(j)]
+    ahead = np.array([*unit, *between])
+    corners = unit * math.sqrt(rank)
+    return (
+        np.concatenate([0 * unit[:1], 0.5 * unit, -0.5 * unit]).T,
+        np.concatenate([ahead, -ahead, corners, -corners]).T,
+    )
+
+
+_few_steps = lru_cache(_new_steps)
+
+
 def _second_order(
-    at: Callable[[Floats], Floats], centre: float, gradient: Floats, rank: int, radius: float
+    at: Callable[[Floats], list[float]],
+    values: list[float],
+    gradient: list[float],
+    rank: int,
+    radius: float,
 ) -> float | None:
     """The most that ½ z'Hz is over the ellipsoid, either way, and what is left beyond it.
 
     H comes from second differences as wide as the ellipsoid itself, so that it also sees a kink
     or a bend of higher order; what a step along the gradient still shows is added.
-    None where the quantity is undefined somewhere in the ellipsoid.
+    None where the quantity is undefined along the gradient. `values` are those at `_steps`.
     """
-    if not math.isfinite(radius):
-        return None
-    unit = np.eye(rank)
-    pairs = [(j, k) for j in range(rank) for k in range(j)]
-    diagonals = [(unit[j] + unit[k]) / math.sqrt(2) for j, k in pairs]
+    centre, far = values[0], values[1 + 2 * rank :]
+    count = rank * (rank + 1) // 2
     norm = math.hypot(*gradient)
-    ahead = gradient / norm if norm > 0 else unit[0]
-    directions = np.array([*unit, *diagonals, ahead]) * radius
-    corners = unit * radius * math.sqrt(rank)
-    values = at(np.concatenate([directions, -directions, corners, -corners]))
-    if not np.isfinite(values).all():
-        return None
-    count = len(directions)
-    plus, minus = values[:count], values[count : 2 * count]
-    curvature = (plus + minus - 2 * centre) / radius**2
+    ahead = [slope / norm for slope in gradient] if norm > 0 else [1.0] + [0.0] * (rank - 1)
+    if rank == 1:  # the gradient lies along the axis
+        forth, back = (far[0], far[1]) if ahead[0] > 0 else (far[1], far[0])
+    else:
+        step = radius * np.array([ahead]).T
+        _, forth, back = at(np.concatenate([0 * step, step, -step], axis=1))
+        if not (math.isfinite(forth) and math.isfinite(back)):
+            return None
     # differences of rounded numbers are no curvature
-    noise = 8 * np.finfo(float).eps * abs(centre) / radius**2
-    curvature[np.abs(curvature) <= noise] = 0.0
-    hessian = np.diag(curvature[:rank])
-    for (j, k), along in zip(pairs, curvature[rank:], strict=False):
-        hessian[j, k] = hessian[k, j] = along - (hessian[j, j] + hessian[k, k]) / 2
-    steepest = float(np.abs(np.linalg.eigvalsh(hessian)).max())
-    odd = abs(float(plus[-1] - minus[-1]) / 2 - norm * radius)
-    even = abs(float(curvature[-1] - ahead @ hessian @ ahead)) * radius**2 / 2
-    left = odd + even if odd + even > 8 * np.finfo(float).eps * abs(centre) else 0.0
-    return radius**2 / 2 * steepest + left
+    noise = 8 * EPSILON * abs(centre) / radius**2
+
+    def curvature(plus: float, minus: float) -> float:
+        found = (plus + minus - 2 * centre) / radius**2
+        return 0.0 if abs(found) <= noise else found
+
+    curved = [curvature(far[place], far[count + place]) for place in range(count)]
+    hessian = [[0.0] * rank for _ in range(rank)]
+    place = rank
+    for j in range(rank):
+        hessian[j][j] = curved[j]
+        for k in range(j):
+            hessian[j][k] = hessian[k][j] = curved[place] - (curved[j] + curved[k]) / 2
+            place += 1
+    along = sum(ahead[j] * hessian[j][k] * ahead[k] for j in range(rank) for k in range(rank))
+    odd = abs((forth - back) / 2 - norm * radius)
+    even = abs(curvature(forth, back) - along) * radius**2 / 2
+    left = odd + even if odd + even > 8 * EPSILON * abs(centre) else 0.0
+    return radius**2 / 2 * _steepest(hessian) + left
+
+
+def _steepest(hessian: list[list[float]]) -> float:
+    """The largest magnitude of an eigenvalue of a symmetric matrix."""
+    if len(hessian) == 1:
+        return abs(hessian[0][0])
+    if len(hessian) == 2:
+        (a, b), (_, d) = hessian
+        return abs(a + d) / 2 + math.hypot((a - d) / 2, b)
+    return float(np.abs(np.linalg.eigvalsh(hessian)).max())
 
 
 def _shape(influence: Floats) -> tuple[float, float]:
     """Skewness and excess kurtosis of the blocks' influences."""
-    centred = influence - influence.mean()
-    spread = float(np.sqrt((centred**2).mean()))
-    if not spread > 0:
+    blocks = len(influence)
+    centred = influence - np.add.reduce(influence) / blocks
+    squares = centred * centred
+    second = float(np.add.reduce(squares)) / blocks
+    if not second > 0:
         return 0.0, 0.0
-    scaled = centred / spread
-    return float((scaled**3).mean()), float((scaled**4).mean()) - 3.0
+    third, fourth = float(squares @ centred) / blocks, float(squares @ squares) / blocks
+    return third / second**1.5, fourth / second**2 - 3.0
 
 
 def _neglected(skewness: float, excess: float, blocks: int, quantile: float) -> float:

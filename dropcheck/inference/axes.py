@@ -1,0 +1,122 @@
+"""Axes along which averages vary independently, and how far: their covariance, decomposed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+# Directions that vary by less than this share of the widest do not vary: rounding leaves 1e-14.
+NO_VARIATION = 1e-9
+# Squares of what varies by less than this share of the widest are lost in the rounding of others.
+SQUARES_TELL = 1e-6
+# Sums of squares within these bounds were neither cut off below nor above.
+SMALLEST_SQUARE, LARGEST_SQUARE = 1e-200, 1e200
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Axes of one standard error of the averages, and the way from deviations to them.
+
+    `steps` has shape [terms, rank]: an axis a column. `whitening`, of the same shape, takes the
+    deviations of blocks [blocks, terms] to their places along the axes, in standard deviations.
+    """
+
+    steps: Floats
+    whitening: Floats
+
+    @property
+    def rank(self) -> int:
+        """Directions in which the averages vary."""
+        return len(self.steps.T)
+
+
+def principal_axes(deviations: Floats) -> Axes:
+    """The principal axes of blocks about their mean, each term in units of its own spread.
+
+    Directions in which the averages do not vary are left out.
+
+    Args:
+        deviations: of each block from the mean of all, [blocks, terms].
+
+    >>> apart = np.array([[1.0, 2.0], [-1.0, -2.0], [1.0, 2.0], [-1.0, -2.0]])
+    >>> principal_axes(apart).rank
+    1
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is seen below
+        products = deviations.T @ deviations
+    squares = products.diagonal()
+    extremes = squares.tolist()
+    if not SMALLEST_SQUARE < min(extremes) <= max(extremes) < LARGEST_SQUARE:
+        return _careful(deviations)
+    blocks, terms = deviations.shape
+    if terms == 1:
+        spread = math.sqrt(extremes[0] / (blocks - 1))
+        return Axes(np.array([[spread / math.sqrt(blocks)]]), np.array([[1 / spread]]))
+    spreads = np.sqrt(squares / (blocks - 1))
+    values, directions = _decomposed(products / np.multiply.outer(spreads, spreads))
+    weak = sum(value < SQUARES_TELL**2 * values[-1] for value in values.tolist())
+    if weak:
+        across = (deviations / spreads) @ directions[:, :weak]
+        lengths = np.einsum("ij,ij->j", across, across)
+        if float(lengths.max()) <= NO_VARIATION**2 * values[-1]:
+            values, directions = values[weak:], directions[:, weak:]
+        elif weak == 1:
+            values[0] = lengths[0]
+        else:  # two that are hardly there cannot be told from one another
+            return _careful(deviations)
+    return _axes(blocks, spreads, np.sqrt(values[::-1]), directions[:, ::-1])
+
+
+def _decomposed(correlations: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues in ascending order, and eigenvectors as columns.
+
+    Correlations of two have always the same axes.
+    """
+    if len(correlations) > 2:
+        values, directions = np.linalg.eigh(correlations)
+        return values, directions
+    unit, together = correlations[0].tolist()
+    values = np.array([unit - abs(together), unit + abs(together)])
+    return values, _DIFFERENCE_AND_SUM if together >= 0 else _DIFFERENCE_AND_SUM[:, ::-1]
+
+
+_DIFFERENCE_AND_SUM = math.sqrt(0.5) * np.array([[1.0, 1.0], [-1.0, 1.0]])
+
+
+def _careful(deviations: Floats) -> Axes:
+    """The same by the singular values, which need no squares.
+
+    Squares would hide what two almost equal averages differ by, and be cut off far from 1.
+    """
+    blocks, terms = deviations.shape
+    largest = np.abs(deviations).max(axis=0)
+    varied = np.flatnonzero(largest > 0)
+    if not len(varied):
+        return Axes(np.zeros((terms, 0)), np.zeros((terms, 0)))
+    scaled = deviations[:, varied] / largest[varied]
+    relative = np.sqrt((scaled**2).sum(axis=0) / (blocks - 1))
+    scaled /= relative
+    _, lengths, right = np.linalg.svd(scaled, full_matrices=False)
+    kept = lengths > NO_VARIATION * lengths[0]
+    part = _axes(blocks, largest[varied] * relative, lengths[kept], right[kept].T)
+    found = Axes(np.zeros((terms, part.rank)), np.zeros((terms, part.rank)))
+    found.steps[varied], found.whitening[varied] = part.steps, part.whitening
+    return found
+
+
+def _axes(blocks: int, spreads: Floats, lengths: Floats, directions: Floats) -> Axes:
+    """From singular values and right singular vectors [terms, rank] of the standardised blocks.
+
+    The way that an axis points is chance; it is taken so that the first term grows along it.
+    """
+    directions = directions * np.copysign(1.0, directions[0])
+    errors = lengths / math.sqrt((blocks - 1) * blocks)
+    return Axes(
+        spreads[:, np.newaxis] * directions * errors,
+        directions / spreads[:, np.newaxis] * (math.sqrt(blocks - 1) / lengths),
+    )
