@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from trials import verdicts
 
-from dropcheck.judging import block_means
+from dropcheck.judging import block_means, rare
 from dropcheck.results import Verdict
 
 SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"
@@ -91,3 +91,50 @@ def test_draws_that_all_agree_refute_nothing_without_bounds() -> None:
 def test_draws_that_all_agree_refute_what_has_bounds() -> None:
     found = verdicts("x ~ normal(0, 1)", "E(cos(x)**2 + sin(x)**2) == 1.1", range(3), 0.01, MOST)
     assert set(found) == {Verdict.REFUTED}
+
+
+# Two events of one in a thousand, and a million where both hold: the mean is 1.5, and in most
+# samples they never meet.
+CONJUNCTION = "a ~ bernoulli(1e-3); b ~ bernoulli(1e-3); u ~ {law}; y = 1e6 * a * b + u"
+
+
+@pytest.mark.parametrize("law", ["uniform(0, 1)", "normal(0.5, 1)"])
+def test_events_that_never_met_verify_nothing(law: str) -> None:
+    model = CONJUNCTION.format(law=law)
+    assert wrong(model, "E(y) <= 1", Verdict.VERIFIED) <= 5
+    assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) <= 5
+    assert wrong(model, "E(y) == 1.5", Verdict.REFUTED) <= 5
+
+
+def test_without_forcing_pairs_the_same_claim_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rare, "_hardly_met", lambda *_: [])
+    model = CONJUNCTION.format(law="normal(0.5, 1)")
+    assert wrong(model, "E(y) <= 1", Verdict.VERIFIED) > 5
+
+
+def test_without_bounds_on_the_unseen_noise_hides_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = "m ~ bernoulli(0.5)[30]; u ~ uniform(0, 1); y = prod(2 * m) + u"
+    assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) <= 5
+    monkeypatch.setattr(block_means, "_allowing_for_unseen", lambda _m, interval, *_: interval)
+    assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) > 5
+
+
+def test_events_that_meet_to_no_effect_cost_nothing() -> None:
+    model = "a ~ bernoulli(1e-3); b ~ bernoulli(1e-3); u ~ normal(1, 1); y = u + a - b"
+    assert verdicts(model, "E(y) == 1", [0], 1e-6, MOST) == [Verdict.VERIFIED]
+    assert verdicts(model, "Var(y) == 1.02", [0], 1e-6, MOST) == [Verdict.REFUTED]
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("m ~ bernoulli(0.3); x ~ normal(0, 1); y = m * x - m * x", "E(y) == 1"),
+        ("x ~ normal(0, 1)[5]", "E(max(softmax(x))) < E(max(softmax(x)))"),
+        ("x ~ normal(0, 1)[5]; y = softmax(x); z = softmax(x)", "E(max(y)) > E(max(z))"),
+        ("m ~ bernoulli(0.5)", "2 * P(m == 1, given=m == 1) == 1"),
+    ],
+)
+def test_what_cancels_or_is_certain_is_refuted_where_it_is_claimed_not_to(
+    model: str, claim: str
+) -> None:
+    assert verdicts(model, claim, [0], 1e-6, MOST) == [Verdict.REFUTED]

@@ -439,3 +439,30 @@ def test_an_interruption_yields_what_is_finished_and_goes_on(
 def test_hostile_claims_bring_no_wrong_verdict(model: str, claim: str, wrong: Verdict) -> None:
     found = verdicts(model, claim, range(20), 0.01, most=400_000)
     assert found.count(wrong) <= 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("2 * P(m == 1) - 0.6 == 0", VERIFIED),
+        ("1 - P(m == 1) / 3 == 0.9", VERIFIED),
+        ("3 - 2 * P(m == 1) <= 2.3", REFUTED),
+        ("0.1 <= P(m == 1) - 0.1 <= 0.3", VERIFIED),
+        ("1.4 == (1 - P(m == 1)) * 2", VERIFIED),
+        ("0.7 == 2 * P(x > 0, given=m == 1) - 0.3", VERIFIED),
+        ("0.75 == 2 * P(x > 0, given=m == 1) - 0.3", REFUTED),
+    ],
+)
+def test_what_arithmetic_makes_of_a_probability_is_counted_too(
+    claim: str, verdict: Verdict
+) -> None:
+    found = judged("m ~ bernoulli(0.3); x ~ normal(0, 1)", claim)
+    assert found.verdict is verdict
+    assert found.guarantee is Guarantee.EXACT
+
+
+def test_a_condition_that_is_never_met_is_given_up_unless_a_limit_says_to_go_on() -> None:
+    model = "x ~ normal(0, 1)"
+    for claim in ("P(x > 0, given=x > 50) == 1", "P(x > 0, given=x > 50) == 0.5"):
+        assert judged(model, claim).draws < 10_000_000
+        assert judged(model, claim, most=20_000_000).draws >= 19_000_000

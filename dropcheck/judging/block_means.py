@@ -13,7 +13,6 @@ from dropcheck.inference.bounded import empirical_bernstein
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import (
     FEWEST_BLOCKS,
-    RAREST_SEEN,
     TOO_SKEW,
     Interval,
     Theta,
@@ -132,7 +131,7 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
             return trial.result(broken)
         judged = judged_at(trial, compiled, tally, centres, look.alpha, pilot.tier, pilot.doubt)
         decided = judged is not None and judged.finding.verdict is not Verdict.INCONCLUSIVE
-        hopeless = judged is None and tally.draws >= RARE_SIGHTINGS / RAREST_SEEN
+        hopeless = judged is None and trial.seems_never(tally.draws)
         if decided or hopeless or trial.out_of_time():
             break
     if judged is None:
@@ -299,12 +298,13 @@ def _by_limit(
     interval = estimate_interval(
         tally.sums, tally.block_values, theta, (1 - RARE_SHARE) * alpha, tally.draws
     )
-    interval = allowing_for_rare(
-        trial, tally.program, tally, centres, theta, interval, RARE_SHARE * alpha
-    )
+    rare = RARE_SHARE * alpha / 2
+    interval = allowing_for_rare(trial, tally.program, tally, centres, theta, interval, rare)
     if compiled.mean is None or comparison.share:
         return interval
-    return _allowing_for_unseen(compiled.mean, interval, tally.draws, (1 - RARE_SHARE) * alpha)
+    if tally.program.batches is not None and interval.standard_error > 0:
+        return interval  # a sum of products: its bounds are far from all that it can do at once
+    return _allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
 
 
 def _verdict(
@@ -340,12 +340,13 @@ def _bounded(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> 
 def _allowing_for_unseen(
     mean: BoundedMean, interval: Interval, draws: int, alpha: float
 ) -> Interval:
-    """A sample in which nothing varies: what draws that were not met could do within the bounds.
+    """The interval, widened by what draws that were not met could do within the bounds.
 
-    All of n draws agree with chance (1 - ε)^n where a share ε differs, so that ε ≤ ln(1/α)/n; the
-    bounds say how far these can be. A product of thirty 0-or-2 has mean 1, and is 0 in every draw.
+    A share ε of the law is missed by n draws with chance (1 - ε)^n, so that what was missed has
+    ε ≤ ln(1/α)/n; the bounds say how far it can be. A product of thirty 0-or-2 has mean 1, and is 0
+    in every draw; with noise added no two draws agree, and it is missing from them all the same.
     """
-    if interval.standard_error != 0 or interval.low != interval.high:
+    if not math.isfinite(interval.half_width):
         return interval
     share = min(1.0, math.log(1 / alpha) / draws)
     below = share * max(interval.estimate - mean.constant - mean.hull.low, 0.0)
@@ -354,7 +355,7 @@ def _allowing_for_unseen(
         interval,
         low=interval.low - below,
         high=interval.high + above,
-        second_order=max(below, above),
+        second_order=interval.second_order + max(below, above),
     )
 
 

@@ -39,7 +39,8 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
         seen = seen_in(claim, tally)
         spent = tally.drawn + program.span_draws > most
-        if tally.undefined or violations or spent or trial.out_of_time():
+        hopeless = not seen and trial.seems_never(tally.drawn)
+        if tally.undefined or violations or spent or hopeless or trial.out_of_time():
             break
         if upper_bound(0, seen, trial.alpha) < bound:
             break
@@ -127,7 +128,9 @@ def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Cou
     program = fitted(claim.program, most)
     reading = trial.reading
     (comparison,) = reading.comparisons
-    scale = 1.0 if reading.known_scale is None else reading.known_scale
+    scale = reading.known_scale
+    if scale is None:  # the size of a probability is 1
+        scale = abs(claim.factor) + abs(claim.constant)
     widen = widening(comparison.region, trial.sharpness(scale))
     pilot = Tally(program)
     yield from trial.draw_until(pilot, program, PILOT, np.zeros(program.size), 1)
@@ -151,13 +154,16 @@ def seen_in(claim: Proportion | Certainty, tally: Tally) -> int:
 
 
 def interval_of(claim: Proportion, tally: Tally, alpha: float) -> Interval:
-    """The exact interval of the probability."""
+    """The exact interval of the probability, and so of what the statement makes of it."""
     seen = seen_in(claim, tally)
     hits = round(float(tally.totals[0]))
     share = hits / seen if seen else math.nan
     error = math.sqrt(share * (1 - share) / seen) if seen else math.nan
-    low, high = clopper_pearson(hits, seen, alpha)
-    return Interval(share, low, high, error)
+    estimate, *ends = (
+        claim.factor * value + claim.constant
+        for value in (share, *clopper_pearson(hits, seen, alpha))
+    )
+    return Interval(estimate, min(ends), max(ends), abs(claim.factor) * error)
 
 
 def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CaseResult]:
@@ -174,8 +180,10 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
         if broken is not None:
             return trial.result(replace(broken, guarantee=Guarantee.EXACT))
         final = interval_of(claim, tally, look.alpha)
-        verdict = decide(final.low, final.high, region, widen, ROUNDING)
-        if verdict is not Verdict.INCONCLUSIVE or trial.out_of_time():
+        rounding = ROUNDING * (abs(claim.factor) + abs(claim.constant))
+        verdict = decide(final.low, final.high, region, widen, min(rounding, widen / 1000))
+        hopeless = math.isnan(final.estimate) and trial.seems_never(tally.drawn)
+        if verdict is not Verdict.INCONCLUSIVE or hopeless or trial.out_of_time():
             break
     reason = None
     if math.isnan(final.estimate):

@@ -3,13 +3,16 @@
 A sample says nothing of values that it does not hold. Where they hang on a truth of the model,
 such as `u < 1e-6` or a Bernoulli draw, its rarer outcome can be had by force: the averages that the
 integrands have where it holds throughout say which way, and how far, it pulls. How often it may
-happen is bounded by how often it did (Clopper and Pearson 1934).
+happen is bounded by how often it did (Clopper and Pearson 1934). Two truths that were each seen
+may hardly ever have met: where they are independent, they are forced to meet.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +25,8 @@ from dropcheck.simulation.streams import PILOT
 
 # An outcome seen so often shows in the sample's own spread and skewness.
 RARE_SIGHTINGS = 64
+# Draws that tell what two outcomes that meet are worth.
+PAIR_DRAWS = 256
 # Share of a look's error that pays for the bounds on rare outcomes.
 RARE_SHARE = 0.05
 
@@ -46,24 +51,34 @@ def allowing_for_rare(
         interval: the interval that the sample alone gives.
         alpha: the chance with which all bounds together may fail.
     """
-    rare = _hardly_seen(tally)
-    if not rare or not math.isfinite(interval.half_width):
+    if not math.isfinite(interval.half_width):
         return interval
-    means = tally.sums.sum(axis=0) / tally.values
+    rare = _hardly_seen(tally)
+    met = _hardly_met(program, tally)
     below = above = 0.0
-    for truth, outcome, sightings, asked in rare:
-        chance = upper_bound(math.ceil(sightings), math.floor(asked), alpha / len(rare))
-        more = min(1.0, (chance - sightings / asked) * asked / tally.drawn)
+    means = tally.sums.sum(axis=0) / tally.values
+    share = alpha / max(1, len(rare) + len(met))
+
+    def shift(outcomes: Mapping[int, bool], more: float, draws: int) -> float:
         generator = trial.generator(PILOT, 0)
-        draws = min(program.span_draws, PILOT_DRAWS)
-        forced = program.forced(generator, draws, centres, truth, outcome)
+        forced = program.forced(generator, min(program.span_draws, draws), centres, outcomes)
         moved = theta(np.stack([means, means + more * (forced - means)], axis=1))
-        shift = float(moved[1] - moved[0])
-        if math.isfinite(shift):
-            above, below = above + max(shift, 0.0), below + max(-shift, 0.0)
+        return float(moved[1] - moved[0])
+
+    for found in rare:
+        chance = upper_bound(math.ceil(found.sightings), math.floor(found.asked), share)
+        more = min(1.0, (chance - found.sightings / found.asked) * found.asked / tally.drawn)
+        by = shift({found.truth: found.outcome}, more, PILOT_DRAWS)
+        if math.isfinite(by):
+            above, below = above + max(by, 0.0), below + max(-by, 0.0)
         elif tally.drawn < math.log(1 / alpha) / RAREST_SEEN:
-            line = program_line(program, truth)
+            line = program_line(program, found.truth)
             return replace(interval, unmet=f"the rarer outcome in line {line} was hardly seen")
+    for one, other in met:
+        more = min(1.0, _uncertain_share(one, other, tally.drawn, share))
+        by = abs(shift({one.truth: one.outcome, other.truth: other.outcome}, more, PAIR_DRAWS))
+        if math.isfinite(by):  # the sample may hold too many of them as well as too few
+            above, below = above + by, below + by
     return replace(
         interval,
         low=interval.low - below,
@@ -79,18 +94,65 @@ def program_line(program: Program, truth: int) -> int | None:
     return values[register].at.location.line
 
 
-def _hardly_seen(tally: Tally) -> list[tuple[int, bool, float, float]]:
-    """Truths with an outcome that was hardly seen: (place, outcome, sightings, times asked).
+@dataclass(frozen=True, slots=True)
+class _Rarer:
+    """The rarer outcome of a watched truth: how often it was seen, of how many times."""
+
+    truth: int  # its place among those watched
+    outcome: bool
+    sightings: float
+    asked: float
+
+
+def _rarer(tally: Tally) -> list[_Rarer]:
+    """The rarer outcome of every truth that was asked; one that was not hangs on others.
 
     Pairs of draws are no more independent than the draws, and count as those.
     """
-    found: list[tuple[int, bool, float, float]] = []
+    found: list[_Rarer] = []
     pairs = tally.looked_at / tally.drawn if tally.drawn else 1.0
     for truth, (held, asked) in enumerate(tally.seen):
-        if not asked:
-            continue  # it hangs on other truths, which were asked
-        shared = pairs if asked >= tally.looked_at else 1.0
-        rarer = min(held, asked - held) / shared
-        if rarer < RARE_SIGHTINGS:
-            found.append((truth, bool(held < asked - held), rarer, asked / shared))
+        if asked:
+            shared = pairs if asked >= tally.looked_at else 1.0
+            outcome = bool(held < asked - held)
+            found.append(_Rarer(truth, outcome, min(held, asked - held) / shared, asked / shared))
     return found
+
+
+def _hardly_seen(tally: Tally) -> list[_Rarer]:
+    """Truths with an outcome that was hardly seen."""
+    return [found for found in _rarer(tally) if found.sightings < RARE_SIGHTINGS]
+
+
+def _hardly_met(program: Program, tally: Tally) -> list[tuple[_Rarer, _Rarer]]:
+    """Independent truths whose rarer outcomes were each seen, but hardly ever in the same draw.
+
+    Of those that are one truth a draw: an array of them is not forced as a whole for a pair.
+    """
+    drawn = {step.target: step.value for step in program.steps}
+    values = [drawn[register] for register in program.watched]
+    seen = [
+        found
+        for found in _rarer(tally)
+        if values[found.truth].shape == () and found.sightings >= RARE_SIGHTINGS
+    ]
+    return [
+        (one, other)
+        for one, other in itertools.combinations(seen, 2)
+        if one.sightings * other.sightings / one.asked < RARE_SIGHTINGS
+        and not values[one.truth].sources & values[other.truth].sources
+    ]
+
+
+def _uncertain_share(one: _Rarer, other: _Rarer, draws: int, alpha: float) -> float:
+    """By how much the share of draws in which two outcomes met may differ from its chance.
+
+    The chance is at most the product of both bounds, as the outcomes are independent; the count of
+    n draws with chance p is within √(2 n p L) + L/3 of n p, L = ln(1/α), but with chance 2 α
+    (Bernstein; Boucheron, Lugosi and Massart 2013, "Concentration Inequalities", eq. 2.10).
+    """
+    chance = 1.0
+    for found in (one, other):
+        chance *= upper_bound(math.ceil(found.sightings), math.floor(found.asked), alpha / 4)
+    level = math.log(4 / alpha)
+    return (math.sqrt(2 * draws * chance * level) + level / 3) / draws

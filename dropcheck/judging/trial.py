@@ -41,6 +41,9 @@ PILOT_DRAWS = 2048
 SHORTEST_BLOCK = 512
 SHORTEST_WORK = 1e5
 FEWEST_IN_BLOCK = 8
+# Draws without a condition being met once after which it is given up: by then one as rare as one
+# in ten thousand was met with chance 1 - e^-64.
+NEVER = 640_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,11 @@ class Trial:
     def out_of_time(self) -> bool:
         """Whether the time of the whole run is up."""
         return self.deadline.passed()
+
+    def seems_never(self, draws: int) -> bool:
+        """Whether what so many draws did not show is given up, where no limit says to go on."""
+        limited = self.settings.max_draws is not None or self.settings.time_limit is not None
+        return not limited and draws >= NEVER
 
     @property
     def threads(self) -> int:

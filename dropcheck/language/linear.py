@@ -31,8 +31,21 @@ class Linear:
         )
 
     def plus(self, other: Linear) -> Linear:
-        """The sum of two."""
-        return Linear(self.terms + other.terms, self.constant + other.constant)
+        """The sum of two; what stands in both is counted once."""
+        factors: dict[int, tuple[float, Value]] = {}
+        for factor, value in self.terms + other.terms:
+            before, _ = factors.get(id(value), (0.0, value))
+            factors[id(value)] = (before + factor, value)
+        return Linear(tuple(factors.values()), self.constant + other.constant)
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """factor · operator + constant."""
+
+    factor: float
+    operator: Value
+    constant: float
 
 
 def linear(value: Value, plain: Plain) -> Linear | None:
@@ -75,6 +88,37 @@ def linear(value: Value, plain: Plain) -> Linear | None:
             return left.scaled(right.constant)
         case "/" if not right.terms and right.constant != 0:
             return left.scaled(1 / right.constant)
+        case _:
+            return None
+
+
+def affine(value: Value, plain: Plain) -> Affine | None:
+    """A side of a statement as an affine function of one operator, or None where it is none."""
+    if value.kind == Kind.OPERATOR:
+        return Affine(1.0, value, 0.0)
+    if value.kind != Kind.COMPUTED or value.operation not in ("negative", "+", "-", "*", "/"):
+        return None
+    if value.operation == "negative":
+        inner = affine(value.inputs[0], plain)
+        return inner and Affine(-inner.factor, inner.operator, -inner.constant)
+    left, right = value.inputs
+    if right.estimated:
+        inner, known = affine(right, plain), None if left.estimated else plain(left)
+    else:
+        inner, known = affine(left, plain), plain(right)
+    if inner is None or not isinstance(known, float):
+        return None
+    match value.operation:
+        case "+":
+            return Affine(inner.factor, inner.operator, inner.constant + known)
+        case "-" if right.estimated:
+            return Affine(-inner.factor, inner.operator, known - inner.constant)
+        case "-":
+            return Affine(inner.factor, inner.operator, inner.constant - known)
+        case "*":
+            return Affine(inner.factor * known, inner.operator, inner.constant * known)
+        case "/" if not right.estimated and known != 0:
+            return Affine(inner.factor / known, inner.operator, inner.constant / known)
         case _:
             return None
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.crossing import crossing
 from dropcheck.language.existence import missing_moment, operators
-from dropcheck.language.graph import Folder, Kind, Value
-from dropcheck.language.linear import combined, linear
+from dropcheck.language.graph import Folder, Value
+from dropcheck.language.linear import affine, combined, linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,11 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
         return Outlook("none: no verdict is possible", crossed=False, missing=missing)
     side, ends = sides(lowered)
     fixed = not any(end.estimated for end in ends)
-    if side is not None and fixed and side.kind == Kind.OPERATOR and side.operation == "P":
-        certain = lowered.operators == ("==",) and plain(ends[0]) in (0.0, 1.0)
-        if certain or all(value.shape == () for value in side.inputs):
+    event = affine(side, plain) if side is not None and fixed else None
+    if event is not None and event.operator.operation == "P":
+        bare = event.operator is side
+        certain = bare and lowered.operators == ("==",) and plain(ends[0]) in (0.0, 1.0)
+        if certain or all(value.shape == () for value in event.operator.inputs):
             return Outlook("exact: events are counted (Clopper and Pearson 1934)", crossed=False)
     looked_at = [value for operator in found for value in operator.inputs]
     if crossing(looked_at) is not None:

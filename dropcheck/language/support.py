@@ -110,6 +110,8 @@ class _Supports:
         match name:
             case "+":
                 return Hull(hulls[0].low + hulls[1].low, hulls[0].high + hulls[1].high)
+            case "-" if value.inputs[0] is value.inputs[1]:
+                return Hull(0.0, 0.0)
             case "-":
                 return Hull(hulls[0].low - hulls[1].high, hulls[0].high - hulls[1].low)
             case "negative":

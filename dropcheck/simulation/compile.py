@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.language.linear import combined, linear
+from dropcheck.language.linear import affine, combined, linear
 from dropcheck.language.outlook import sides
 from dropcheck.language.support import Hull
 from dropcheck.simulation.arrays import ArrayFolder, kernel
@@ -67,14 +67,16 @@ class Certainty:
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """A claim about one bare probability of an event that is one truth a draw.
+    """A claim about one probability of an event that is one truth a draw.
 
     `program` has the integrand of the event, followed by that of the condition if there is one.
+    The quantity that the statement is about is `factor` times the probability, plus `constant`.
     """
 
     program: Program
     conditional: bool
-    event_operand: int  # which operand of the statement is the probability
+    factor: float = 1.0
+    constant: float = 0.0
 
 
 def compile_case(lowered: LoweredCase, *, crossing: bool = True) -> Compiled:
@@ -191,25 +193,25 @@ def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value
 
 
 def proportion(lowered: LoweredCase) -> Proportion | None:
-    """The case as a claim about one bare probability, or None where it is not one."""
-    for index, operand in enumerate(lowered.operands):
-        others = [other for place, other in enumerate(lowered.operands) if place != index]
-        if operand.kind != Kind.OPERATOR or operand.operation != "P":
-            continue
-        if any(other.estimated for other in others):
-            continue
-        if not all(value.shape == () for value in operand.inputs):
-            continue  # the elements of one draw are not independent trials
-        if not operand.inputs[0].random:
-            continue
-        builder = ProgramBuilder()
-        given = builder.register(operand.inputs[1]) if len(operand.inputs) > 1 else None
-        event = builder.register(_truth(operand.inputs[0]))
-        builder.term(((event, 1),), given)
-        if given is not None:
-            builder.term((), given)
-        return Proportion(builder.build(), given is not None, index)
-    return None
+    """The case as a claim about one probability, or None where it is not one."""
+    side, ends = sides(lowered)
+    if side is None or any(end.estimated for end in ends):
+        return None
+    folder = ArrayFolder()
+    form = affine(
+        side, lambda value: None if value.constant is None else folder.plain(value.constant)
+    )
+    if form is None or form.operator.operation != "P" or form.factor == 0:
+        return None
+    event, *conditions = form.operator.inputs
+    if not event.random or any(value.shape != () for value in form.operator.inputs):
+        return None  # the elements of one draw are not independent trials
+    builder = ProgramBuilder()
+    given = builder.register(conditions[0]) if conditions else None
+    builder.term(((builder.register(_truth(event)), 1),), given)
+    if given is not None:
+        builder.term((), given)
+    return Proportion(builder.build(), given is not None, form.factor, form.constant)
 
 
 def _truth(value: Value) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -114,13 +114,13 @@ class Program:
         observe: Observer | None = None,
         steps: tuple[Step, ...] | None = None,
         seen: Sums | None = None,
-        forced: tuple[int, bool] | None = None,
+        forced: Mapping[int, bool] | None = None,
     ) -> list[Array | None]:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
         All steps unless some are named. Targets stay filled. `observe` is shown every computed
-        value with its inputs; `seen` counts watched truths; `forced` is a register that is to hold
-        one outcome throughout.
+        value with its inputs; `seen` counts watched truths; `forced` are registers that are to
+        hold one outcome throughout.
         """
         held: list[Array | None] = [None] * self.size
         for register, constant in self.fixed:
@@ -137,8 +137,8 @@ class Program:
                     observe(step.value, [number(array) for array in inputs])
                 extra = {"batches": self.span_blocks} if step.crossed else {}
                 held[step.target] = computed(step, inputs, **extra)
-            if forced is not None and step.target == forced[0]:
-                held[step.target] = np.full(filled(held[step.target]).shape, forced[1])
+            if forced is not None and step.target in forced:
+                held[step.target] = np.full(filled(held[step.target]).shape, forced[step.target])
             if seen is not None and step.watched is not None:
                 found = filled(held[step.target])
                 holds = found if found.dtype == np.bool_ else found == 1
@@ -195,19 +195,23 @@ class Program:
         return SpanSums(sums, int(bad.sum()), first, seen=seen)
 
     def forced(
-        self, generator: np.random.Generator, draws: int, centres: Sums, truth: int, outcome: bool
+        self,
+        generator: np.random.Generator,
+        draws: int,
+        centres: Sums,
+        outcomes: Mapping[int, bool],
     ) -> Sums:
-        """Averages of every integrand where a watched truth has one outcome in every draw: [terms].
+        """Averages of every integrand where truths have one outcome in every draw: [terms].
 
         Args:
             generator: the stream to draw from.
             draws: how many, at most those of a span.
             centres: as for `span`.
-            truth: the place of the truth among those watched.
-            outcome: the outcome that it is to have.
+            outcomes: for places among the watched truths, the outcome that each is to have.
         """
+        forced = {self.watched[truth]: outcome for truth, outcome in outcomes.items()}
         with np.errstate(all="ignore"):
-            held = self.registers(generator, draws, forced=(self.watched[truth], outcome))
+            held = self.registers(generator, draws, forced=forced)
             values = draws if self.batches is None else self.span_values
             moments = Moments(held, centres, values)
             return np.array([moments.a_draw(term).mean() for term in self.terms])
