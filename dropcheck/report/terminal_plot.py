@@ -1,0 +1,312 @@
+"""A sweep's curves in the terminal: Braille dots for what is claimed, marks for what was found.
+
+Below each curve stands how far its estimates are from it, in units of the resolution, where the
+intervals are too short to be seen on the curve itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.text import Text
+
+from dropcheck.claims.registry import Registry
+from dropcheck.report import bands
+from dropcheck.report.axes import Axis
+from dropcheck.report.bands import placed
+from dropcheck.report.curve import Panel, Point, claimed_word, panels, unswept
+from dropcheck.report.layout import Cell, pairs_table
+from dropcheck.report.marks import MARKS
+from dropcheck.report.numbers import plural
+from dropcheck.report.terminal import Terminal, one_line, render, styled
+from dropcheck.results import Outcome, RunResult, Settings, Verdict
+
+USUAL_WIDTH = 80  # where the output is no terminal, and has no width of its own
+NARROWEST = 30
+WIDEST = 160
+HEIGHT = 14  # of a curve, in lines
+STRIP = 7  # of the distances below it
+MOST_PANELS = 12  # more are not looked through in a terminal; a picture shows them all
+# an interval of so much of the height is seen on the curve itself
+SEEN = 0.12
+
+STYLES = {Verdict.VERIFIED: "blue", Verdict.REFUTED: "bold red", Verdict.INCONCLUSIVE: "yellow"}
+CURVE = "dim"
+
+_BRAILLE = 0x2800
+# the bit of each dot of a cell: four rows from the top, two columns
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+
+Place = Callable[[float], float]
+"""From a value to its share of the axis."""
+
+
+@dataclass(slots=True)
+class Canvas:
+    """Cells from the top left, each with dots of a curve or one character on top of them."""
+
+    width: int
+    height: int
+    ascii: bool
+    dots: dict[tuple[int, int], int] = field(default_factory=dict)
+    marks: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
+
+    def column(self, across: float) -> int:
+        """The column of a share of the width, the outermost ones at 0 and 1."""
+        return round(min(max(across, 0.0), 1.0) * (self.width - 1))
+
+    def row(self, up: float) -> int:
+        """The row of a share of the height, counted from the top."""
+        return round((1 - min(max(up, 0.0), 1.0)) * (self.height - 1))
+
+    def mark(self, row: int, column: int, character: str, style: str) -> None:
+        """Put a character on a cell."""
+        self.marks[row, column] = (character, style)
+
+    def line(self, points: Sequence[tuple[float, float]]) -> None:
+        """Draw straight lines through points given by their shares of width and height."""
+        fine = 1 if self.ascii else 2, 1 if self.ascii else 4
+        wide, high = self.width * fine[0] - 1, self.height * fine[1] - 1
+        dots = [(x * (self.width - 1) * fine[0], (1 - y) * high) for x, y in points]
+        if len(dots) == 1:
+            dots.append(dots[0])
+        for (x0, y0), (x1, y1) in pairwise(dots):
+            steps = max(1, round(max(abs(x1 - x0), abs(y1 - y0))))
+            for step in range(steps + 1):
+                share = step / steps
+                x, y = round(x0 + (x1 - x0) * share), round(y0 + (y1 - y0) * share)
+                if 0 <= x <= wide and 0 <= y <= high:
+                    self._dot(x, y)
+
+    def _dot(self, x: int, y: int) -> None:
+        if self.ascii:
+            self.dots[y, x] = 1
+            return
+        cell = y // 4, x // 2
+        self.dots[cell] = self.dots.get(cell, 0) | _DOTS[y % 4][x % 2]
+
+    def lines(self) -> list[Text]:
+        """The canvas, a text a line."""
+        found = []
+        for row in range(self.height):
+            text = Text(no_wrap=True, overflow="ignore")
+            for column in range(self.width):
+                text.append(*self._cell(row, column))
+            found.append(text)
+        return found
+
+    def _cell(self, row: int, column: int) -> tuple[str, str]:
+        if (row, column) in self.marks:
+            return self.marks[row, column]
+        dots = self.dots.get((row, column), 0)
+        if not dots:
+            return " ", ""
+        return ("." if self.ascii else chr(_BRAILLE + dots)), CURVE
+
+
+def terminal_plot(run: RunResult, registry: Registry, terminal: Terminal) -> str:
+    """Every swept claim of a run as curves; a line names those without a sweep."""
+    found = panels(run)
+    items: list[RenderableType] = []
+    for panel in found[:MOST_PANELS]:
+        items += [*_panel(panel, registry, run.settings, terminal), ""]
+    if len(found) > MOST_PANELS:
+        rest = plural(len(found) - MOST_PANELS, "more curve")
+        items += [styled(f"and {rest}: give the others one value, or name a file by -o"), ""]
+    alone = unswept(run)
+    if found and alone:
+        items += [styled(f"no sweep, and so no curve: {', '.join(alone)}"), ""]
+    return render(items, terminal)
+
+
+def _panel(
+    panel: Panel, registry: Registry, settings: Settings, terminal: Terminal
+) -> list[RenderableType]:
+    width = min(max(terminal.width or USUAL_WIDTH, NARROWEST), WIDEST)
+    up = panel.up
+    labels = [(up.at(value), text) for value, text in up.ticks(5)]
+    near = _distances(panel, registry, settings)
+    ends = bands.limits(near) if near else (0.0, 1.0)
+    span = ends[1] - ends[0]
+    strip_labels = [((place - ends[0]) / span, text) for place, text in bands.ticks(ends)]
+    strip_labels = _spaced(strip_labels, STRIP)
+    margin = max(len(text) for _, text in (*labels, *strip_labels))
+    canvas = Canvas(width - margin - 2, HEIGHT, terminal.ascii)
+    for curve in panel.claimed():
+        canvas.line([(_across(panel, canvas, x), up.at(y)) for x, y in curve])
+    for point in _worst_last(panel.points):
+        low, high = point.case.interval or (None, None)
+        ends_at = (
+            -math.inf if low is None else up.at(low),
+            math.inf if high is None else up.at(high),
+        )
+        estimate = None if point.case.estimate is None else up.at(point.case.estimate)
+        _draw(canvas, panel, point, estimate, None if point.case.interval is None else ends_at)
+    items: list[RenderableType] = [
+        styled(one_line(panel.claim), "bold"),
+        styled(one_line(panel.heading)),
+        *_framed(canvas, labels, margin),
+    ]
+    if near and not _is_seen(panel, up):
+        strip = Canvas(canvas.width, STRIP, terminal.ascii)
+        for edge in (-1.0, 0.0, 1.0):
+            strip.line([(0.0, (edge - ends[0]) / span), (1.0, (edge - ends[0]) / span)])
+        by_case = {id(one.case): one for one in near}
+        for point in _worst_last(panel.points):
+            one = by_case[id(point.case)]
+            at = None if one.estimate is None else (one.estimate - ends[0]) / span
+            reach = one.interval and tuple((end - ends[0]) / span for end in one.interval)
+            _draw(strip, panel, point, at, (reach[0], reach[1]) if reach else None)
+        items += [
+            styled("distance from the claim, in units of the resolution:"),
+            *_framed(strip, strip_labels, margin),
+        ]
+    items += _feet(panel, canvas, margin, terminal)
+    return [*items, _legend(panel, terminal)]
+
+
+def _across(panel: Panel, canvas: Canvas, place: float) -> float:
+    """The share of the width, with half a mark's room on either side."""
+    room = 1.5 / max(canvas.width - 1, 1)
+    return room + (1 - 2 * room) * panel.across.at(place)
+
+
+def _worst_last(points: Iterable[Point]) -> list[Point]:
+    """The points in an order in which none that failed is covered."""
+    order = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}
+    return sorted(points, key=lambda point: order[point.case.result])
+
+
+def _distances(panel: Panel, registry: Registry, settings: Settings) -> list[bands.Placed]:
+    claim = registry.claims.get(panel.claim)
+    found = [placed(point.case, claim, settings) for point in panel.points]
+    return found if any(one.interval is not None for one in found) else []
+
+
+def _is_seen(panel: Panel, up: Axis) -> bool:
+    """Whether the intervals can be told from their estimates on the curve itself."""
+    shares = sorted(
+        up.at(high) - up.at(low)
+        for point in panel.points
+        if point.case.interval is not None
+        for low, high in [point.case.interval]
+        if low is not None and high is not None
+    )
+    return not shares or shares[len(shares) // 2] > SEEN
+
+
+def _draw(
+    canvas: Canvas,
+    panel: Panel,
+    point: Point,
+    estimate: float | None,
+    interval: tuple[float, float] | None,
+) -> None:
+    """An interval as a bar with its estimate on it; an arrow where it goes on beyond."""
+    verdict = point.case.verdict
+    mark, style = MARKS[verdict], STYLES[verdict]
+    column = canvas.column(_across(panel, canvas, point.place))
+    if interval is not None:
+        low, high = interval
+        top, bottom = canvas.row(high), canvas.row(low)
+        for row in range(top, bottom + 1):
+            canvas.mark(row, column, "|" if canvas.ascii else "│", style)
+        if high > 1:
+            canvas.mark(top, column, "^" if canvas.ascii else "↑", style)
+        if low < 0:
+            canvas.mark(bottom, column, "v" if canvas.ascii else "↓", style)
+    if estimate is not None and 0 <= estimate <= 1:
+        character = mark.ascii if canvas.ascii else mark.character
+        canvas.mark(canvas.row(estimate), column, character, style)
+
+
+def _spaced(labels: Sequence[tuple[float, str]], height: int) -> list[tuple[float, str]]:
+    """The labels that have a line of their own, those nearest to the claim first."""
+    taken: dict[int, tuple[float, str]] = {}
+    for share, text in sorted(labels, key=lambda one: len(one[1].lstrip("-"))):
+        taken.setdefault(round(share * (height - 1)), (share, text))
+    return sorted(taken.values())
+
+
+def _framed(canvas: Canvas, labels: Sequence[tuple[float, str]], margin: int) -> list[Text]:
+    """The canvas with its labels to the left."""
+    bar, tick = ("|", "+") if canvas.ascii else ("│", "┤")
+    rows = {canvas.row(share): text for share, text in labels if 0 <= share <= 1}
+    found = []
+    for row, line in enumerate(canvas.lines()):
+        text = Text(rows.get(row, "").rjust(margin) + " ", no_wrap=True, overflow="ignore")
+        text.append(tick if row in rows else bar)
+        found.append(text + line)
+    return found
+
+
+def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list[RenderableType]:
+    """The axis below, with the swept values that have room; laws by number, and a key to them."""
+    places = dict.fromkeys((point.place, point.label) for point in panel.points)
+    labels = [
+        (canvas.column(_across(panel, canvas, place)), label if panel.numeric else f"{place:g}")
+        for place, label in places
+    ]
+    line, names = ["-" if canvas.ascii else "─"] * canvas.width, [" "] * canvas.width
+    for column, label in _roomy(labels, canvas.width):
+        start = _start(column, label, canvas.width)
+        names[start : start + len(label)] = label
+        line[column] = "+" if canvas.ascii else "┬"
+    corner = "+" if canvas.ascii else "└"
+    indent = " " * (margin + 1)
+    name = one_line(panel.parameter)
+    items: list[RenderableType] = [
+        Text(indent + corner + "".join(line), no_wrap=True, overflow="ignore"),
+        Text(f"{indent} {''.join(names)}".rstrip(), no_wrap=True, overflow="ignore"),
+        Text(indent + " " + name.center(canvas.width).rstrip(), overflow="fold"),
+    ]
+    if not panel.numeric:
+        key = [(f"{place:g}", Cell(terminal.spell(one_line(label)))) for place, label in places]
+        items.append(pairs_table(key))
+    return items
+
+
+def _start(column: int, label: str, width: int) -> int:
+    """Where a label begins that is centred on a column, and stays within the width."""
+    return min(max(column - len(label) // 2, 0), max(width - len(label), 0))
+
+
+def _roomy(labels: Sequence[tuple[int, str]], width: int) -> Sequence[tuple[int, str]]:
+    """Every label, or every second, or third: as many as leave a space between them."""
+    for step in range(1, len(labels)):
+        chosen = labels[::step]
+        starts = [_start(column, label, width) for column, label in chosen]
+        stops = [start + len(label) for start, (_, label) in zip(starts, chosen, strict=True)]
+        if all(stop < start for stop, start in zip(stops, starts[1:], strict=False)):
+            return chosen
+    return labels[:1]
+
+
+def _legend(panel: Panel, terminal: Terminal) -> Text:
+    """What the marks mean, on as few lines as it takes."""
+    met = {point.case.verdict for point in panel.points}
+    parts = [("." if terminal.ascii else "⠤⠤", CURVE, claimed_word(panel.statement))]
+    for verdict in Verdict:
+        if verdict in met:
+            mark = MARKS[verdict]
+            shape = mark.ascii if terminal.ascii else mark.character
+            parts.append((shape, STYLES[verdict], str(verdict)))
+    parts.append(("|" if terminal.ascii else "│", "", "interval"))
+    width = min(max(terminal.width or USUAL_WIDTH, NARROWEST), WIDEST)
+    text, used = Text(overflow="fold"), 0
+    for shape, style, word in parts:
+        length = cell_len(shape) + 1 + cell_len(terminal.spell(word))
+        if used and used + 3 + length > width:
+            text.append("\n")
+            used = 0
+        elif used:
+            text.append("   ")
+            used += 3
+        text.append(shape, style).append(f" {word}")
+        used += length
+    return text
