@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dropcheck.cli import completion, values
+from dropcheck.errors import Problem
 
 File = Annotated[
     str | None,
@@ -67,6 +71,26 @@ Format = Annotated[
         help="What to print [default: table].",
         show_default=False,
         autocompletion=completion.formats,
+    ),
+]
+RunFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="|".join(values.RUN_FORMATS),
+        help="What to print [default: table].",
+        show_default=False,
+        autocompletion=completion.run_formats,
+    ),
+]
+RunOutputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write a report to a file as well, of the kind that its ending says: "
+        f"{' '.join(values.RUN_ENDINGS)}. May be given several times.",
     ),
 ]
 Outputs = Annotated[
@@ -137,5 +161,28 @@ class Reader(values.Collector):
 
     def format(self, text: str) -> str:
         """The name of a format."""
-        known = " or ".join(values.FORMATS)
-        return self.read("--format", text, values.one_of(values.FORMATS), known) or "table"
+        return self._format(text, values.FORMATS)
+
+    def run_format(self, text: str) -> str:
+        """The name of a format that a run can be told in."""
+        return self._format(text, values.RUN_FORMATS)
+
+    def _format(self, text: str, known: Sequence[str]) -> str:
+        named = values.listed(known)
+        return self.read("--format", text, values.one_of(known), named) or known[0]
+
+    def outputs(self, texts: Iterable[str]) -> tuple[Path, ...]:
+        """The files to write a run's reports to, each once."""
+        wanted = f"a file that ends in {values.listed(values.RUN_ENDINGS)}"
+        read = [self.read("--output", text, values.report_path, wanted) for text in texts]
+        paths = tuple(path for path in read if path is not None)
+        seen: dict[str, Path] = {}
+        for path in paths:
+            # by its real place, so that a link, or another spelling, is no other file
+            first = seen.setdefault(os.path.realpath(path), path)
+            if first is not path:
+                message = f"option '--output' names one file twice: {str(first)!r}"
+                also = f" and {str(path)!r}" if str(first) != str(path) else ""
+                hint = "give each report a file of its own"
+                self.problems.append(Problem(message + also, hint=hint))
+        return paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from dropcheck.claims.registry import Registry
-from dropcheck.cli.values import FORMATS
+from dropcheck.cli.values import FORMATS, RUN_FORMATS
 from dropcheck.errors import DropcheckError
 
 
@@ -45,3 +45,8 @@ def tags(ctx: typer.Context, incomplete: str) -> list[str]:
 def formats(incomplete: str) -> list[str]:
     """The formats that begin so."""
     return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+def run_formats(incomplete: str) -> list[str]:
+    """The formats of `run` that begin so."""
+    return [name for name in RUN_FORMATS if name.startswith(incomplete)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -11,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.cli.exits import ExitCode, complain, in_file_order
-from dropcheck.cli.output import emit, interactive, write_file
+from dropcheck.cli.exits import ExitCode, in_file_order
+from dropcheck.cli.output import interactive
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.options import DEFAULT_MEMORY, RUN_OPTIONS
 from dropcheck.results import CaseResult, Outcome, RunResult, Settings
@@ -26,6 +25,7 @@ class Reporting:
     outputs: tuple[Path, ...] = ()
     quiet: bool = False
     verbose: bool = False
+    math: bool = False
     progress: bool = True
 
 
@@ -135,27 +135,6 @@ def _command(case: Case, seed: int, given: Given) -> str:
 def _generator(results: Iterator[CaseResult]) -> Generator[CaseResult, None, None]:
     """The same as a generator, which can be closed: what draws ahead then stops."""
     yield from results
-
-
-def tell(result: RunResult, problems: Sequence[Problem], reporting: Reporting) -> list[Problem]:
-    """Print the result and write the files asked for; what could not be written is returned."""
-    from dropcheck.report.json_report import errors_json, run_json
-
-    found: list[Problem | None] = []
-    if reporting.format == "json":
-        text = errors_json(problems) if problems else run_json(result)
-    else:
-        from dropcheck.report.table import run_report
-        from dropcheck.report.terminal import terminal_of
-
-        terminal = terminal_of(sys.stdout)
-        text = run_report(result, terminal, verbose=reporting.verbose, quiet=reporting.quiet)
-    found.append(emit(text, sys.stdout))
-    written = errors_json(problems) if problems else run_json(result)
-    found += [write_file(path, written) for path in reporting.outputs]
-    unwritten = [problem for problem in found if problem is not None]
-    complain([*problems, *unwritten])
-    return unwritten
 
 
 def exit_code(

@@ -47,34 +47,53 @@ def silence(stream: TextIO) -> None:
             os.close(nowhere)
 
 
-def write_file(path: Path, text: str) -> Problem | None:
+def write_file(path: Path, content: str | bytes) -> Problem | None:
     """Write a file whole or not at all: beside its place first, then moved there."""
-    temporary: Path | None = None
     try:
         target = path.resolve()  # through a link, so that the link stays one
         if target.is_dir():
             raise IsADirectoryError(21, os.strerror(21))
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="\n",
-            dir=target.parent,
-            prefix=".dropcheck-",
-            delete=False,
-        ) as file:
-            temporary = Path(file.name)
-            file.write(text)
-        temporary.chmod(_mode(target))
-        temporary.replace(target)
+        _replace(target, as_bytes(content))
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
         return Problem(
             f"the file {str(path)!r} could not be written: {reason(error)}",
             hint="name a file in a folder that exists and may be written to",
         )
     return None
+
+
+def _replace(target: Path, content: bytes) -> None:
+    temporary: Path | None = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=".dropcheck-", delete=False
+        ) as file:
+            temporary = Path(file.name)
+            file.write(content)
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
+    except BaseException:  # an interruption too leaves nothing behind
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise
+
+
+def append_file(path: Path, content: str) -> Problem | None:
+    """Add to the end of a file, in one piece."""
+    try:
+        with path.open("ab", buffering=0) as file:
+            file.write(as_bytes(content))
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        return Problem(f"the file {str(path)!r} could not be added to: {reason(error)}")
+    return None
+
+
+def as_bytes(content: str | bytes) -> bytes:
+    """The content in UTF-8; what is no character, as in some names of files, as an escape."""
+    if isinstance(content, bytes):
+        return content
+    return content.encode("utf-8", "backslashreplace")
 
 
 def _mode(target: Path) -> int:

@@ -12,20 +12,21 @@ from dropcheck.cli.common import (
     Assignments,
     Claims,
     File,
-    Format,
     Memory,
     NoProgress,
-    Outputs,
     Reader,
     Resolution,
+    RunFormat,
+    RunOutputs,
     Seed,
     Tags,
     Threads,
     draws_option,
     time_option,
 )
-from dropcheck.cli.execute import Given, Reporting, exit_code, selected_cases, tell, try_cases
+from dropcheck.cli.execute import Given, Reporting, exit_code, selected_cases, try_cases
 from dropcheck.cli.parameters import selection_of
+from dropcheck.cli.tell import tell
 from dropcheck.options import DEFAULT_MEMORY
 from dropcheck.results import Settings
 
@@ -61,8 +62,8 @@ def run(  # one argument an option: this is the list that `--help` shows
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")
     ] = False,
-    format_name: Format = "table",
-    output: Outputs = None,
+    format_name: RunFormat = "table",
+    output: RunOutputs = None,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="Print what did not pass and the summary, no more."),
@@ -96,16 +97,12 @@ def run(  # one argument an option: this is the list that `--help` shows
         crossing=not no_crossing,
         max_memory=_or(read.max_memory(max_memory), DEFAULT_MEMORY),
     )
-    chosen = read.format(format_name)
-    endings = " or ".join(values.OUTPUT_ENDINGS)
-    outputs = [
-        read.read("--output", text, values.output_path, f"a file that ends in {endings}")
-        for text in output or ()
-    ]
+    chosen = read.run_format(format_name)
+    outputs = read.outputs(output or ())
     read.finish()
     reporting = Reporting(
         format=chosen,
-        outputs=tuple(path for path in outputs if path is not None),
+        outputs=outputs,
         quiet=quiet,
         verbose=verbose,
         progress=not no_progress,
@@ -123,7 +120,7 @@ def run(  # one argument an option: this is the list that `--help` shows
     }
     given = Given(file, limits, notes, ("--no-crossing",) if no_crossing else ())
     result, problems = try_cases(cases, settings, registry, reporting, given)
-    problems += tell(result, problems, reporting)
+    problems += tell(result, problems, reporting, registry)
     raise typer.Exit(exit_code(result, problems, exit_zero=exit_zero))
 
 

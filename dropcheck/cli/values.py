@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +15,9 @@ _Value = TypeVar("_Value")
 
 FORMATS = ("table", "json")
 OUTPUT_ENDINGS = (".json",)
+# those of `run`, as `report.formats` has them; help and completion have no use for that
+RUN_FORMATS = ("table", "json", "junit", "markdown", "github", "csv")
+RUN_ENDINGS = (".json", ".xml", ".md", ".csv", ".html", ".svg", ".png")
 
 _TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _SIZES = {
@@ -142,12 +145,27 @@ def one_of(known: Iterable[str]) -> Callable[[str], str]:
     return convert
 
 
-def output_path(text: str) -> Path:
+def listed(words: Sequence[str]) -> str:
+    """Words of which one is to be chosen.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b"])
+    ('a, b or c', 'a or b')
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def output_path(text: str, endings: Collection[str] = OUTPUT_ENDINGS) -> Path:
     """A file to write, whose ending names a format that can be written."""
     path = Path(text)
-    if path.suffix.lower() not in OUTPUT_ENDINGS:
+    if path.suffix.lower() not in endings:
         raise ValueError(text)
     return path
+
+
+def report_path(text: str) -> Path:
+    """A file to write a run's report to, in any of its formats."""
+    return output_path(text, RUN_ENDINGS)
 
 
 def assignments(

@@ -127,13 +127,17 @@ def option(number: float) -> str:
     return _tidy(f"{math.ceil(number / unit) * unit:.1e}").replace(".0e", "e")
 
 
-def rough(value: float) -> str:
-    """A number of which the size matters: two figures.
+def rough(value: float, figures: int = 2) -> str:
+    """A number of which the size matters: two figures, or as many as asked for.
 
     >>> [rough(value) for value in (0.0123, 3.0, 1.26e-7, 5_130_000.0, 0.0)]
     ['0.012', '3', '1.3e-7', '5.1e6', '0']
+    >>> rough(301.4), rough(301.4, 3), rough(999.6, 3)
+    ('301', '301', '1000')
     """
-    return _tidy(f"{value:.2g}")
+    text = f"{value:.{figures}g}"
+    # below ten thousand all of a whole number is read as quickly as a power of ten
+    return f"{value:.0f}" if "e+0" in text and abs(value) < 9999.5 else _tidy(text)
 
 
 def plural(number: int, noun: str) -> str:

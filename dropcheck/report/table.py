@@ -77,14 +77,15 @@ def run_report(
     items: list[RenderableType] = []
     if not quiet and result.cases:
         items += [*_table(result.cases, terminal, verbose), ""]
-    items += _failures(result.cases, terminal)
+    each_has_a_row = not quiet and (verbose or len(by_claim(result.cases)) == 1)
+    items += _failures(result.cases, terminal, each_has_a_row)
     if not quiet:
         items += _warnings(result)
     return render([*items, *_packed(summary_parts(result), terminal)], terminal)
 
 
 def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
-    groups = _by_claim(cases)
+    groups = by_claim(cases)
     if verbose or len(groups) == 1:
         rows = [_row(case) for case in cases]
     else:
@@ -100,7 +101,8 @@ def _without(layout: Layout, field: str) -> Layout:
     return tuple(column for column in columns if column)
 
 
-def _by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
+def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
+    """The cases of each claim, in the order of their first."""
     groups: dict[str, list[CaseResult]] = {}
     for case in cases:
         groups.setdefault(case.claim, []).append(case)
@@ -145,7 +147,14 @@ def worst(group: Sequence[CaseResult]) -> CaseResult:
     return max(group, key=badness)
 
 
-def _failures(cases: Iterable[CaseResult], terminal: Terminal) -> list[RenderableType]:
+def case_block(case: CaseResult, terminal: Terminal) -> str:
+    """What there is to say of one case that did not pass, as it stands below the table."""
+    return render(_block(case, terminal), terminal)
+
+
+def _failures(
+    cases: Iterable[CaseResult], terminal: Terminal, each_has_a_row: bool
+) -> list[RenderableType]:
     bad = [case for case in cases if case.result is not Outcome.PASS]
     bad.sort(key=lambda case: case.result is not Outcome.FAIL)
     items: list[RenderableType] = []
@@ -153,8 +162,14 @@ def _failures(cases: Iterable[CaseResult], terminal: Terminal) -> list[Renderabl
         items += [*_block(case, terminal), ""]
     if len(bad) > MOST_BLOCKS:
         rest = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
-        items += [styled(f"and {rest} that did not pass (--verbose shows a row for each)"), ""]
+        where = "each has a row above" if each_has_a_row else "--verbose shows a row for each"
+        items += [styled(f"and {rest} that did not pass ({where})"), ""]
     return items
+
+
+def failure_block(case: CaseResult, terminal: Terminal) -> str:
+    """What is told of a case that did not pass, by itself."""
+    return render(_block(case, terminal), terminal)
 
 
 def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:

@@ -20,6 +20,12 @@ def parameters(case: CaseResult) -> str:
     return ", ".join(f"{name}={format_value(value)}" for name, value in case.parameters.items())
 
 
+def case_name(case: CaseResult) -> str:
+    """A case as test runners write one: `qk-variance[dk=512]`."""
+    values = ",".join(f"{name}={format_value(value)}" for name, value in case.parameters.items())
+    return f"{case.claim}[{values}]" if values else case.claim
+
+
 def claimed(case: CaseResult) -> str:
     """What the claim says of the quantity: `512`, `> 0.9`, `0.405 … 0.415`."""
     value = case.claimed
@@ -98,10 +104,17 @@ def distance(case: CaseResult) -> str | None:
     if gap <= 0:
         return "none: the estimate is as claimed"
     side = "below" if case.estimate < low else "above"
-    share = f", {100 * gap / case.scale:.3g}% of the scale" if case.scale else ""
+    share = f", {_share(gap / case.scale)}" if case.scale else ""
     if not case.standard_error:
         return f"{numbers.exact(gap)} {side}{share}"
-    return f"{gap / case.standard_error:.3g} standard errors {side}{share}"
+    return f"{numbers.rough(gap / case.standard_error, 3)} standard errors {side}{share}"
+
+
+def _share(ratio: float) -> str:
+    """A part of the scale in per cent, a multiple of it as one."""
+    if ratio < 9.95:
+        return f"{numbers.rough(100 * ratio, 3)}% of the scale"
+    return f"{numbers.rough(ratio)} times the scale"
 
 
 def reading(case: CaseResult) -> str:

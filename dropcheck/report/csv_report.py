@@ -1,0 +1,110 @@
+"""A run as comma-separated values (RFC 4180): a header that never changes, then a row a case."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from dropcheck.report import words
+from dropcheck.report.formats import Report
+from dropcheck.report.terminal import one_line
+from dropcheck.results import CaseResult
+
+COLUMNS = (
+    "claim",
+    "parameters",
+    "title",
+    "statement",
+    "document",
+    "section",
+    "tags",
+    "claimed_low",
+    "claimed_high",
+    "estimate",
+    "interval_low",
+    "interval_high",
+    "standard_error",
+    "confidence",
+    "scale",
+    "resolution",
+    "draws",
+    "seconds",
+    "guarantee",
+    "verdict",
+    "expect",
+    "result",
+    "reason",
+    "file",
+    "line",
+    "seed",
+    "repeat",
+)
+
+# what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
+_FORMULA = tuple("=+-@＝＋－＠")
+
+
+def csv_report(report: Report) -> str:
+    """The cases; an empty field is what is unknown, or an end that is open."""
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(_row(case, report.run.settings.seed) for case in report.run.cases)
+    return stream.getvalue()
+
+
+def text_field(text: str | None) -> str:
+    """A user's text as a field: on one line, and never run as a formula.
+
+    >>> text_field("-E(x) == 1"), text_field("E(x) == 1")
+    ("'-E(x) == 1", 'E(x) == 1')
+    """
+    shown = one_line(text or "")
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def number_field(value: float | None) -> str:
+    """A number in as many digits as bring it back; nothing for what is not finite.
+
+    >>> number_field(512.0), number_field(0.1), number_field(float("inf"))
+    ('512', '0.1', '')
+    """
+    if value is None or not math.isfinite(value):
+        return ""
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+def _row(case: CaseResult, seed: int) -> dict[str, str]:
+    claimed = words.region(case) or (None, None)
+    interval = case.interval or (None, None)
+    place = case.location
+    return {
+        "claim": text_field(case.claim),
+        "parameters": text_field(words.parameters(case)),
+        "title": text_field(case.title),
+        "statement": text_field(case.statement),
+        "document": text_field(case.document),
+        "section": text_field(case.section),
+        "tags": text_field(" ".join(case.tags)),
+        "claimed_low": number_field(claimed[0]),
+        "claimed_high": number_field(claimed[1]),
+        "estimate": number_field(case.estimate),
+        "interval_low": number_field(interval[0]),
+        "interval_high": number_field(interval[1]),
+        "standard_error": number_field(case.standard_error),
+        "confidence": number_field(case.confidence),
+        "scale": number_field(case.scale),
+        "resolution": number_field(case.resolution),
+        "draws": str(case.draws),
+        "seconds": number_field(round(case.seconds, 6)),
+        "guarantee": str(case.guarantee),
+        "verdict": str(case.verdict),
+        "expect": str(case.expect),
+        "result": str(case.result),
+        "reason": text_field(case.reason),
+        "file": text_field(place.file),
+        "line": "" if place.line is None else str(place.line),
+        "seed": str(seed),
+        "repeat": text_field(case.repeat),
+    }

@@ -1,0 +1,133 @@
+"""The formats that a run can be told in: one function each, imported only where it is asked for.
+
+A format is taken by its name for standard output, and by a file's ending for a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dropcheck.claims.registry import Registry
+from dropcheck.errors import Problem
+from dropcheck.results import RunResult
+
+if TYPE_CHECKING:  # rich comes with it, and most formats have no use for rich
+    from dropcheck.report.terminal import Terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What there is to tell of a run, and how: each format takes what it can say.
+
+    `problems` are errors that kept the run, or some of its cases, from being made. `started` is
+    when it began, `workspace` the folder that a continuous integration calls its own.
+    """
+
+    run: RunResult
+    registry: Registry
+    problems: tuple[Problem, ...] = ()
+    terminal: Terminal | None = None
+    verbose: bool = False
+    quiet: bool = False
+    math: bool = False
+    started: datetime | None = None
+    workspace: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a file is made, and what it has words for beside cases.
+
+    A format without words for problems, or for an interruption, would show a broken run as a whole
+    one; no file of it is written then.
+    """
+
+    make: Callable[[Report], str | bytes]
+    tells_problems: bool = False
+    tells_interruption: bool = False
+
+    def fits(self, report: Report) -> bool:
+        """Whether the format can say all that there is to say."""
+        return (self.tells_problems or not report.problems) and (
+            self.tells_interruption or not report.run.interrupted
+        )
+
+
+def _table(report: Report) -> str:
+    from dropcheck.report.table import run_report
+    from dropcheck.report.terminal import Terminal
+
+    terminal = report.terminal or Terminal()
+    return run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
+
+
+def _json(report: Report) -> str:
+    from dropcheck.report.json_report import errors_json, run_json
+
+    return errors_json(report.problems) if report.problems else run_json(report.run)
+
+
+def _junit(report: Report) -> str:
+    from dropcheck.report.junit import junit_report
+
+    return junit_report(report)
+
+
+def _markdown(report: Report) -> str:
+    from dropcheck.report.markdown import markdown_report
+
+    return markdown_report(report)
+
+
+def _github(report: Report) -> str:
+    from dropcheck.report.github import run_annotations
+
+    return run_annotations(report)
+
+
+def _csv(report: Report) -> str:
+    from dropcheck.report.csv_report import csv_report
+
+    return csv_report(report)
+
+
+def _html(report: Report) -> str:
+    from dropcheck.report.html import html_report
+
+    return html_report(report.run, report.registry)
+
+
+def _svg(report: Report) -> bytes:
+    from dropcheck.report.picture import picture
+
+    return picture(report.run, report.registry, "svg")
+
+
+def _png(report: Report) -> bytes:
+    from dropcheck.report.picture import picture
+
+    return picture(report.run, report.registry, "png")
+
+
+# what stands on standard output, where errors are left to standard error
+PRINTED: Mapping[str, Callable[[Report], str]] = {
+    "table": _table,
+    "json": _json,
+    "junit": _junit,
+    "markdown": _markdown,
+    "github": _github,
+    "csv": _csv,
+}
+WRITTEN: Mapping[str, Format] = {
+    ".json": Format(_json, tells_problems=True, tells_interruption=True),
+    ".xml": Format(_junit, tells_problems=True, tells_interruption=True),
+    ".md": Format(_markdown, tells_problems=True, tells_interruption=True),
+    ".csv": Format(_csv),
+    ".html": Format(_html, tells_interruption=True),
+    ".svg": Format(_svg),
+    ".png": Format(_png),
+}

@@ -1,0 +1,119 @@
+"""Annotations: the workflow commands by which GitHub marks lines of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from dropcheck.claims.reader import SHIPPED_NAME
+from dropcheck.errors import Location, Problem
+from dropcheck.report import numbers, words
+from dropcheck.report.formats import Report
+from dropcheck.report.problems import place
+from dropcheck.report.terminal import one_line, plain
+from dropcheck.results import CaseResult, Outcome
+
+# GitHub shows ten errors a step and drops the rest unseen: the tenth says how many those are
+MOST = 9
+LONGEST_NAME = 150  # characters of a case's name in a title
+LONGEST = 4000  # characters of one message; GitHub cuts those that are much longer
+
+
+def run_annotations(report: Report) -> str:
+    """An annotation a problem and a case that did not pass, failures first."""
+    bad = [case for case in report.run.cases if case.result is not Outcome.PASS]
+    bad.sort(key=lambda case: case.result is not Outcome.FAIL)
+    commands = [
+        *(_of_problem(problem, report.workspace) for problem in report.problems),
+        *(_of_case(case, report.workspace) for case in bad),
+    ]
+    more = _more(len(report.problems[MOST:]), len(commands) - MOST)
+    return "".join(f"{line}\n" for line in [*commands[:MOST], *more])
+
+
+def problem_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
+    """The same for errors of a file that kept a run from being made."""
+    found = list(problems)
+    commands = [_of_problem(problem, workspace) for problem in found[:MOST]]
+    more = _more(len(found) - MOST, len(found) - MOST)
+    return "".join(f"{line}\n" for line in [*commands, *more])
+
+
+def _more(problems: int, rest: int) -> Sequence[str]:
+    if rest <= 0:
+        return ()
+    if problems >= rest:
+        text = f"and {numbers.plural(rest, 'more error')}"
+    elif problems > 0:
+        text = f"and {rest} more errors, and cases that did not pass"
+    else:
+        text = f"and {numbers.plural(rest, 'more case')} that did not pass"
+    return (_command({"title": text}, f"{text}: the log has them"),)
+
+
+def _of_problem(problem: Problem, workspace: Path | None) -> str:
+    where = problem.location
+    known = _file(where, workspace) if where is not None else {}
+    if known and where is not None and where.column is not None:
+        known["col"] = str(where.column)
+    lines = [one_line(problem.message)]
+    if problem.hint:
+        lines.append(f"hint: {one_line(problem.hint)}")
+    if where is not None and not known:
+        lines.append(f"where: {place(where)}")
+    return _command({**known, "title": "dropcheck"}, "\n".join(lines))
+
+
+def _of_case(case: CaseResult, workspace: Path | None) -> str:
+    quantity = words.measured_quantity(case)
+    lines = [
+        one_line(case.title),
+        f"statement: {one_line(case.statement)}",
+        f"claimed: {words.claimed(case)}" + (f" for {quantity}" if quantity else ""),
+        f"estimated: {words.estimated(case)}, interval {words.interval(case)}",
+        f"reading: {words.reading(case)}",
+        *([f"reason: {one_line(case.reason)}"] if case.reason else []),
+        f"repeat: {one_line(case.repeat)}",
+    ]
+    known = _file(case.location, workspace)
+    if not known:
+        lines.append(f"where: {place(case.location)}")
+    name = words.case_name(case)
+    name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    title = f"{name}: {case.verdict}, expected {case.expect}"
+    return _command({**known, "title": title}, "\n".join(lines))
+
+
+def _file(where: Location, workspace: Path | None) -> dict[str, str]:
+    """The place as GitHub wants it: a file within the repository, or nothing."""
+    if where.file == SHIPPED_NAME:  # no file of the repository, whatever lies at that path
+        return {}
+    root = (workspace or Path()).resolve()
+    try:
+        inner = Path(where.file).resolve().relative_to(root)
+    except (ValueError, OSError, RuntimeError):  # outside, no name of a file, a loop of links
+        return {}
+    found = {"file": str(PurePosixPath(*inner.parts))}
+    if where.line is not None:
+        found["line"] = str(where.line)
+    return found
+
+
+def _command(properties: Mapping[str, str], message: str) -> str:
+    """One command on one line.
+
+    >>> _command({"file": "a,b.yaml", "line": "3"}, "50%")
+    '::error file=a%2Cb.yaml,line=3::50%25'
+    """
+    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    if len(message) > LONGEST:
+        message = message[: LONGEST - 1] + "…"
+    return f"::error {told}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,266 @@
+"""Statements as LaTeX: nodes of the language to what stands between two dollar signs.
+
+No backslash comes before a punctuation mark, no `*` and no `|` is written: GitHub's Markdown would
+take those for its own before it sees the mathematics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from dropcheck.claims.registry import Claim
+from dropcheck.language.parser import parse_model, parse_statement
+from dropcheck.language.syntax import (
+    Array,
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Logic,
+    ModelLine,
+    Name,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Slice,
+    Statement,
+    Subscript,
+    Transpose,
+)
+from dropcheck.language.unparse import number_text
+
+# how tightly each form binds, the loosest first
+_CONDITIONAL, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(10)
+
+_RELATIONS = {
+    "==": "=",
+    "!=": r"\ne",
+    "<": "<",
+    "<=": r"\le",
+    ">": ">",
+    ">=": r"\ge",
+}
+_GREEK = frozenset(
+    {
+        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+        "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi",
+        "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi",
+        "Psi", "Omega",
+    }
+)  # fmt: skip
+_CONSTANTS = {"e": r"\mathrm{e}", "inf": r"\infty", "euler_gamma": r"\gamma_{\mathrm{E}}"}
+# functions that LaTeX has a command for
+_NAMED = frozenset(
+    {
+        "exp", "log", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+        "det", "max", "min",
+    }
+)  # fmt: skip
+_AROUND = {
+    "abs": (r"\lvert ", r" \rvert"),
+    "norm": (r"\lVert ", r" \rVert"),
+    "floor": (r"\lfloor ", r" \rfloor"),
+    "ceil": (r"\lceil ", r" \rceil"),
+    "sqrt": (r"\sqrt{", "}"),
+    "cbrt": (r"\sqrt[3]{", "}"),
+}
+_LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
+
+
+def claim_latex(claim: Claim) -> str:
+    r"""A claim's statement as LaTeX.
+
+    Raises:
+        DropcheckError: its texts cannot be read.
+    """
+    model = parse_model(claim.model) if claim.model is not None else ()
+    return statement_latex(parse_statement(claim.statement), vectors(model))
+
+
+def vectors(model: Iterable[ModelLine]) -> frozenset[str]:
+    """The names that are drawn with a shape of one size: their products are inner ones."""
+    return frozenset(
+        name.name
+        for line in model
+        if line.drawn and isinstance(line.right, Subscript) and len(line.right.index) == 1
+        for name in line.names
+    )
+
+
+def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
+    r"""A statement as LaTeX; a product of two of the `vectors` is written as an inner one.
+
+    >>> from dropcheck.claims.registry import SourceText
+    >>> from dropcheck.language.parser import parse_statement
+    >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
+    '\\operatorname{Var}(q^{\\top} k) = n^{2}'
+    """
+    return _Writer(vectors).chain(statement.operators, statement.operands)
+
+
+class _Writer:
+    """Writes nodes, knowing which names are vectors."""
+
+    def __init__(self, vectors: Collection[str]) -> None:
+        self.vectors = vectors
+
+    def text(self, node: Node) -> str:
+        return self.written(node)[0]
+
+    def within(self, node: Node, least: int) -> str:
+        """The node where only forms that bind at least so tightly can stand."""
+        text, level = self.written(node)
+        return text if level >= least else _bracketed(text)
+
+    def chain(self, operators: Sequence[str], operands: Sequence[Node]) -> str:
+        first, *rest = (self.within(operand, _SUM) for operand in operands)
+        links = zip(operators, rest, strict=True)
+        return first + "".join(f" {_RELATIONS[operator]} {text}" for operator, text in links)
+
+    def written(self, node: Node) -> tuple[str, int]:
+        match node:
+            case Number(value=value):
+                return _number(value)
+            case Name(name=name):
+                return _name(name), _ATOM
+            case Call():
+                return self.call(node)
+            case Negative(operand=operand):
+                return f"-{self.within(operand, _SIGN)}", _SIGN
+            case Binary():
+                return self.binary(node)
+            case Compare(operators=operators, operands=operands):
+                return self.chain(operators, operands), _COMPARE
+            case Logic(operator=operator, operands=operands):
+                level, sign = (_AND, r"\land") if operator == "and" else (_OR, r"\lor")
+                parts = [self.within(operand, level + 1) for operand in operands]
+                return f" {sign} ".join(parts), level
+            case Not(operand=operand):
+                return rf"\lnot {self.within(operand, _SUM)}", _NOT
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                first, asked = self.within(then, _OR), self.within(condition, _OR)
+                other = self.text(otherwise)
+                return rf"{first} \text{{ if }} {asked} \text{{ else }} {other}", _CONDITIONAL
+            case Array(items=items):
+                return rf"\lbrack {self.listed(items)} \rbrack", _ATOM
+            case Subscript(base=base, index=index):
+                return f"{self.base(base)}_{{{self.listed(index)}}}", _ATOM
+            case Slice(start=start, stop=stop, step=step):
+                ends = ["" if end is None else self.text(end) for end in (start, stop)]
+                return ":".join([*ends, *([self.text(step)] if step else [])]), _ATOM
+            case Transpose(base=base):
+                return rf"{self.base(base)}^{{\top}}", _POWER
+            case _:
+                raise TypeError(f"no expression: {node!r}")
+
+    def base(self, node: Node) -> str:
+        """What an index or a power is set on; one that bears such already is held together."""
+        text = self.within(node, _ATOM)
+        return f"{{{text}}}" if "_" in text or "^" in text else text
+
+    def listed(self, nodes: Iterable[Node]) -> str:
+        return ", ".join(self.text(node) for node in nodes)
+
+    def binary(self, node: Binary) -> tuple[str, int]:
+        left, right = node.left, node.right
+        match node.operator:
+            case "**":
+                return f"{self.base(left)}^{{{self.text(right)}}}", _POWER
+            case "/":
+                return rf"\frac{{{self.text(left)}}}{{{self.text(right)}}}", _SIGN
+            case "//":
+                inner = rf"\frac{{{self.text(left)}}}{{{self.text(right)}}}"
+                return rf"\left\lfloor {inner} \right\rfloor", _ATOM
+            case "@":
+                return self.product(left, right), _PRODUCT
+            case "*":
+                first, second = self.within(left, _PRODUCT), self.within(right, _SIGN)
+                plain = isinstance(left, Number) and second[:1].isalpha()
+                plain |= isinstance(left, Number) and second.startswith("\\")
+                # a number before a letter needs no sign: 2 x
+                return f"{first} {second}" if plain else rf"{first} \cdot {second}", _PRODUCT
+            case "%":
+                return rf"{self.within(left, _PRODUCT)} \bmod {self.within(right, _SIGN)}", _PRODUCT
+            case operator:
+                first, second = self.within(left, _SUM), self.within(right, _PRODUCT)
+                return f"{first} {operator} {second}", _SUM
+
+    def product(self, left: Node, right: Node) -> str:
+        """A matrix product; a vector on its left is a row."""
+        first, second = self.within(left, _PRODUCT), self.within(right, _SIGN)
+        if isinstance(left, Name) and left.name in self.vectors:
+            return rf"{self.base(left)}^{{\top}} {second}"
+        return rf"{first} \thinspace {second}"
+
+    def call(self, node: Call) -> tuple[str, int]:
+        name, arguments = node.name, node.arguments
+        if len(arguments) == 1 and not node.keywords and name in _AROUND:
+            opening, closing = _AROUND[name]
+            return f"{opening}{self.text(arguments[0])}{closing}", _ATOM
+        if name == "factorial" and len(arguments) == 1:
+            return f"{self.within(arguments[0], _ATOM)}!", _POWER
+        if name == "comb" and len(arguments) == 2:
+            first, second = map(self.text, arguments)
+            return rf"\binom{{{first}}}{{{second}}}", _ATOM
+        inner = [self.text(argument) for argument in arguments]
+        given = ""
+        for keyword, value in node.keywords:
+            if keyword == "given":
+                given = rf" \mid {self.text(value)}"
+            else:
+                inner.append(f"{_name(keyword)} = {self.text(value)}")
+        return f"{_function(name)}{_bracketed(', '.join(inner) + given)}", _ATOM
+
+
+def _bracketed(text: str) -> str:
+    return rf"\left( {text} \right)" if r"\frac" in text or r"\binom" in text else f"({text})"
+
+
+def _number(value: float) -> tuple[str, int]:
+    text = number_text(value)
+    sign = _SIGN if text.startswith("-") else _ATOM
+    if "inf" in text:
+        return text.replace("inf", r"\infty"), sign
+    mantissa, separator, exponent = text.partition("e")
+    if not separator:
+        return text, sign
+    power = f"10^{{{int(exponent)}}}"
+    if mantissa in ("1", "-1"):
+        return mantissa.replace("1", power), min(sign, _POWER)
+    return rf"{mantissa} \times {power}", _PRODUCT
+
+
+def _name(name: str) -> str:
+    r"""A name: Greek where it is called so, what follows a letter or an underscore set below.
+
+    >>> print(*(_name(name) for name in ("x", "mu", "x1", "keep_prob", "dk")))
+    x \mu x_{1} \mathit{keep}_{\mathit{prob}} \mathit{dk}
+    """
+    if name in _CONSTANTS:
+        return _CONSTANTS[name]
+    head, *below = [part for part in name.split("_") if part] or [name]
+    found = _LETTERS_DIGITS.fullmatch(head)
+    if found is not None:
+        head, below = found.group(1), [found.group(2), *below]
+    parts = ", ".join(_word(part) for part in below)
+    return f"{_word(head)}_{{{parts}}}" if parts else _word(head)
+
+
+def _word(word: str) -> str:
+    if word in _GREEK:
+        return f"\\{word}"
+    if len(word) == 1 or word.isdecimal():
+        return word
+    return rf"\mathit{{{word}}}"
+
+
+def _function(name: str) -> str:
+    if name in _NAMED or name == "Phi":
+        return f"\\{name}"
+    if name == "phi":
+        return r"\varphi"
+    head, *below = [part for part in name.split("_") if part] or [name]
+    parts = ", ".join(rf"\mathrm{{{part}}}" for part in below)
+    return rf"\operatorname{{{head}}}" + (f"_{{{parts}}}" if parts else "")

@@ -1,0 +1,168 @@
+"""A run as Markdown, for a README, a paper or a pull request: GitHub's flavour, a claim a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from dropcheck.claims.registry import Registry
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.report import numbers, words
+from dropcheck.report.formats import Report
+from dropcheck.report.latex import claim_latex
+from dropcheck.report.problems import place
+from dropcheck.report.table import by_claim, summary_parts, worst
+from dropcheck.report.terminal import one_line, plain
+from dropcheck.results import CaseResult, Outcome
+
+MOST = 20  # cases told of one by one; the rest are counted
+
+HEADINGS = (
+    ("claim", "---"),
+    ("statement", "---"),
+    ("parameters", "---"),
+    ("claimed", "---:"),
+    ("estimated", "---:"),
+    ("interval", "---"),
+    ("draws", "---:"),
+    ("verdict", "---"),
+    ("result", "---"),
+)
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
+# what GitHub makes links and pictures of, in text that Markdown is done with
+_REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
+
+Statement = Callable[[CaseResult], str]
+
+
+def markdown_report(report: Report) -> str:
+    """The table, what did not pass, errors, warnings, and the summary."""
+    statement = _in_math(report.registry) if report.math else _in_code
+    parts = [
+        _table(report.run.cases, statement, report.verbose),
+        _failures(report.run.cases),
+        *([_errors(report.problems)] if report.problems else []),
+        "\n".join(f"- warning: {text(warning)}" for warning in report.run.warnings),
+        " · ".join(text(part) for part in summary_parts(report.run)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def summary_only(report: Report) -> str:
+    """The last line alone, for where the rest has no room."""
+    return " · ".join(text(part) for part in summary_parts(report.run)) + "\n"
+
+
+def text(written: str) -> str:
+    r"""A user's text, in which nothing is markup.
+
+    >>> text("a|b *c* <i> @you")
+    'a\\|b \\*c\\* \\<i\\> @<!-- -->you'
+    """
+    escaped = _MARKUP.sub(r"\\\1", one_line(written))
+    return _REFERENCE.sub(r"\1<!-- -->", escaped)
+
+
+def code(written: str) -> str:
+    r"""A user's text as code, in a cell of a table too.
+
+    >>> code("P(x > 3) >= 0.9"), code("a|b")
+    ('`P(x > 3) >= 0.9`', '`a\\|b`')
+    """
+    shown = one_line(written)
+    if not shown:
+        return ""
+    if "`" in shown or "\\" in shown:  # no fence and no escape holds for all of these
+        inner = "".join(c if c.isalnum() or c in " ." else f"&#{ord(c)};" for c in shown)
+        return f"<code>{inner}</code>"
+    return "`" + shown.replace("|", "\\|") + "`"
+
+
+def _in_code(case: CaseResult) -> str:
+    return code(case.statement)
+
+
+def _in_math(registry: Registry) -> Statement:
+    """Statements as LaTeX; one that cannot be read again stays as it was written."""
+    known: dict[str, str] = {}
+
+    def written(case: CaseResult) -> str:
+        if case.claim not in known:
+            claim = registry.claims.get(case.claim)
+            try:
+                known[case.claim] = f"${plain(claim_latex(claim))}$" if claim else _in_code(case)
+            except DropcheckError:
+                known[case.claim] = _in_code(case)
+        return known[case.claim]
+
+    return written
+
+
+def _table(cases: Sequence[CaseResult], statement: Statement, verbose: bool) -> str:
+    if not cases:
+        return ""
+    groups = by_claim(cases)
+    if verbose or len(groups) == 1:
+        rows = [_row(case, statement, words.outcome(case)) for case in cases]
+    else:
+        rows = [_grid_row(group, statement) for group in groups.values()]
+    head = [_line(name for name, _ in HEADINGS), _line(rule for _, rule in HEADINGS)]
+    return "\n".join([*head, *(_line(row) for row in rows)])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _grid_row(group: Sequence[CaseResult], statement: Statement) -> Sequence[str]:
+    case = worst(group)
+    passed = sum(one.result is Outcome.PASS for one in group)
+    share = f" {passed}/{len(group)}" if len(group) > 1 else ""
+    return _row(case, statement, words.outcome(case) + share)
+
+
+def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
+    return (
+        code(case.claim),
+        statement(case),
+        text(words.parameters(case)),
+        text(words.claimed(case)),
+        text(words.estimated(case)),
+        text(words.interval(case)),
+        numbers.count(case.draws),
+        str(case.verdict),
+        result if case.result is Outcome.PASS else f"**{result}**",
+    )
+
+
+def _failures(cases: Sequence[CaseResult]) -> str:
+    bad = [case for case in cases if case.result is not Outcome.PASS]
+    bad.sort(key=lambda case: case.result is not Outcome.FAIL)
+    items = [_failure(case) for case in bad[:MOST]]
+    if len(bad) > MOST:
+        items.append(f"- and {numbers.plural(len(bad) - MOST, 'more case')} that did not pass")
+    return "\n".join(items)
+
+
+def _failure(case: CaseResult) -> str:
+    lines = [
+        f"- **{words.outcome(case)}** {code(words.case_name(case))}: {text(case.title)}",
+        f"  - claimed {text(words.claimed(case))}, estimated {text(words.estimated(case))}, "
+        f"interval {text(words.interval(case))}",
+        f"  - {text(words.reading(case))}",
+        *([f"  - {text(case.reason)}"] if case.reason else []),
+        f"  - {code(case.repeat)}",
+    ]
+    return "\n".join(lines)
+
+
+def _errors(problems: Sequence[Problem]) -> str:
+    items = []
+    for problem in problems[:MOST]:
+        where = place(problem.location)
+        hint = f" ({text(problem.hint)})" if problem.hint else ""
+        items.append(f"- **error** {code(where)} {text(problem.message)}{hint}".replace("  ", " "))
+    if len(problems) > MOST:
+        items.append(f"- and {numbers.plural(len(problems) - MOST, 'more error')}")
+    return "\n".join(items)
