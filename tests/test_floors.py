@@ -28,6 +28,9 @@ FLOORS = {
     "mutation": 5,
     "report": 6,
     "cli": 7,
+    "arguments": 6,
+    "api": 7,
+    "pytest_plugin": 8,
     "__main__": 8,
 }
 # Between parts of one floor nothing is imported but this; None stands for anything.
@@ -38,6 +41,10 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("results", "errors"): None,
     # settings have the defaults of their options
     ("results", "options"): None,
+    # what the package itself offers is imported when it is first asked for
+    ("__init__", "errors"): None,
+    ("__init__", "results"): None,
+    ("__init__", "api"): None,
     # the program calls those that judge
     ("verification", "judging"): None,
     ("planning", "judging"): None,
@@ -53,6 +60,7 @@ LIBRARIES = {
     "pydantic_core": ("claims.schema",),
     "typer": ("cli",),
     "rich": ("report",),
+    "pytest": ("pytest_plugin",),
     "matplotlib": ("report.drawing", "report.picture", "report.curve_picture"),
 }
 # A claims file is data: nothing of these could run it, and nothing else is touched.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dropcheck.errors import Location
 
@@ -72,6 +73,20 @@ class Document:
     url: str | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Draws from code of one's own, whose names stand in for lines of a model.
+
+    All names are drawn by one call, so that nothing is known of how they depend on each other.
+    `shapes` are those of one draw; `truths` the names that hold truths. `draw(generator, count)`
+    gives an array a name, with the axis of draws last.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+    truths: frozenset[str]
+    draw: Callable[[Any, int], Mapping[str, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One entry under `claims`, read and well-formed as YAML; its texts are not yet parsed."""
@@ -96,6 +111,8 @@ class Claim:
     parameter_locations: Mapping[str, Location]
     # whether the claims file, or its `defaults`, sets a resolution
     own_resolution: bool = False
+    # names drawn by code: no claims file has them, only a test written in Python
+    sample: Sample | None = None
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dropcheck.claims.registry import Claim, SourceText
+from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 from dropcheck.language.graph import Folder, Value
@@ -152,6 +152,8 @@ def lower_case(
         except DropcheckError as error:
             problems.extend(error.problems)
             lowering.scope.poison([node])
+    if claim.sample is not None:
+        _define_sampled(lowering, claim, claim.sample, problems)
     broken = _check_requires(parsed, lowering, parameters, problems)
     if broken:  # what a broken condition guards against would only be told a second time
         raise DropcheckError(problems)
@@ -177,6 +179,19 @@ def lower_case(
     return LoweredCase(
         parsed.statement.operators, tuple(operands), parsed.statement.at, tuple(lowering.notes)
     )
+
+
+def _define_sampled(
+    lowering: Lowering, claim: Claim, sample: Sample, problems: list[Problem]
+) -> None:
+    """Define the names that code draws."""
+    for name in sample.shapes:
+        node = Name(_position(claim.location, name), name)
+        try:
+            lowering.define_sampled(node, sample)
+        except DropcheckError as error:
+            problems.extend(error.problems)
+            lowering.scope.poison([node])
 
 
 def _check_requires(

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from dropcheck.language.functions import called
+from dropcheck.language.graph import SAMPLE
 from dropcheck.language.vocabulary import Shape
 
 # One draw may take two seconds: then ten draws, of the thousands that a verdict takes, fill the
@@ -28,6 +29,8 @@ _LAW_COST = {
     "discrete_uniform": 5.0,
 }
 _OTHER_LAW_COST = 40.0
+# Code of one's own, a draw: a guess, so that the default budget depends on no machine.
+_SAMPLE_COST = 1000.0
 _CHEAP = frozenset(
     {
         *("+", "-", "*", "/", "negative", "==", "!=", "<", "<=", ">", ">="),
@@ -67,6 +70,8 @@ def draw_cost(law: str, shape: Shape) -> float:
     900.0
     """
     cost = math.prod(shape) * _LAW_COST.get(law, _OTHER_LAW_COST)
+    if law == SAMPLE:
+        cost += _SAMPLE_COST
     if law == "multivariate_normal":  # the covariance is decomposed, and multiplied
         side = shape[-1]
         cost += math.prod(shape) * side + float(side) ** 3 * _share(side, _DECOMPOSITION_SHARE)

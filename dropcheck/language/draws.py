@@ -7,12 +7,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dropcheck.claims.registry import Sample
 from dropcheck.errors import suggestion
 from dropcheck.language import shapes
 from dropcheck.language.binding import bind, signature
 from dropcheck.language.builder import GraphBuilder
 from dropcheck.language.functions import FUNCTIONS
-from dropcheck.language.graph import Folder, Kind, Value
+from dropcheck.language.graph import SAMPLE, Folder, Kind, Value
 from dropcheck.language.law_parts import domain_problem
 from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import LawParameterValue, Scope
@@ -80,6 +81,24 @@ class LawLowering(GraphBuilder):
             sources=frozenset({name.name}).union(*(a.sources for a in arguments)),
             law=law,
             suspect=next((a.suspect for a in arguments if a.suspect), None),
+        )
+
+    def sampled(self, name: Name, sample: Sample) -> Value:
+        """A draw from code, of which nothing is known but its shape."""
+        shape = sample.shapes[name.name]
+        self.check_size(shape, name.at, name.name)
+        self.spend_draw(SAMPLE, shape, name.at)
+        return Value(
+            Kind.DRAW,
+            SAMPLE,
+            (),
+            (),
+            shape,
+            name.at,
+            name=name.name,
+            random=True,
+            sources=frozenset({SAMPLE}),
+            sample=sample,
         )
 
     def read_draw(self, node: Node) -> Draw:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dropcheck.claims.registry import Sample
 from dropcheck.language import scalars
 from dropcheck.language.laws import argument_problem
 from dropcheck.language.syntax import Position
@@ -24,6 +25,11 @@ Plain = float | tuple[Any, ...]
 
 # A longer array is not turned into plain Python, which takes four times its memory.
 LARGEST_PLAIN = 2**16
+
+
+# What draws the names that code stands in for: all of them, so that each may depend on the others.
+# As a source of draws it is told from a name of the model by its last character.
+SAMPLE = "sample="
 
 
 class Kind:
@@ -61,6 +67,8 @@ class Value:
     law: Law | None = None
     # a division by zero known beforehand: what to say if its result is looked at
     suspect: tuple[Position, str] | None = None
+    # code that draws the value, under its name, in place of a law
+    sample: Sample | None = None
 
 
 def ordered(roots: Iterable[Value]) -> list[Value]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from dropcheck.claims.registry import Sample
 from dropcheck.language import shapes
 from dropcheck.language.calls import CallLowering
 from dropcheck.language.graph import Value, hashable
@@ -41,6 +42,16 @@ class Lowering(CallLowering):
             self.scope.define(name, value, "parameter")
         else:
             self.scope.define(name, self.number(value, name.at, name.name), "parameter")
+
+    def define_sampled(self, name: Name, sample: Sample) -> None:
+        """A name that code draws."""
+        value = self.sampled(name, sample)
+        if name.name in sample.truths:
+            zero = self.number(0.0, name.at)
+            truth = self.elementwise("!=", (value, zero), name.at, truth=True)
+            value = dataclasses.replace(truth, name=name.name)
+            self.remember(value)
+        self.scope.define(name, value, "sample")
 
     def define_line(self, line: ModelLine) -> None:
         """One line of the model."""

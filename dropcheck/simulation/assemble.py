@@ -23,6 +23,9 @@ SPAN_BYTES = 2**20
 MOST_WATCHED = 64
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
+# Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
+# of which nothing is known.
+MOST_SAMPLE_DRAWS = 8192
 BLOCKS_OF_SPAN = 16
 
 # A multiply-add within a matrix product, and what each of its results costs afterwards.
@@ -93,7 +96,9 @@ class ProgramBuilder:
         counted = {index for table in tables for index in table.terms}
         summed = [term for index, term in enumerate(self._terms) if index not in counted]
         held = _held(lean if tables else freeing) + _powers(summed, self._values)
-        draws = max(1, min(MOST_SPAN_DRAWS, SPAN_BYTES // max(held, 1)))
+        sampled = any(value.sample is not None for value in self._values)
+        most = MOST_SAMPLE_DRAWS if sampled else MOST_SPAN_DRAWS
+        draws = max(1, min(most, SPAN_BYTES // max(held, 1)))
         blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN else 1
         if plan is not None:
             values = SPAN_BYTES // (8 * plan.held)

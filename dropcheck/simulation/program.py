@@ -123,6 +123,7 @@ class Program:
         hold one outcome throughout.
         """
         held: list[Array | None] = [None] * self.size
+        sampled: Mapping[str, Array] | None = None
         for register, constant in self.fixed:
             held[register] = constant
         for step in self.steps if steps is None else steps:
@@ -131,7 +132,12 @@ class Program:
                 count = draws
                 if self.batches is not None:
                     count = self.span_blocks * self.batches[step.right]
-                held[step.target] = _draw(step.value, generator, inputs, count)
+                if step.value.sample is None:
+                    held[step.target] = _draw(step.value, generator, inputs, count)
+                else:  # one call draws all of its names
+                    if sampled is None:
+                        sampled = step.value.sample.draw(generator, count)
+                    held[step.target] = sampled[step.value.name or ""]
             else:
                 if observe is not None:
                     observe(step.value, [number(array) for array in inputs])

@@ -6,6 +6,7 @@ import hashlib
 
 import numpy as np
 
+PROBE = 2
 PILOT = 1
 MAIN = 0
 

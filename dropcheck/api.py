@@ -1,0 +1,218 @@
+"""`dropcheck.verify`: a claim tried from Python, as an assertion of a test."""
+
+from __future__ import annotations
+
+import sys
+import unittest
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from dropcheck.arguments import (
+    call_text,
+    checked_options,
+    checked_texts,
+    read_parameters,
+)
+from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
+from dropcheck.errors import DropcheckError, Location
+from dropcheck.results import CaseResult, Outcome, Settings
+
+if TYPE_CHECKING:
+    from dropcheck.simulation.own_code import Sampler
+
+ID = "claim"
+"""What stands for the id that a claim of a file has."""
+
+
+class ClaimFailedError(AssertionError):
+    """A claim did not pass: the message says what was found, and `result` holds all of it."""
+
+    def __init__(self, text: str, result: CaseResult) -> None:
+        super().__init__(text, result)
+        self.result = result
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class InvalidClaimError(DropcheckError, ValueError):
+    """What was given cannot be tried: the message shows each problem where it stands."""
+
+    def __str__(self) -> str:
+        from dropcheck.report.problems import problems_text
+        from dropcheck.report.terminal import Terminal
+
+        text = problems_text(self.problems, Terminal(), counted=False)
+        return text.rstrip("\n").removeprefix("error: ")
+
+
+def verify(
+    claim: str,
+    /,
+    *,
+    model: str | None = None,
+    sample: Sampler | None = None,
+    parameters: Mapping[str, float | str] | None = None,
+    expect: Literal["verified", "refuted"] = "verified",
+    undecided: Literal["fail", "skip", "pass"] = "fail",
+    tolerance: float | None = None,
+    resolution: float | None = None,
+    within: float | None = None,
+    alpha: float = 1e-6,
+    seed: int = 0,
+    max_draws: int | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    max_memory: int = 2**30,
+    **more_parameters: float | str,
+) -> CaseResult:
+    """Try a claim by simulation, and assert that it holds.
+
+    Args:
+        claim: the statement: `"Var(y) == p / (1 - p)"`.
+        model: lines `name ~ law` and `name = expression`, as in a claims file. With `sample` they
+            come after it, and may use its names.
+        sample: code that stands in for a model: a function of a numpy Generator and a count that
+            returns named arrays of so many independent draws, first axis the draw.
+        parameters: numbers, or laws as text; for names that the options here have taken.
+        expect: the verdict with which the claim passes.
+        undecided: what becomes of a claim that the draws do not decide: "fail" raises, "skip"
+            skips the test, "pass" returns the result.
+        tolerance: part of the claim: give or take this share of the right side.
+        resolution: how sharply to look, relative to the claim's scale; 0.01 by default.
+        within: the same as an absolute number.
+        alpha: the chance that the verdict is wrong.
+        seed: of all draws.
+        max_draws: the end of the budget, in draws.
+        time_limit: the end of the budget, in seconds.
+        threads: threads to draw with; no result depends on it.
+        max_memory: bytes that one draw may take.
+        **more_parameters: the same as `parameters`.
+
+    Returns:
+        The result: verdict, estimate, interval and all else that a report shows.
+
+    Raises:
+        ClaimFailedError: an AssertionError; the claim did not pass.
+        InvalidClaimError: a DropcheckError and a ValueError; what was given cannot be tried.
+
+    >>> import dropcheck
+    >>> found = dropcheck.verify("Var(2 * m) == 1", model="m ~ bernoulli(p)", p=0.5)
+    >>> found.verdict.value
+    'verified'
+    """
+    __tracebackhide__ = True  # a test that fails shows its own line
+    caller = sys._getframe(1)
+    options: dict[str, object] = {
+        "expect": expect,
+        "undecided": undecided,
+        "tolerance": tolerance,
+        "resolution": resolution,
+        "within": within,
+        "alpha": alpha,
+        "seed": seed,
+        "max_draws": max_draws,
+        "time_limit": time_limit,
+        "threads": threads,
+        "max_memory": max_memory,
+    }
+    failures: list[Exception] = []
+    try:
+        checked_texts(claim, model)
+        checked_options(options)
+        values = read_parameters(parameters or {}, more_parameters)
+        again = {"model": model, "sample": sample, **options}
+        repeat = call_text(claim, [(n, v, _DEFAULTS[n]) for n, v in again.items()], values, again)
+        settings = Settings(
+            alpha=float(alpha),
+            seed=int(seed),
+            max_draws=max_draws,
+            time_limit=time_limit,
+            threads=threads,
+            max_memory=max_memory,
+        )
+        read = Claim(
+            id=ID,
+            title="",
+            statement=SourceText.plain(claim, "claim"),
+            model=None if model is None else SourceText.plain(model, "model"),
+            parameters={name: (value,) for name, value in values.items()},
+            cases=None,
+            requires=(),
+            expect=expect,
+            tolerance=tolerance,
+            resolution=0.01 if resolution is None else float(resolution),
+            within=within,
+            document=None,
+            section=None,
+            note=None,
+            tags=(),
+            location=Location(_shown(caller.f_code.co_filename), caller.f_lineno),
+            parameter_locations={},
+            sample=None if sample is None else _own_code(sample, settings, failures),
+        )
+        result, notes = _try(read, settings, repeat)
+    except DropcheckError as error:
+        cause = failures[0] if failures else None
+        raise InvalidClaimError(error.problems) from cause
+    for text in (*notes, *result.warnings):
+        warnings.warn(f"dropcheck: {text.removeprefix(f'{ID}: ')}", stacklevel=2)
+    if result.result is Outcome.UNDECIDED and undecided == "skip":
+        raise unittest.SkipTest(f"undecided: {result.statement}")  # what any runner understands
+    failed = result.result is Outcome.FAIL
+    if failed or (result.result is Outcome.UNDECIDED and undecided == "fail"):
+        raise ClaimFailedError(_failure(result), result)
+    return result
+
+
+_DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
+
+
+def _try(claim: Claim, settings: Settings, repeat: str) -> tuple[CaseResult, list[str]]:
+    """The claim's result, and notes on it."""
+    from dropcheck.language.checks import check_claim
+    from dropcheck.verification import verify_cases
+
+    registry = Registry(claim.location.file, {}, {claim.id: claim})
+    cases = registry.expand()
+    checked = check_claim(claim, cases, settings.max_memory)
+    if checked.problems:
+        raise DropcheckError(checked.problems)
+    [result] = verify_cases(cases, settings, registry, lambda _: repeat)
+    return result, [note.message for note in checked.notes]
+
+
+def _own_code(sample: Sampler, settings: Settings, failures: list[Exception]) -> Sample:
+    """The user's function as a source of draws; what it raises is kept, to be shown as it was."""
+    from dropcheck.simulation.own_code import own_code
+
+    def noted(generator: Any, count: int) -> Mapping[str, Any]:
+        try:
+            return sample(generator, count)
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    return own_code(noted if callable(sample) else sample, settings.seed, settings.max_memory)
+
+
+def _failure(result: CaseResult) -> str:
+    """The block that stands below a table, with options as they are written here."""
+    from dropcheck.report.table import failure_block
+    from dropcheck.report.terminal import Terminal
+    from dropcheck.report.words import needs
+
+    text = failure_block(result, Terminal()).rstrip("\n")
+    needed = needs(result)
+    if needed is not None:
+        text = text.replace(needed, needed.replace("--max-draws ", "max_draws="))
+    return text
+
+
+def _shown(file: str) -> str:
+    """A file as people in this folder call it."""
+    path = Path(file)
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else file

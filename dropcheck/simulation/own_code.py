@@ -1,0 +1,222 @@
+"""Draws from code of one's own: a function in place of a model, held to what is asked of it.
+
+The function takes a numpy Generator and a count, and returns a mapping of names to arrays whose
+first axis is the draw. What it returns may depend on the two alone, and its draws must be
+independent. Few of the slips that break this can be seen in what it returns; those are looked for
+before anything is judged.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dropcheck.claims.registry import Sample
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.graph import SAMPLE
+from dropcheck.language.names import unfit
+from dropcheck.language.scope import CONSTANTS, OPERATORS
+from dropcheck.language.wording import shape_text
+from dropcheck.simulation.arrays import Array
+from dropcheck.simulation.streams import PROBE, stream
+
+Sampler = Callable[[np.random.Generator, int], Mapping[str, Any]]
+"""(generator, count) → {name: array of `count` draws, first axis the draw}."""
+
+# The first call, which tells the shapes: a number of draws that few shapes have by chance.
+FIRST_DRAWS = 3
+# Calls that are compared, and the draws of each. Events of chance 1/64, where calls most easily
+# agree by chance, fall alike in five calls less than once in 10^9.
+PROBES = 5
+PROBE_DRAWS = 64
+# Two calls with one generator may differ by rounding: sums on many cores run in any order.
+ROUNDING = 1e-3
+
+_RETURN = "return {'y': y}, with an array of `count` draws for each name"
+
+
+def own_code(function: Sampler, seed: int, memory: int) -> Sample:
+    """A function as a source of draws, after a few calls that show its names and shapes.
+
+    Args:
+        function: what draws.
+        seed: of the run.
+        memory: bytes that one draw may take; calls for comparison take no more in all.
+
+    Raises:
+        DropcheckError: it fails, returns something else than named arrays of draws, or draws in a
+            way that no verdict could rest on.
+    """
+    if not callable(function):
+        raise _error(f"is a function of a generator and a count, not {_kind(function)}", _RETURN)
+    with np.errstate(all="ignore"):
+        first = _call(function, stream(seed, SAMPLE, PROBE, 0), FIRST_DRAWS)
+        shapes = {name: array.shape[1:] for name, array in first.items()}
+        code = _Code(function, shapes, frozenset(n for n, a in first.items() if a.dtype == bool))
+        size = 8 * sum(array[0].size for array in first.values())
+        draws = max(FIRST_DRAWS, min(PROBE_DRAWS, memory // size))
+        _check_draws(code, seed, draws)
+    return Sample(shapes, code.truths, code.draw)
+
+
+class _Code:
+    """The function, and what its first call showed; one call at a time, for it knows no threads."""
+
+    def __init__(
+        self, function: Sampler, shapes: Mapping[str, tuple[int, ...]], truths: frozenset[str]
+    ) -> None:
+        self.function = function
+        self.shapes = shapes
+        self.truths = truths
+        self._lock = threading.Lock()
+
+    def draw(self, generator: np.random.Generator, count: int) -> dict[str, Array]:
+        """So many draws of each name, on the last axis; copies, whatever the function keeps."""
+        with self._lock:
+            found = _call(self.function, generator, count)
+            self._compare(found)
+            return {
+                name: np.array(
+                    np.moveaxis(array, 0, -1),
+                    dtype=bool if name in self.truths else np.float64,
+                    order="C",
+                )
+                for name, array in found.items()
+            }
+
+    def _compare(self, found: Mapping[str, Any]) -> None:
+        """Refuse names, shapes or truths that are not those of the first call."""
+        if found.keys() != self.shapes.keys():
+            before, now = (", ".join(map(repr, names)) for names in (self.shapes, found))
+            raise _error(
+                f"returned {before} in one call, and {now} in another",
+                "return the same names whatever the count",
+            )
+        for name, array in found.items():
+            if array.shape[1:] != self.shapes[name]:
+                raise _error(
+                    f"returned {name!r} with draws of shape {_shape(self.shapes[name])} in one "
+                    f"call, and of shape {_shape(array.shape[1:])} in another",
+                    "the first axis is the draw, and all others are those of one draw",
+                )
+            if (array.dtype == bool) != (name in self.truths):
+                raise _error(
+                    f"returned {name!r} as truths in one call, and as numbers in another",
+                    "return one or the other, whatever is drawn",
+                )
+
+
+def _call(function: Sampler, generator: np.random.Generator, count: int) -> dict[str, Any]:
+    """What one call returns, as arrays that have an axis of draws."""
+    try:
+        returned: object = function(generator, count)
+    except DropcheckError:
+        raise
+    except Exception as error:
+        said = f": {error}" if str(error) else ""
+        raise _error(
+            f"raised {type(error).__name__}{said}",
+            f"it was called with a numpy Generator and the count {count}",
+        ) from error
+    if not isinstance(returned, Mapping) or not returned:
+        what = "an empty mapping" if isinstance(returned, Mapping) else _kind(returned)
+        raise _error(f"returned {what}, and named arrays are needed", _RETURN)
+    return {name: _array(name, value, count) for name, value in returned.items()}
+
+
+def _array(name: object, value: object, count: int) -> Any:
+    """One of the arrays returned, as it is but for its type."""
+    said = unfit(name)
+    if name in CONSTANTS or name in OPERATORS:
+        said = "is a word of the language"
+    if said is not None:
+        raise _error(f"returned the name {str(name)[:100]!r}, which {said}", "choose another name")
+    try:
+        array = np.asarray(value)
+    except Exception as error:
+        raise _error(
+            f"returned {name!r} as {_kind(value)}, of which no array can be made: {error}",
+            "return numpy arrays; a tensor is one by .detach().cpu().numpy()",
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise _error(
+            f"returned {name!r} with values of type {array.dtype}",
+            "values are real numbers or truths",
+        )
+    if array.ndim == 0 or len(array) != count:
+        what = "one number" if array.ndim == 0 else f"an array of shape {_shape(array.shape)}"
+        raise _error(
+            f"returned {name!r} as {what}, and {count:,} draws were asked for",
+            "the first axis is the draw: its length is the count",
+        )
+    if array.size == 0:
+        raise _error(
+            f"returned {name!r} with draws of shape {_shape(array.shape[1:])}, without elements",
+            "leave it out",
+        )
+    return array
+
+
+def _check_draws(code: _Code, seed: int, draws: int) -> None:
+    """Refuse draws that depend on more than the generator, or on less.
+
+    Two calls with one generator must agree. Calls with others must differ, and so must the draws
+    of one call, unless everything is fixed.
+    """
+
+    def called(number: int) -> dict[str, Array]:
+        return code.draw(stream(seed, SAMPLE, PROBE, number), draws)
+
+    once = called(1)
+    again = called(1)
+    for name, array in once.items():
+        if not _alike(array, again[name]):
+            raise _error(
+                f"returned other draws of {name!r} when called again with the same generator",
+                "draw from the generator that is given, and from nothing else: seed other sources "
+                "by it, such as torch.manual_seed(int(generator.integers(2**63)))",
+            )
+    varied = any(map(_varies, once.values()))
+    for other in map(called, range(2, PROBES + 1)):
+        differ = not all(np.array_equal(once[name], other[name], equal_nan=True) for name in once)
+        if differ and not varied and not any(map(_varies, other.values())):
+            raise _error(
+                "returned draws that are all alike, and others in another call",
+                "draw `count` times, independently: the first axis is the draw",
+            )
+        if differ:
+            return
+    if varied:
+        raise _error(
+            "returned the same draws when called with another generator",
+            "draw from the generator that is given: one with a seed of its own repeats itself",
+        )
+
+
+def _alike(once: Array, again: Array) -> bool:
+    """Whether two arrays are the same but for rounding."""
+    if once.dtype == bool:
+        return np.array_equal(once, again)
+    finite = np.abs(once[np.isfinite(once)])
+    give = ROUNDING * float(finite.max(initial=0.0))
+    return np.allclose(once, again, rtol=ROUNDING, atol=give, equal_nan=True)
+
+
+def _varies(array: Array) -> bool:
+    """Whether the draws, on the last axis, are not all alike."""
+    return not np.array_equal(array, np.broadcast_to(array[..., :1], array.shape), equal_nan=True)
+
+
+def _error(message: str, hint: str) -> DropcheckError:
+    return DropcheckError(Problem(f"sample {message}", hint=hint))
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return shape_text(shape) if shape else "()"
+
+
+def _kind(value: object) -> str:
+    return f"a value of type {type(value).__name__!r}"
