@@ -129,6 +129,8 @@ class _Supports:
                 return _power(hulls[0], 2.0)
             case "abs":
                 return _magnitude(hulls[0])
+            case "xlogy" if value.inputs[0] is value.inputs[1]:
+                return _entropy(hulls[0])
             case "where" | "conditional":
                 return _union(hulls[1:])
             case "clip":
@@ -229,6 +231,17 @@ def _quotient(over: Hull, under: Hull) -> Hull:
     if under.low <= 0 <= under.high:
         return EVERYWHERE
     return _product(over, Hull(scalars.divide(1.0, under.high), scalars.divide(1.0, under.low)))
+
+
+def _entropy(hull: Hull) -> Hull:
+    """x log x: 0 at 0, least at 1/e, and not defined below 0."""
+    if hull.high < 0 or not hull.bounded:
+        return EVERYWHERE
+    points = [max(hull.low, 0.0), hull.high]
+    if points[0] < 1 / math.e < points[1]:
+        points.append(1 / math.e)
+    values = [x * math.log(x) if x > 0 else 0.0 for x in points]
+    return Hull(min(values), max(values))
 
 
 def _magnitude(hull: Hull) -> Hull:
