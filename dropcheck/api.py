@@ -200,11 +200,11 @@ def _own_code(sample: Sampler, settings: Settings, failures: list[Exception]) ->
 
 def _failure(result: CaseResult) -> str:
     """The block that stands below a table, with options as they are written here."""
-    from dropcheck.report.table import failure_block
+    from dropcheck.report.table import case_block
     from dropcheck.report.terminal import Terminal
     from dropcheck.report.words import needs
 
-    text = failure_block(result, Terminal()).rstrip("\n")
+    text = case_block(result, Terminal()).rstrip("\n")
     needed = needs(result)
     if needed is not None:
         text = text.replace(needed, needed.replace("--max-draws ", "max_draws="))

@@ -167,11 +167,6 @@ def _failures(
     return items
 
 
-def failure_block(case: CaseResult, terminal: Terminal) -> str:
-    """What is told of a case that did not pass, by itself."""
-    return render(_block(case, terminal), terminal)
-
-
 def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
     values = one_line(words.parameters(case))
     heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
