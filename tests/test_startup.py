@@ -1,4 +1,4 @@
-"""What only reads starts fast: numpy and scipy are not loaded for it, nor is scipy.stats ever."""
+"""What only reads starts fast: nothing heavy is loaded for it, nor is scipy.stats ever."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ claims:
     claim: E(Phi(x) + erf(x) + density(student_t(5), x) - density(student_t(5), -x)) == 0.5
 """
 
+# Slow to import, each for a purpose of its own, which what only looks has not.
+HEAVY = ("numpy", "scipy", "pydantic")
 # Run the command line in an interpreter of its own, and print what that loaded after all else.
-PROBE = """\
+PROBE = f"""\
 import sys
 from dropcheck.cli import main
 code = main(sys.argv[1:])
 print("\\nexit", int(code))
-print("loaded", *(name for name in sys.modules if name.split(".")[0] in ("numpy", "scipy")))
+print("loaded", *(name for name in sys.modules if name.split(".")[0] in {HEAVY}))
 """
 
 
 def probed(
     folder: Path, environment: Mapping[str, str], *arguments: str
 ) -> tuple[int, set[str], list[str]]:
-    """A command's exit code, the modules of numpy and scipy that it loaded, and its output."""
+    """A command's exit code, the heavy modules that it loaded, and its output."""
     (folder / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", PROBE, *arguments],
@@ -59,7 +61,7 @@ def probed(
 
 
 def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
-    """The exit code of a command, and the modules of numpy and scipy that it loaded."""
+    """The exit code of a command, and the heavy modules that it loaded."""
     return probed(folder, {}, *arguments)[:2]
 
 
@@ -78,21 +80,21 @@ def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
     ],
     ids=" ".join,
 )
-def test_looking_loads_neither_numpy_nor_scipy(tmp_path: Path, arguments: Sequence[str]) -> None:
+def test_looking_loads_nothing_heavy(tmp_path: Path, arguments: Sequence[str]) -> None:
     assert loaded_by(tmp_path, *arguments) == (0, set())
 
 
 @pytest.mark.parametrize(
     "argument", ["run banana", "run mean-square --sd banana", "check none.yaml"]
 )
-def test_an_error_loads_neither(tmp_path: Path, argument: str) -> None:
+def test_an_error_on_the_command_line_loads_nothing_heavy(tmp_path: Path, argument: str) -> None:
     assert loaded_by(tmp_path, *argument.split()) == (2, set())
 
 
 @pytest.mark.parametrize(
     ("words", "offered"), [("run be", "bell"), ("run mean-square --s", "--sd")]
 )
-def test_completion_loads_neither(tmp_path: Path, words: str, offered: str) -> None:
+def test_completion_loads_nothing_heavy(tmp_path: Path, words: str, offered: str) -> None:
     asked = {
         "_DROPCHECK_COMPLETE": "complete_bash",
         "COMP_WORDS": f"dropcheck {words}",
@@ -107,7 +109,14 @@ def test_run_loads_numpy_and_never_scipy_stats(tmp_path: Path) -> None:
     code, loaded = loaded_by(tmp_path, "run", "all")
     assert code == 0
     assert {"numpy", "scipy.special"} <= loaded  # so the probe can see what it looks for
-    assert not {name for name in loaded if name.startswith("scipy.stats")}
+    assert not {name for name in loaded if name.startswith(("scipy.stats", "pydantic"))}
+
+
+def test_what_is_wrong_in_a_file_is_told_by_the_schema(tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text("dropcheck: 1\nclaims: {one: {title: One}}\n")
+    code, loaded = loaded_by(tmp_path, "check", "wrong.yaml")
+    assert code == 2
+    assert "pydantic" in loaded  # so the probe can see what else it looks for
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.checks import check
 from dropcheck.claims.compose import MOST_PROBLEMS, compose
 from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, plain, shown
+from dropcheck.claims.quick import read_quickly
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
 from dropcheck.claims.scalars import source_text
 from dropcheck.claims.source import Source, decode, read_bytes
@@ -153,13 +154,20 @@ def _other_format(top: Tree) -> bool:
 
 
 def _validate(top: Tree, source: Source) -> tuple[FileModel | None, list[Problem]]:
+    data = plain(top)
+    data["dropcheck"] = FORMAT  # `_version` has said what is wrong with it
+    read = read_quickly(data)
+    return (read, []) if read is not None else _by_schema(data, top, source)
+
+
+def _by_schema(
+    data: Mapping[str, Any], top: Tree, source: Source
+) -> tuple[FileModel | None, list[Problem]]:
     from pydantic import ValidationError
 
     from dropcheck.claims.schema import FileModel
     from dropcheck.claims.schema_errors import problems
 
-    data = plain(top)
-    data["dropcheck"] = FORMAT  # `_version` has said what is wrong with it
     try:
         return FileModel.model_validate(data), []
     except ValidationError as error:

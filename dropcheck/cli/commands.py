@@ -34,37 +34,37 @@ def _plan() -> Loaded:
 def _list() -> Loaded:
     from dropcheck.cli.look import list_claims
 
-    return list_claims, TyperCommand
+    return list_claims, PlainCommand
 
 
 def _show() -> Loaded:
     from dropcheck.cli.look import show
 
-    return show, TyperCommand
+    return show, PlainCommand
 
 
 def _check() -> Loaded:
     from dropcheck.cli.look import check
 
-    return check, TyperCommand
+    return check, PlainCommand
 
 
 def _audit() -> Loaded:
     from dropcheck.cli.audit import audit
 
-    return audit, TyperCommand
+    return audit, PlainCommand
 
 
 def _mutate() -> Loaded:
     from dropcheck.cli.mutate import mutate
 
-    return mutate, TyperCommand
+    return mutate, PlainCommand
 
 
 def _schema() -> Loaded:
     from dropcheck.cli.schema import schema
 
-    return schema, TyperCommand
+    return schema, PlainCommand
 
 
 # What `--help` says of each is the first line of what the command says of itself.
@@ -94,6 +94,10 @@ class Commands(TyperGroup):
         for name, (summary, load) in COMMANDS.items():
             self.add_command(Listed(name, summary, load))
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options that come before the name of a command."""
+        return plainly(super().get_params(ctx))
+
 
 class Listed(TyperCommand):
     """A command by its name and its line of help, in whose place the command itself is called."""
@@ -115,22 +119,34 @@ class Listed(TyperCommand):
         return self.made().make_context(*arguments, **settings)
 
 
+class PlainCommand(TyperCommand):
+    """A command that reads its texts and flags without pydantic."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters."""
+        return plainly(super().get_params(ctx))
+
+
 def make(
-    function: Callable[..., None], name: str = "", kind: type[TyperCommand] = TyperCommand
+    function: Callable[..., None], name: str = "", kind: type[TyperCommand] = PlainCommand
 ) -> Any:
     """The command that typer makes of a function with such a signature."""
     # help is plain text: titles and laws appear in it, and are no markup
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(name or None, cls=kind)(function)
-    command: Any = get_command(app)
-    for param in command.params:
-        if param.type_descriptor.annotation in (str, list[str]):
-            param.get_runtime_param = TextReader
-    return command
+    return get_command(app)
 
 
-class TextReader:
-    """Reads a parameter that is text, or texts, as typer does by way of pydantic: as it stands."""
+def plainly(params: list[Any]) -> list[Any]:
+    """The parameters, whose texts and flags are now read as they stand."""
+    for param in params:
+        if param.type_descriptor.annotation in (str, list[str], bool):
+            param.get_runtime_param = PlainReader
+    return params
+
+
+class PlainReader:
+    """Reads a text, several, or a flag as typer does by way of pydantic."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ARG002 - as typer calls it
         """The value that the command gets."""

@@ -14,12 +14,11 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.claims.values import format_value
 from dropcheck.cli.arguments import Glimpse, glimpse
-from dropcheck.cli.commands import make
+from dropcheck.cli.commands import PlainCommand, make, plainly
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS
 
@@ -51,7 +50,7 @@ def selection_of(context: Any) -> Selection:
     return found if isinstance(found, Selection) else Selection()
 
 
-class RunCommand(TyperCommand):
+class RunCommand(PlainCommand):
     """A command that takes the parameters of the claims among its arguments as options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -71,7 +70,7 @@ class RunCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The command's own parameters, then those of the selected claims."""
-        return [*super().get_params(ctx), *selection_of(ctx).options]
+        return plainly([*super().get_params(ctx), *selection_of(ctx).options])
 
     def _takes_value(self) -> dict[str, bool]:
         known = {"--help": False}
