@@ -234,7 +234,7 @@ def _quotient(over: Hull, under: Hull) -> Hull:
 
 
 def _entropy(hull: Hull) -> Hull:
-    """x log x: 0 at 0, least at 1/e, and not defined below 0."""
+    """The hull of x log x: 0 at 0, least at 1/e, and not defined below 0."""
     if hull.high < 0 or not hull.bounded:
         return EVERYWHERE
     points = [max(hull.low, 0.0), hull.high]
