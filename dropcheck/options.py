@@ -16,6 +16,8 @@ RUN_OPTIONS = frozenset(
         "file",
         "format",
         "help",
+        "last_failed",
+        "math",
         "max_draws",
         "max_memory",
         "no_crossing",

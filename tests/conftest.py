@@ -13,6 +13,15 @@ from cli_stub import CLAIMS, Called, Cli, stub
 from dropcheck.cli import main
 
 
+@pytest.fixture(autouse=True)
+def no_traces(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs remember nothing for the user, and tell GitHub nothing of a test."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+    # made only where something is remembered
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "user-cache"))
+
+
 @pytest.fixture
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
     module = types.ModuleType("dropcheck.verification")

@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from dropcheck.cli import values
 from dropcheck.cli.app import app
-from dropcheck.cli.arguments import glimpse, wants_json
+from dropcheck.cli.arguments import asked_format, glimpse
 from dropcheck.cli.values import assignments
 from dropcheck.errors import DropcheckError
 from dropcheck.options import RUN_OPTIONS
@@ -284,10 +284,10 @@ def test_a_lenient_look_reads_what_click_reads() -> None:
     assert found.positional == ("a", "b", "--dk")
     assert found.of("-f", "--file") == ("q",)
     assert found.flags == {"--quiet", "-x"}
-    assert wants_json(["run", "--format", "json"])
-    assert wants_json(["--format=json"])
-    assert not wants_json(["run", "--format"])
-    assert not wants_json(["run", "--", "--format", "json"])
+    assert asked_format(["run", "--format", "json"]) == "json"
+    assert asked_format(["--format=json"]) == "json"
+    assert asked_format(["run", "--format"]) is None
+    assert asked_format(["run", "--", "--format", "json"]) is None
 
 
 def test_set_and_an_option_of_the_same_name_clash() -> None:

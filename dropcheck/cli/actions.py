@@ -27,6 +27,13 @@ def workspace() -> Path | None:
     return Path(named) if named else None
 
 
+def annotated(problems: Sequence[Problem]) -> str:
+    """Errors as annotations."""
+    from dropcheck.report.github import problem_annotations
+
+    return problem_annotations(problems, workspace())
+
+
 def summarise(report: Report) -> Sequence[Problem]:
     """Add the table to the step's summary; returns what kept it from that."""
     named = os.environ.get("GITHUB_STEP_SUMMARY", "")

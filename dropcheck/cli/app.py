@@ -12,9 +12,8 @@ import typer
 from typer.main import get_command
 
 from dropcheck import __version__
-from dropcheck.cli.arguments import wants_json
 from dropcheck.cli.commands import Commands
-from dropcheck.cli.exits import ExitCode, complain
+from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import emit, reason, silence
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 
@@ -30,7 +29,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        emit(f"dropcheck {__version__}\n", sys.stdout)
+        problem = emit(f"dropcheck {__version__}\n", sys.stdout)
+        if problem is not None:
+            raise DropcheckError(problem)
         raise typer.Exit
 
 
@@ -80,20 +81,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report(problems: Sequence[Problem], given: Sequence[str], code: ExitCode) -> ExitCode:
-    if wants_json(given):
-        from dropcheck.report.json_report import errors_json
+    from dropcheck.cli.broken import tell_problems
 
-        emit(errors_json(problems), sys.stdout)
-    complain(problems)
+    tell_problems(problems, given)
     return code
 
 
 def _usage(error: typer.TyperException) -> Problem:
     """What typer found wrong with the arguments, told as everything else is."""
+    from dropcheck.cli.values import format_hint
+
     name = getattr(error, "option_name", None)
     if hasattr(error, "possibilities"):
         near = sorted(error.possibilities or ())
-        hint = f"did you mean '{near[0]}'?" if near else None
+        hint = format_hint(str(name)) or (f"did you mean '{near[0]}'?" if near else None)
         return Problem(f"there is no option '{name}'", hint=hint)
     formatted = getattr(error, "format_message", error.__str__)()
     message, _, guess = formatted.partition(". Did you mean ")

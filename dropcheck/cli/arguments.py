@@ -6,6 +6,7 @@ arguments; so they are looked for first, and nothing is an error here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -77,13 +78,34 @@ def _cluster(
         return
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether `--format json` is among the arguments, also where the rest cannot be read."""
-    for index, argument in enumerate(arguments):
+def asked_format(arguments: Sequence[str]) -> str | None:
+    """What `--format` asks for, also where the rest of the arguments cannot be read.
+
+    >>> asked_format(["run", "--format", "json"]), asked_format(["run", "--", "--format=csv"])
+    ('json', None)
+    """
+    found = _values(arguments, re.compile(r"--format(?:=(.*))?", re.DOTALL))
+    return found[-1] if found else None
+
+
+def asked_outputs(arguments: Sequence[str]) -> tuple[str, ...]:
+    """The files that `--output` asks for, likewise.
+
+    >>> asked_outputs(["-qoa.xml", "-o", "b.md", "--output=c.json"])
+    ('a.xml', 'b.md', 'c.json')
+    """
+    return tuple(_values(arguments, re.compile(r"(?:--output(?:=|$)|-[qvx]*o)(.*)", re.DOTALL)))
+
+
+def _values(arguments: Sequence[str], option: re.Pattern[str]) -> list[str]:
+    """What stands in the option's group, or in the argument after it."""
+    values: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
         if argument == "--":
-            return False
-        if argument == "--format=json":
-            return True
-        if argument == "--format" and [*arguments, ""][index + 1] == "json":
-            return True
-    return False
+            break
+        found = option.fullmatch(argument)
+        if found is not None:
+            value = found.group(1) or next(rest, None)
+            values += [] if value is None else [value]
+    return values

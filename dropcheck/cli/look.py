@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.cli import values
+from dropcheck.cli import actions, values
 from dropcheck.cli.common import File, Format, Tags, claims_argument
 from dropcheck.cli.exits import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit
@@ -91,6 +91,8 @@ def check(
             complain(one.errors)
             complain(one.notes, "note")
             _print(check_line(one) + "\n")
+        if failed and actions.running():
+            _print(actions.annotated([error for one in checked for error in one.errors]))
     raise typer.Exit(ExitCode.ERROR if failed else ExitCode.PASSED)
 
 

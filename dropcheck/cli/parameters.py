@@ -19,6 +19,7 @@ from dropcheck.claims.registry import Claim, Registry
 from dropcheck.claims.values import format_value
 from dropcheck.cli.arguments import Glimpse, glimpse
 from dropcheck.cli.commands import PlainCommand, make, plainly
+from dropcheck.cli.values import format_hint
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS
 
@@ -226,7 +227,10 @@ def _unknown(name: str, known: list[str], selection: Selection, command: str) ->
     else:
         message = f"there is no option '{name}', and no claim has such a parameter"
     others = _having(selection.registry, bare)
-    if near:
+    as_format = format_hint(name)
+    if as_format is not None:
+        hint = as_format
+    elif near:
         hint = f"did you mean '{near}'?"
     elif others:
         hint = f"{bare!r} is a parameter of {', '.join(others[:SHOWN_GRIDS])}"

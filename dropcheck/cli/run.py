@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
+from dropcheck.claims.registry import Registry
 from dropcheck.cli import values
 from dropcheck.cli.common import (
     Alpha,
@@ -25,8 +29,10 @@ from dropcheck.cli.common import (
     time_option,
 )
 from dropcheck.cli.execute import Given, Reporting, exit_code, selected_cases, try_cases
+from dropcheck.cli.exits import complain
 from dropcheck.cli.parameters import selection_of
 from dropcheck.cli.tell import tell
+from dropcheck.errors import DropcheckError, Problem
 from dropcheck.options import DEFAULT_MEMORY
 from dropcheck.results import Settings
 
@@ -64,6 +70,9 @@ def run(  # one argument an option: this is the list that `--help` shows
     ] = False,
     format_name: RunFormat = "table",
     output: RunOutputs = None,
+    math: Annotated[
+        bool, typer.Option("--math", help="In Markdown, write statements as LaTeX.")
+    ] = False,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="Print what did not pass and the summary, no more."),
@@ -75,6 +84,14 @@ def run(  # one argument an option: this is the list that `--help` shows
         bool,
         typer.Option("--exit-zero", help="Exit with 0 also where cases fail or stay undecided."),
     ] = False,
+    last_failed: Annotated[
+        bool,
+        typer.Option(
+            "--last-failed",
+            help="Run what failed or stayed undecided at the last run of this file; "
+            "where nothing did, run all.",
+        ),
+    ] = False,
     no_progress: NoProgress = False,
 ) -> None:
     """Try claims by simulation: all of them, or those named.
@@ -83,6 +100,8 @@ def run(  # one argument an option: this is the list that `--help` shows
     `dropcheck run qk-variance --help` lists them.
     """
     from dropcheck.claims.reader import load_registry
+    from dropcheck.cli.last_failed import remember, rerun
+    from dropcheck.report.formats import see_that_they_can_be_made
 
     selection = selection_of(ctx)
     read = Reader()
@@ -99,18 +118,28 @@ def run(  # one argument an option: this is the list that `--help` shows
     )
     chosen = read.run_format(format_name)
     outputs = read.outputs(output or ())
+    if math and chosen != "markdown" and not any(path.suffix.lower() == ".md" for path in outputs):
+        hint = "add '--format markdown', or '-o FILE.md'"
+        read.problems.append(Problem("option '--math' is of use in Markdown only", hint=hint))
     read.finish()
+    see_that_they_can_be_made(outputs)
     reporting = Reporting(
         format=chosen,
         outputs=outputs,
         quiet=quiet,
         verbose=verbose,
+        math=math,
         progress=not no_progress,
     )
     overrides = values.assignments(assign or (), selection.overrides, selection.names)
     # the registry was read when the claims' parameters became options
     registry = selection.registry or load_registry(file)
     cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
+    _spare_the_claims(outputs, registry)
+    if last_failed:
+        again = rerun(cases, registry, settings.max_memory, swept=bool(overrides))
+        cases = again.cases
+        complain([Problem(again.note)], "note")
     limits = {
         "--alpha": alpha,
         "--resolution": resolution,
@@ -120,8 +149,22 @@ def run(  # one argument an option: this is the list that `--help` shows
     }
     given = Given(file, limits, notes, ("--no-crossing",) if no_crossing else ())
     result, problems = try_cases(cases, settings, registry, reporting, given)
+    remember(registry, result.cases)
     problems += tell(result, problems, reporting, registry)
     raise typer.Exit(exit_code(result, problems, exit_zero=exit_zero))
+
+
+def _spare_the_claims(outputs: Sequence[Path], registry: Registry) -> None:
+    """See that no report takes the place of the claims themselves: JSON is YAML too.
+
+    Raises:
+        DropcheckError: one would.
+    """
+    claims = os.path.realpath(registry.name)
+    for path in outputs:
+        if os.path.realpath(path) == claims:
+            message = f"option '--output' names the claims file itself: {str(path)!r}"
+            raise DropcheckError(Problem(message, hint="name another file"))
 
 
 def _or(value: _Value | None, default: _Value) -> _Value:

@@ -145,6 +145,12 @@ def one_of(known: Iterable[str]) -> Callable[[str], str]:
     return convert
 
 
+def format_hint(option: str) -> str | None:
+    """The hint for the name of a format taken for an option: `--json`."""
+    name = option.lstrip("-")
+    return f"did you mean '--format {name}'?" if name in RUN_FORMATS else None
+
+
 def listed(words: Sequence[str]) -> str:
     """Words of which one is to be chosen.
 

@@ -5,7 +5,7 @@ A format is taken by its name for standard output, and by a file's ending for a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -128,6 +128,19 @@ WRITTEN: Mapping[str, Format] = {
     ".md": Format(_markdown, tells_problems=True, tells_interruption=True),
     ".csv": Format(_csv),
     ".html": Format(_html, tells_interruption=True),
-    ".svg": Format(_svg),
-    ".png": Format(_png),
+    ".svg": Format(_svg, tells_interruption=True),
+    ".png": Format(_png, tells_interruption=True),
 }
+PICTURES = (".svg", ".png")
+
+
+def see_that_they_can_be_made(paths: Iterable[Path]) -> None:
+    """See that what the files need is there, before anything is spent on what they would hold.
+
+    Raises:
+        DropcheckError: a library is not installed.
+    """
+    if any(path.suffix.lower() in PICTURES for path in paths):
+        from dropcheck.report.drawing import require_matplotlib
+
+        require_matplotlib()

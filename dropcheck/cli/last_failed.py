@@ -1,0 +1,165 @@
+"""What did not pass at the last run of a claims file, remembered for `--last-failed`.
+
+It lies in the user's own cache and not beside the claims file: a run leaves nothing in a folder
+that it was only asked to read, and no folder that comes from elsewhere says what is run. What
+cannot be written is not remembered, and what cannot be read was never there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dropcheck.claims.reader import SHIPPED_NAME
+from dropcheck.claims.registry import Case, Claim, Registry, Value
+from dropcheck.claims.source import read_bytes
+from dropcheck.cli.output import write_file
+from dropcheck.errors import DropcheckError
+from dropcheck.report.numbers import plural
+from dropcheck.results import CaseResult, Outcome
+
+SCHEMA = 1
+MOST = 10_000  # cases; as many as a claim may have
+
+Key = tuple[str, tuple[tuple[str, Value], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """The cases to run, and what to say of the choice."""
+
+    cases: tuple[Case, ...]
+    note: str
+
+
+def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool) -> Rerun:
+    """Of the selected cases, those that did not pass at the last run; all where there are none.
+
+    Args:
+        cases: those that are selected.
+        registry: where they come from.
+        memory: what one draw may take, for the check of cases that only the last run had.
+        swept: whether parameters are set on the command line; otherwise a case that failed at a
+            value set there is run again too.
+    """
+    known = recall(registry)
+    if not known:
+        return Rerun(tuple(cases), "no case failed or stayed undecided at the last run: all run")
+    found = [case for case in cases if _key(case) in known]
+    if not swept:
+        asked = {_key(case) for case in cases}
+        selected = {case.claim.id: case.claim for case in cases}
+        found += _others([key for key in known if key not in asked], selected, memory)
+        order = list(registry.claims)
+        found.sort(key=lambda case: order.index(case.claim.id))
+    if not found:
+        which = "the one case" if len(known) == 1 else f"the {len(known)} cases"
+        note = f"{which} that did not pass at the last run is not among these: all of these run"
+        return Rerun(tuple(cases), note if len(known) == 1 else note.replace(" is not", " are not"))
+    return Rerun(tuple(found), f"{plural(len(found), 'case')} of the last run did not pass")
+
+
+def remember(registry: Registry, results: Sequence[CaseResult]) -> None:
+    """Keep what did not pass, beside what did not at earlier runs and was not run again."""
+    path = memory_of(registry)
+    if path is None:
+        return
+    tried = {_key(case) for case in results}
+    earlier = [key for key in recall(registry) if key not in tried and key[0] in registry.claims]
+    failed = [_key(case) for case in results if case.result is not Outcome.PASS]
+    keys = [*earlier, *failed][:MOST]
+    with contextlib.suppress(OSError):
+        if not keys:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        cases = [{"claim": claim, "parameters": dict(values)} for claim, values in keys]
+        write_file(path, json.dumps({"schema": SCHEMA, "file": registry.name, "cases": cases}))
+
+
+def recall(registry: Registry) -> tuple[Key, ...]:
+    """The cases that did not pass; none where nothing of use is remembered."""
+    path = memory_of(registry)
+    try:
+        if path is None or not path.is_file():
+            return ()
+        content = json.loads(read_bytes(path, path.name))
+    except (DropcheckError, OSError, ValueError, RecursionError):
+        return ()
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        return ()
+    entries = content.get("cases")
+    read = [_entry(entry) for entry in entries[:MOST]] if isinstance(entries, list) else []
+    return tuple(dict.fromkeys(key for key in read if key is not None))
+
+
+def memory_of(registry: Registry) -> Path | None:
+    """The file that remembers for a claims file; None for one that is no file on a disk."""
+    folder = cache_folder(os.environ, sys.platform)
+    try:
+        place = registry.name if registry.name == SHIPPED_NAME else os.path.realpath(registry.name)
+        if folder is None or (place != SHIPPED_NAME and not Path(place).is_file()):
+            return None
+    except (OSError, ValueError):
+        return None
+    name = hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return folder / "dropcheck" / "last-failed" / f"{name}.json"
+
+
+def cache_folder(environ: Mapping[str, str], platform: str) -> Path | None:
+    """Where a user's caches are: `XDG_CACHE_HOME`, or the place that the system has for them."""
+    named = environ.get("XDG_CACHE_HOME", "")
+    if Path(named).is_absolute():  # others are to be ignored, says the XDG specification
+        return Path(named)
+    if platform == "win32":
+        local = environ.get("LOCALAPPDATA", "")
+        return Path(local) if local else None
+    home = environ.get("HOME", "")
+    if not Path(home).is_absolute():
+        return None
+    return Path(home, "Library", "Caches") if platform == "darwin" else Path(home, ".cache")
+
+
+def _others(keys: Sequence[Key], selected: Mapping[str, Claim], memory: int) -> list[Case]:
+    """Cases that the file itself does not have, those of a sweep, as far as they can be run."""
+    from dropcheck.language.checks import check_cases
+
+    found = []
+    for name, values in keys:
+        claim, given = selected.get(name), dict(values)
+        if claim is not None and set(given) == set(claim.parameter_names):
+            case = Case(claim, {one: given[one] for one in claim.parameter_names})
+            with contextlib.suppress(DropcheckError):
+                if not check_cases([case], memory).problems:
+                    found.append(case)
+    return found
+
+
+def _entry(entry: Any) -> Key | None:
+    """One remembered case; None for anything else."""
+    if not isinstance(entry, dict):
+        return None
+    claim, parameters = entry.get("claim"), entry.get("parameters")
+    if not isinstance(claim, str) or not isinstance(parameters, dict):
+        return None
+    values: dict[str, Value] = {}
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            return None
+        try:
+            values[name] = value if isinstance(value, str) else float(value)
+        except OverflowError:
+            return None
+    return claim, tuple(sorted(values.items()))
+
+
+def _key(case: Case | CaseResult) -> Key:
+    claim = case.claim if isinstance(case.claim, str) else case.claim.id
+    return claim, tuple(sorted(case.parameters.items()))
