@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
 
 Floats = npt.NDArray[np.float64]
-Operands = list[Floats]
+Operands = Mapping[int, Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,11 @@ class Comparison:
     side: int
     against: int | None = None
     share: bool = False
+
+    @property
+    def looked_at(self) -> tuple[int, ...]:
+        """The operands that the quantity is a function of."""
+        return (self.side,) if self.against is None else (self.side, self.against)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ def by_arithmetic(trial: Trial) -> CaseResult:
 def _at_a_point(trial: Trial, compiled: Compiled, means: Floats, centres: Floats) -> Finding:
     found = compiled.functional.evaluate(means[:, np.newaxis], centres)
     scale = scale_of(trial.reading, compiled, means, centres)
-    rounding = ROUNDING * compiled.functional.largest(means, centres)
+    _, largest = compiled.functional.at_averages(means, centres)
+    rounding = ROUNDING * largest
     verdicts = []
     for comparison in trial.reading.comparisons:
         value = float(comparison.quantity(found)[0])

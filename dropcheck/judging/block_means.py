@@ -6,8 +6,6 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from dropcheck.inference import budget
 from dropcheck.inference.bounded import empirical_bernstein
 from dropcheck.inference.comparison import Comparison
@@ -218,15 +216,15 @@ def judged_at(
     reading = trial.reading
     functional = compiled.functional
     means = means_of(tally.sums, tally.values)
-    operands = functional.evaluate(means[:, np.newaxis], centres)
-    if not all(math.isfinite(float(operand[0])) for operand in operands):
+    operands, largest = functional.at_averages(means, centres)
+    if not all(map(math.isfinite, operands)):
         return None
     scale = scale_of(reading, compiled, means, centres)
     if not math.isfinite(scale):
         return None
     sharpness = trial.sharpness(scale)
     if len(reading.comparisons) > 1:  # between estimated ends: widened as any range is
-        ends = [float(operands[end][0]) for end in reading.ends]
+        ends = [operands[end] for end in reading.ends]
         sharpness = min(sharpness, abs(ends[1] - ends[0]) / 20)
     share = alpha / len(reading.comparisons)
     found: list[tuple[Verdict, Interval, Comparison]] = []
@@ -234,7 +232,7 @@ def judged_at(
     for comparison in reading.comparisons:
 
         def theta(points: Floats, comparison: Comparison = comparison) -> Floats:
-            return comparison.quantity(functional.evaluate(points, centres))
+            return comparison.quantity(functional.evaluate(points, centres, comparison.looked_at))
 
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
             interval = _bounded(compiled.mean, tally, centres, share)
@@ -244,9 +242,9 @@ def judged_at(
                 interval = replace(interval, unmet=doubt.unmet or TOO_SKEW)
         unit = 1.0
         if comparison.share and comparison.against is not None:
-            unit = max(abs(float(operands[comparison.against][0])), 1e-300)
+            unit = max(abs(operands[comparison.against]), 1e-300)
         widen = widening(comparison.region, sharpness / unit)
-        rounding = ROUNDING * functional.largest(means, centres)
+        rounding = ROUNDING * largest
         rounding /= unit
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
@@ -260,7 +258,7 @@ def judged_at(
         reason = interval.unmet or "the interval is still too wide"
     unit = 1.0
     if comparison.share and comparison.against is not None:
-        unit = abs(float(operands[comparison.against][0]))  # shown as a difference, not a share
+        unit = abs(operands[comparison.against])  # shown as a difference, not a share
     worst = [(region, widen) for region, widen in regions if region is comparison.region]
     finding = Finding(
         verdict,

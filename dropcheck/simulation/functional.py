@@ -7,7 +7,8 @@ from cancelling against a variance of 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +54,8 @@ class Leaf:
     def _power(self, name: str, below: Floats, means: Floats) -> Floats:
         """The average of an even power; NaN where the values are too small to be raised to it."""
         found = self._average(name, means)
+        if np.minimum.reduce(found, axis=None) >= UNDERFLOW:  # as nearly always
+            return found
         return np.where((np.abs(found) < UNDERFLOW) & (below != 0), np.nan, found)
 
     def value(self, means: Floats, centres: Floats) -> Floats:
@@ -120,16 +123,40 @@ class Functional:
     operands: tuple[Value, ...]
     leaves: Mapping[int, Leaf]  # by id of the operator's value
 
-    def evaluate(self, means: Floats, centres: Floats) -> list[Floats]:
-        """Every operand at averages of shape [terms, points]: each [points]."""
+    def evaluate(
+        self, means: Floats, centres: Floats, wanted: Iterable[int] | None = None
+    ) -> dict[int, Floats]:
+        """Operands at averages of shape [terms, points], by place: each [points].
+
+        All of them unless some are named.
+        """
         points = means.shape[1]
         known: dict[int, Array] = {}
+        found: dict[int, Floats] = {}
         with np.errstate(all="ignore"):
-            values = [self._value(operand, means, centres, known) for operand in self.operands]
-        return [
-            value if value.shape == (points,) else np.broadcast_to(value, (points,)).copy()
-            for value in (np.asarray(value, dtype=np.float64) for value in values)
-        ]
+            for place in range(len(self.operands)) if wanted is None else wanted:
+                value = self._value(self.operands[place], means, centres, known)
+                if value.shape != (points,):
+                    value = np.broadcast_to(value, (points,)).copy()
+                found[place] = np.asarray(value, dtype=np.float64)
+        return found
+
+    def at_averages(self, means: Floats, centres: Floats) -> tuple[list[float], float]:
+        """Every operand at the averages [terms] themselves, and the largest magnitude on the way.
+
+        Rounding errors are measured by that.
+        """
+        known: dict[int, Array] = {}
+        column = means[:, np.newaxis]
+        with np.errstate(all="ignore"):
+            found = [
+                float(self._value(operand, column, centres, known)[..., 0])
+                for operand in self.operands
+            ]
+        met = [abs(float(centres[leaf.first])) for leaf in self.leaves.values()]
+        for array in known.values():
+            met += map(abs, array.ravel().tolist())
+        return found, max((magnitude for magnitude in met if math.isfinite(magnitude)), default=0.0)
 
     def _value(
         self, value: Value, means: Floats, centres: Floats, known: dict[int, Array]
@@ -192,17 +219,6 @@ class Functional:
             options = {key: thawed(option) for key, option in value.options}
             return kernel(value.operation)(*sizes, **options)
         return own
-
-    def largest(self, means: Floats, centres: Floats) -> float:
-        """The largest magnitude met on the way, which rounding errors are measured by."""
-        known: dict[int, Array] = {}
-        column = means.reshape(-1, 1)
-        with np.errstate(all="ignore"):
-            for operand in self.operands:
-                self._value(operand, column, centres, known)
-        found = [float(np.max(np.abs(array), initial=0.0)) for array in known.values()]
-        found += [abs(float(centres[leaf.first])) for leaf in self.leaves.values()]
-        return max((magnitude for magnitude in found if np.isfinite(magnitude)), default=0.0)
 
 
 def _crosses_a_pole(value: Value, inputs: Sequence[Array]) -> bool:

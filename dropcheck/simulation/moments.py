@@ -42,12 +42,32 @@ def middle(array: Array) -> float:
     >>> middle(np.array([99.0, 100.0, 101.0])), middle(np.array([0.0, 2.0, 4.0]))
     (100.0, 0.0)
     """
-    finite = array[np.isfinite(array)]
+    here = np.isfinite(array)
+    finite = array.ravel() if here.all() else array[here]
     if not finite.size:
         return 0.0
-    found = float(np.median(finite))
-    deviation = float(np.median(np.abs(finite - found)))
-    return 0.0 if abs(found) <= 4 * deviation else found
+    found = _median(finite)
+    deviations = np.abs(finite - found)
+    # median deviations of a quarter of it and more, told by counting where that is enough
+    below, half = np.count_nonzero(deviations < abs(found) / 4), finite.size / 2
+    if below == half:
+        near = abs(found) <= 4 * _median(deviations)
+    else:
+        near = bool(below < half)
+    return 0.0 if near else found
+
+
+def _median(array: Array) -> float:
+    """What `np.median` finds, without what else it looks for.
+
+    >>> _median(np.array([3.0, 1.0, 2.0])), _median(np.array([4.0, 1.0, 2.0, 3.0]))
+    (2.0, 2.5)
+    """
+    half = array.size // 2
+    if array.size % 2:
+        return float(np.partition(array, half)[half])
+    low, high = np.partition(array, (half - 1, half))[half - 1 : half + 1].tolist()
+    return float(low + high) / 2
 
 
 class Moments:

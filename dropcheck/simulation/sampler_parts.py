@@ -73,7 +73,7 @@ def settled(out: Array, spread: Array, value: Array | float) -> Array:
 
 def random_words(generator: np.random.Generator, count: int) -> Array:
     """At least `count` random bytes as 64-bit words, the same bytes on every machine."""
-    words = generator.integers(0, 2**64 - 1, size=-(-count // 8), dtype=np.uint64, endpoint=True)
+    words = generator.bit_generator.random_raw(-(-count // 8))
     return words.astype("<u8", copy=False)
 
 

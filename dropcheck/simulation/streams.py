@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 PROBE = 2
 PILOT = 1
 MAIN = 0
+# What SeedSequence takes as one word.
+WORD = 2**32
 
 
 def stream(seed: int, case_key: str, purpose: int, span: int) -> np.random.Generator:
@@ -24,7 +28,19 @@ def stream(seed: int, case_key: str, purpose: int, span: int) -> np.random.Gener
     >>> a == b, a == stream(0, "x", MAIN, 4).random()
     (True, False)
     """
-    digest = hashlib.blake2b(f"{seed}\n{case_key}".encode(), digest_size=32).digest()
-    words = np.frombuffer(digest, dtype="<u4").tolist()
-    sequence = np.random.SeedSequence(words, spawn_key=(purpose, span))
+    if span >= WORD:
+        sequence = np.random.SeedSequence(
+            _words(seed, case_key).tolist(), spawn_key=(purpose, span)
+        )
+    else:  # the same, without taking numbers apart that are words already
+        sequence = np.random.SeedSequence(
+            np.concatenate([_words(seed, case_key), np.array([purpose, span], dtype=np.uint32)])
+        )
     return np.random.Generator(np.random.SFC64(sequence))
+
+
+@lru_cache(maxsize=64)
+def _words(seed: int, case_key: str) -> npt.NDArray[np.uint32]:
+    """Seed and case, hashed to 256 bits."""
+    digest = hashlib.blake2b(f"{seed}\n{case_key}".encode(), digest_size=32).digest()
+    return np.frombuffer(digest, dtype="<u4").astype(np.uint32)
