@@ -30,6 +30,7 @@ FLOORS = {
     "cli": 7,
     "arguments": 6,
     "api": 7,
+    "pytest_claims": 8,
     "pytest_plugin": 8,
     "__main__": 8,
 }
@@ -48,6 +49,9 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     # the program calls those that judge
     ("verification", "judging"): None,
     ("planning", "judging"): None,
+    # what pytest imports at every start calls for the rest where it is used
+    ("pytest_plugin", "pytest_claims"): None,
+    ("pytest_claims", "pytest_plugin"): None,
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
 LIBRARIES = {
@@ -60,7 +64,7 @@ LIBRARIES = {
     "pydantic_core": ("claims.schema",),
     "typer": ("cli",),
     "rich": ("report",),
-    "pytest": ("pytest_plugin",),
+    "pytest": ("pytest_claims", "pytest_plugin"),
     "matplotlib": ("report.drawing", "report.picture", "report.curve_picture"),
 }
 # A claims file is data: nothing of these could run it, and nothing else is touched.

@@ -1,0 +1,271 @@
+"""Claims files as tests of pytest: a test a case, `claims.yaml::qk-variance[dk=512]`."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shlex
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from dropcheck.claims.reader import read_registry
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.selection import repeat_command
+from dropcheck.claims.values import format_value
+from dropcheck.cli import values
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.checks import check_registry
+from dropcheck.options import RUN_OPTIONS
+from dropcheck.pytest_plugin import FILES, KEYS
+from dropcheck.report.problems import problems_text
+from dropcheck.report.table import case_block
+from dropcheck.report.terminal import Terminal
+from dropcheck.results import CaseResult, Outcome, Settings
+
+SEED = "dropcheck_seed"
+POLICY = "dropcheck_undecided"
+MARK = "dropcheck_undecided"
+"""What the report of an undecided case bears."""
+
+Status = tuple[str, str, tuple[str, dict[str, bool]]]
+
+_Value = TypeVar("_Value")
+
+
+class ClaimsPlugin:
+    """The hooks of a session that collects claims files.
+
+    Raises:
+        UsageError: an ini key names no file, or has a value that it cannot have.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.root = config.rootpath
+        files = _files(config.getini(FILES), self.root)
+        self._resolved = {file.resolve() for file in files}
+        self._shown = ", ".join(os.path.relpath(file, self.root) for file in files)
+        policies = values.one_of(("fail", "skip", "pass"))
+        self.policy = _read(config, POLICY, policies, "fail, skip or pass") or "fail"
+        self.settings = _settings(config)
+        self.limits = _limits(config)
+        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            # where the command line names nothing, all that is configured is run
+            named = [Path(config.invocation_params.dir, one).resolve() for one in config.args]
+            config.args += [
+                str(file)
+                for file in files
+                if not any(file.resolve().is_relative_to(path) for path in named)
+            ]
+
+    def pytest_report_header(self) -> str:
+        """What is collected, and the seed that repeats it."""
+        alpha = format_value(self.settings.alpha)
+        return f"dropcheck: {self._shown}, seed {self.settings.seed}, alpha {alpha}"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of xdist the seed: a fresh one is drawn once."""
+        node.workerinput[SEED] = self.settings.seed
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> ClaimsFile | None:
+        """Collect a file that is configured."""
+        if file_path.resolve() not in self._resolved:
+            return None
+        found: ClaimsFile = ClaimsFile.from_parent(parent, path=file_path, plugin=self)
+        return found
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Mark the report of an undecided case, whatever the policy makes of it."""
+        report = yield
+        if isinstance(item, CaseItem) and item.undecided is not None and call.when == "call":
+            vars(report)[MARK] = True
+            if report.skipped:  # told with its place in the claims file, not in this one
+                path, line, _ = item.reportinfo()
+                report.longrepr = (str(path), line + 1, f"Skipped: {item.undecided}")
+        return report
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Status | None:
+        """An undecided case has a letter and a word of its own; passed over, a count too."""
+        if not getattr(report, MARK, False):
+            return None
+        category = "undecided" if report.passed else report.outcome
+        return category, "U" if report.failed else "u", ("UNDECIDED", {"yellow": True})
+
+
+class ClaimsFile(pytest.File):
+    """A claims file: its cases, or everything that is wrong with it."""
+
+    def __init__(self, *, plugin: ClaimsPlugin, **node: Any) -> None:
+        super().__init__(**node)
+        self.plugin = plugin
+
+    def collect(self) -> Iterable[CaseItem]:
+        """A test a case, in the order of the file.
+
+        Raises:
+            CollectError: with every error of the file, each at its line and column.
+        """
+        try:
+            # called as by a command that is typed where pytest was
+            registry = read_registry(
+                self.path, os.path.relpath(self.path, self.config.invocation_params.dir)
+            )
+            checked = check_registry(registry)
+            if checked.problems:
+                raise DropcheckError(checked.problems)
+        except DropcheckError as error:
+            raise self.CollectError(_told(error.problems)) from None
+        for note in checked.notes:
+            self.warn(UserWarning(f"dropcheck: {note.message}"))
+        for case in registry.expand():
+            yield CaseItem.from_parent(self, name=case_name(case), case=case, registry=registry)
+
+
+class CaseItem(pytest.Item):
+    """One case of a claim."""
+
+    parent: ClaimsFile
+
+    def __init__(self, *, case: Case, registry: Registry, **node: Any) -> None:
+        super().__init__(**node)
+        self.case = case
+        self.registry = registry
+        self.undecided: str | None = None  # why, where it is
+        self.extra_keyword_matches.update(case.claim.tags)  # for `-k`
+
+    def runtest(self) -> None:
+        """Try the case by itself; its share of the error rate is that of the whole file's.
+
+        Raises:
+            DidNotPass: it failed, or is undecided where that counts as a failure.
+            DropcheckError: it cannot be judged, which only a run could find.
+        """
+        from dropcheck.verification import verify_cases  # numpy, which collecting does without
+
+        plugin = self.parent.plugin
+
+        def repeat(case: Case) -> str:
+            command = repeat_command(case, plugin.settings.seed, self.registry.name, RUN_OPTIONS)
+            return shlex.join([*shlex.split(command), *plugin.limits])
+
+        [result] = verify_cases([self.case], plugin.settings, self.registry, repeat)
+        self.user_properties += properties(result, plugin.settings)
+        for text in result.warnings:
+            self.warn(UserWarning(f"dropcheck: {text}"))
+        if result.result is Outcome.PASS:
+            return
+        if result.result is Outcome.UNDECIDED:
+            self.undecided = f"undecided: {result.reason or result.statement}"
+            if plugin.policy == "pass":
+                return
+            if plugin.policy == "skip":
+                pytest.skip(self.undecided)
+        raise DidNotPass(result)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What a table shows of a case that did not pass; a traceback would say nothing."""
+        if isinstance(excinfo.value, DidNotPass):
+            return case_block(excinfo.value.result, Terminal()).rstrip("\n")
+        if isinstance(excinfo.value, DropcheckError):
+            return _told(excinfo.value.problems)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the claim stands, lines from 0."""
+        return self.path, (self.case.claim.location.line or 1) - 1, self.name
+
+
+class DidNotPass(Exception):  # noqa: N818 - said of a case; no user meets it
+    """A case that did not pass, with what was found."""
+
+    def __init__(self, result: CaseResult) -> None:
+        super().__init__(result.statement)
+        self.result = result
+
+
+def case_name(case: Case) -> str:
+    """A case as pytest writes one of a parametrized test: `qk-variance[dk=512]`."""
+    texts = (f"{name}={format_value(value)}" for name, value in case.parameters.items())
+    return f"{case.claim.id}[{','.join(texts)}]" if case.parameters else case.claim.id
+
+
+def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object]]:
+    """What a report keeps of a case; what is unknown is left out."""
+    found: dict[str, object] = {
+        "verdict": str(result.verdict),
+        "expect": str(result.expect),
+        "estimate": result.estimate,
+        "interval": None if result.interval is None else list(result.interval),
+        "confidence": result.confidence,
+        "guarantee": str(result.guarantee),
+        "draws": result.draws,
+        "seed": settings.seed,
+        "alpha": settings.alpha,
+    }
+    return [(name, value) for name, value in found.items() if value is not None]
+
+
+def _told(problems: Iterable[Problem]) -> str:
+    return problems_text(tuple(problems), Terminal(), counted=False).rstrip("\n")
+
+
+def _files(patterns: Iterable[str], root: Path) -> list[Path]:
+    """The files that patterns name, each once."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        # a pattern may be absolute, which Path.glob takes for an error
+        names = sorted(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207
+        files = [root / name for name in names if (root / name).is_file()]
+        if not files:
+            raise pytest.UsageError(f"{FILES}: no file fits {pattern!r} in {root}")
+        found.update(dict.fromkeys(files))
+    return list(found)
+
+
+def _read(
+    config: pytest.Config, key: str, convert: Callable[[str], _Value], accepted: str
+) -> _Value | None:
+    """The value of an ini key, by the rules of the command line; None where it is not set."""
+    text: str = config.getini(key)
+    try:
+        return convert(text) if text else None
+    except (ValueError, OverflowError):
+        raise pytest.UsageError(f"{key} cannot be {text[:100]!r}: it must be {accepted}") from None
+
+
+def _settings(config: pytest.Config) -> Settings:
+    """How cases are tried."""
+    default = Settings()
+    alpha = _read(config, "dropcheck_alpha", values.probability, "a number between 0 and 1")
+    seed = _read(config, SEED, values.seed, "a whole number, or fresh")
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is not None:
+        seed = worker.get(SEED, seed)
+    return Settings(
+        alpha=default.alpha if alpha is None else alpha,
+        seed=default.seed if seed is None else seed,
+        resolution=_read(config, "dropcheck_resolution", values.positive, "a number above 0"),
+        max_draws=_read(
+            config, "dropcheck_max_draws", values.whole(1, 2**62), "a whole number from 1 on"
+        ),
+        time_limit=_read(
+            config, "dropcheck_time_limit", values.seconds, "a time above 0, such as 10s or 500ms"
+        ),
+        threads=None if worker is None else 1,  # workers share the cores; no result depends on it
+    )
+
+
+def _limits(config: pytest.Config) -> list[str]:
+    """The ini keys that are set, as options of a command; the seed has a place of its own."""
+    given = {key: config.getini(key) for key in KEYS if key not in (SEED, POLICY)}
+    return [
+        f"--{key.removeprefix('dropcheck_').replace('_', '-')}={text}"
+        for key, text in given.items()
+        if text and text != KEYS[key][0]
+    ]
