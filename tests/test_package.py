@@ -90,7 +90,7 @@ def test_wheel_holds_nothing_but_the_package(unpacked: Path) -> None:
     tops = {path.name for path in unpacked.iterdir()}
     assert tops == {"dropcheck", f"dropcheck-{dropcheck.__version__}.dist-info"}
     kinds = {path.suffix for path in (unpacked / "dropcheck").rglob("*") if path.is_file()}
-    assert kinds == {".py", ".yaml", ".json", ".typed"}
+    assert kinds == {".py", ".yaml", ".json", ".typed", ".css", ".js"}
 
 
 def test_wheel_says_its_version_license_and_python(unpacked: Path) -> None:

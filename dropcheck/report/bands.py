@@ -179,7 +179,7 @@ def ticks(ends: tuple[float, float]) -> list[tuple[float, str]]:
     low, high = ends
     named = [(0.0, "0")]
     for power in range(int(FARTHEST)):
-        label = str(10**power) if power < 5 else f"1e{power}"
+        label = str(10**power) if power < 4 else f"1e{power}"
         named += [(power + 1.0, label), (-power - 1.0, f"-{label}")]
     return sorted((place, label) for place, label in named if low <= place <= high)
 
