@@ -39,10 +39,10 @@ def summarise(report: Report) -> Sequence[Problem]:
     named = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if not named:
         return []
-    from dropcheck.report.markdown import markdown_report, summary_only
+    from dropcheck.report.markdown import markdown_report, summary_line
 
     text = markdown_report(report)
     if len(text.encode("utf-8", "replace")) > LARGEST_SUMMARY // 2:  # others may add to it
-        text = f"The table is too long for this place.\n\n{summary_only(report)}"
+        text = f"The table is too long for this place.\n\n{summary_line(report)}\n"
     problem = append_file(Path(named), f"### dropcheck\n\n{text}\n")
     return [] if problem is None else [problem]

@@ -94,15 +94,23 @@ def _usage(error: typer.TyperException) -> Problem:
     name = getattr(error, "option_name", None)
     if hasattr(error, "possibilities"):
         near = sorted(error.possibilities or ())
-        hint = format_hint(str(name)) or (f"did you mean '{near[0]}'?" if near else None)
+        guess = f"did you mean '{near[0]}'?" if near else None
+        hint = format_hint(str(name), _command_path(error)) or guess
         return Problem(f"there is no option '{name}'", hint=hint)
     formatted = getattr(error, "format_message", error.__str__)()
-    message, _, guess = formatted.partition(". Did you mean ")
+    message, _, similar = formatted.partition(". Did you mean ")
     message = message.rstrip(".")
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "dropcheck"
-    hint = f"did you mean {guess}" if guess else f"{command} --help says what it takes"
+    hint = (
+        f"did you mean {similar}"
+        if similar
+        else f"{_command_path(error)} --help says what it takes"
+    )
     return Problem(message[:1].lower() + message[1:], hint=hint)
+
+
+def _command_path(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    return str(context.command_path) if context is not None else "dropcheck"
 
 
 def _internal(error: Exception, given: Sequence[str]) -> ExitCode:

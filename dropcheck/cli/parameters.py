@@ -227,7 +227,7 @@ def _unknown(name: str, known: list[str], selection: Selection, command: str) ->
     else:
         message = f"there is no option '{name}', and no claim has such a parameter"
     others = _having(selection.registry, bare)
-    as_format = format_hint(name)
+    as_format = format_hint(name, command)
     if as_format is not None:
         hint = as_format
     elif near:

@@ -145,10 +145,11 @@ def one_of(known: Iterable[str]) -> Callable[[str], str]:
     return convert
 
 
-def format_hint(option: str) -> str | None:
-    """The hint for the name of a format taken for an option: `--json`."""
+def format_hint(option: str, command: str) -> str | None:
+    """The hint for the name of a format taken for an option of a command: `--json`."""
     name = option.lstrip("-")
-    return f"did you mean '--format {name}'?" if name in RUN_FORMATS else None
+    known = RUN_FORMATS if command == "dropcheck run" else FORMATS
+    return f"did you mean '--format {name}'?" if name in known else None
 
 
 def listed(words: Sequence[str]) -> str:

@@ -44,14 +44,18 @@ def markdown_report(report: Report) -> str:
         _failures(report.run.cases),
         *([_errors(report.problems)] if report.problems else []),
         "\n".join(f"- warning: {text(warning)}" for warning in report.run.warnings),
-        " · ".join(text(part) for part in summary_parts(report.run)),
+        summary_line(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def summary_only(report: Report) -> str:
-    """The last line alone, for where the rest has no room."""
-    return " · ".join(text(part) for part in summary_parts(report.run)) + "\n"
+def summary_line(report: Report) -> str:
+    """The last line, which stands alone where the rest has no room."""
+    errors = numbers.plural(len(report.problems), "error")
+    if report.problems and not report.run.cases:  # nothing was tried that could be counted
+        return f"{errors} · {text(report.run.registry)}"
+    parts = [*([errors] if report.problems else []), *map(text, summary_parts(report.run))]
+    return " · ".join(parts)
 
 
 def text(written: str) -> str:
@@ -127,9 +131,9 @@ def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
         code(case.claim),
         statement(case),
         text(words.parameters(case)),
-        text(words.claimed(case)),
-        text(words.estimated(case)),
-        text(words.interval(case)),
+        words.claimed(case),  # numbers alone: brackets without a link behind them are brackets
+        words.estimated(case),
+        words.interval(case),
         numbers.count(case.draws),
         str(case.verdict),
         result if case.result is Outcome.PASS else f"**{result}**",
@@ -148,8 +152,8 @@ def _failures(cases: Sequence[CaseResult]) -> str:
 def _failure(case: CaseResult) -> str:
     lines = [
         f"- **{words.outcome(case)}** {code(words.case_name(case))}: {text(case.title)}",
-        f"  - claimed {text(words.claimed(case))}, estimated {text(words.estimated(case))}, "
-        f"interval {text(words.interval(case))}",
+        f"  - claimed {words.claimed(case)}, estimated {words.estimated(case)}, "
+        f"interval {words.interval(case)}",
         f"  - {text(words.reading(case))}",
         *([f"  - {text(case.reason)}"] if case.reason else []),
         f"  - {code(case.repeat)}",
