@@ -10,7 +10,7 @@ from dropcheck.errors import Problem
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, problem_data
 from dropcheck.report.layout import Cell, Fields, arrange
-from dropcheck.report.terminal import Terminal, one_line, render, styled
+from dropcheck.report.terminal import Terminal, line, one_line, render
 
 FIELDS = Fields(
     headings={"id": "claim", "title": "title", "document": "document", "cases": "cases"},
@@ -40,7 +40,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         f"{numbers.plural(sum(cases.values()), 'case')}, "
         f"{one_line(registry.name)}"
     )
-    return render([*arrange(rows, FIELDS, LAYOUTS, terminal), "", styled(total)], terminal)
+    return render([*arrange(rows, FIELDS, LAYOUTS, terminal), "", line(total, terminal)], terminal)
 
 
 @dataclass(frozen=True, slots=True)

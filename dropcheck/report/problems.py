@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from rich.cells import cell_len
-
 from dropcheck.errors import Location, Problem
 from dropcheck.report.numbers import plural
-from dropcheck.report.terminal import Terminal, one_line, plain
+from dropcheck.report.terminal import Terminal, cells, one_line, plain
 
 INDENT = "    "
 LONGEST = 100  # a source line longer than this is shown around its column only
@@ -77,7 +75,7 @@ def _source(text: str, column: int | None, terminal: Terminal) -> list[str]:
     at = min(max(column - 1, 0), len(text))
     shown, at = _around(text, at, max(room, 20))
     before = terminal.spell(plain(shown[:at]))
-    return [INDENT + plain(shown), INDENT + " " * cell_len(before) + "^"]
+    return [INDENT + plain(shown), INDENT + " " * cells(before) + "^"]
 
 
 def _around(text: str, at: int, room: int) -> tuple[str, int]:

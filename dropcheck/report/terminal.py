@@ -12,10 +12,11 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console, RenderableType
-from rich.text import Text
+if TYPE_CHECKING:  # plain text, which is most of what is printed to pipes, has no use for rich
+    from rich.console import RenderableType
+    from rich.text import Text
 
 # off a terminal nothing is wrapped; rich wants a number
 UNLIMITED = 100_000
@@ -126,7 +127,25 @@ def one_line(text: str) -> str:
 
 def styled(text: str, style: str = "") -> Text:
     """A user's text for rich: no markup, no emoji codes; a word too long is folded, not cut."""
+    from rich.text import Text
+
     return Text(plain(text), style=style, overflow="fold")
+
+
+def line(text: str, terminal: Terminal, style: str = "") -> RenderableType:
+    """A user's text as it stands where it fits one line of the terminal, else for rich to break."""
+    fits = terminal.width is None or cells(text) <= terminal.width
+    bare = not (style and terminal.colour) and "\n" not in text
+    return text if fits and bare else styled(text, style)
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def as_markup(text: str, longest: int = 70) -> str:
@@ -143,6 +162,19 @@ def as_markup(text: str, longest: int = 70) -> str:
 
 def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
     """The items as one string; one that is a `str` is a line that is never broken."""
+    items = list(items)
+    if all(isinstance(item, str) and "\t" not in item for item in items):
+        text = "".join(f"{plain(item)}\n" for item in items if isinstance(item, str))
+    else:
+        text = _by_rich(items, terminal)
+    lines = (line.rstrip() for line in text.splitlines())
+    return terminal.spell("".join(f"{line}\n" for line in lines))
+
+
+def _by_rich(items: Iterable[RenderableType], terminal: Terminal) -> str:
+    from rich.console import Console
+    from rich.text import Text
+
     buffer = io.StringIO()
     console = Console(
         file=buffer,
@@ -161,5 +193,4 @@ def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
             console.print(Text(plain(item)), soft_wrap=True)
         else:
             console.print(item, crop=False)
-    lines = (line.rstrip() for line in buffer.getvalue().splitlines())
-    return terminal.spell("".join(f"{line}\n" for line in lines))
+    return buffer.getvalue()
