@@ -61,6 +61,12 @@ def _mutate() -> Loaded:
     return mutate, PlainCommand
 
 
+def _init() -> Loaded:
+    from dropcheck.cli.init import init
+
+    return init, PlainCommand
+
+
 def _schema() -> Loaded:
     from dropcheck.cli.schema import schema
 
@@ -79,6 +85,7 @@ COMMANDS: dict[str, tuple[str, Callable[[], Loaded]]] = {
     "check": ("Read claims files and report every error in them; simulate nothing.", _check),
     "audit": ("Measure how often verdicts are wrong, on claims whose truth is known.", _audit),
     "mutate": ("Plant errors in claims, and see that each is refuted.", _mutate),
+    "init": ("Write a claims file to begin with, which passes.", _init),
     "schema": (
         "Print the JSON Schema of a claims file (draft-07), for editors and other tools.",
         _schema,

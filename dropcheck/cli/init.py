@@ -15,17 +15,21 @@ from dropcheck.errors import DropcheckError, Location, Problem
 
 
 def init(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The claims file to write.", show_default=True)
-    ] = Path("claims.yaml"),
+    name: Annotated[
+        str, typer.Argument(metavar="FILE", help="The claims file to write.", show_default=True)
+    ] = "claims.yaml",
     force: Annotated[
         bool, typer.Option("--force", help="Write the file also where there is one already.")
     ] = False,
 ) -> None:
-    """Write a claims file to begin with, which passes, and the schema for editors beside it."""
+    """Write a claims file to begin with, which passes.
+
+    The schema that its first line names, for editors, is written beside it.
+    """
     from dropcheck.claims.json_schema import FILE_NAME
     from dropcheck.cli.schema import schema_text
 
+    file = Path(name)
     beside = file.parent / FILE_NAME
     _refuse(file, beside, force=force)
     for path, text in ((file, starter()), (beside, schema_text())):
