@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+SELECTION = "dropcheck.selection"  # where the context of a command keeps what was found
+
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from dropcheck.claims.registry import Registry
+from dropcheck.cli.arguments import SELECTION
 from dropcheck.cli.values import FORMATS, RUN_FORMATS
 from dropcheck.errors import DropcheckError
 
@@ -12,6 +13,9 @@ from dropcheck.errors import DropcheckError
 def _registry(context: typer.Context) -> Registry | None:
     from dropcheck.claims.reader import load_registry
 
+    read = getattr(context.meta.get(SELECTION), "registry", None)
+    if isinstance(read, Registry):  # for the parameters of the claims that are there already
+        return read
     file = context.params.get("file")
     try:
         return load_registry(file if isinstance(file, str) else None)

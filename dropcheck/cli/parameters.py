@@ -17,13 +17,12 @@ import typer
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.claims.values import format_value
-from dropcheck.cli.arguments import Glimpse, glimpse
+from dropcheck.cli.arguments import SELECTION, Glimpse, glimpse
 from dropcheck.cli.commands import PlainCommand, make, plainly
 from dropcheck.cli.values import format_hint
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS
 
-_META = "dropcheck.selection"  # where the context keeps what was found
 SECTION = "Parameters of the selected claims"
 SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
 SHOWN_VALUES = 8  # of one grid
@@ -47,7 +46,7 @@ class Selection:
 
 def selection_of(context: Any) -> Selection:
     """The selection that belongs to a context of such a command."""
-    found = context.meta.get(_META)
+    found = context.meta.get(SELECTION)
     return found if isinstance(found, Selection) else Selection()
 
 
@@ -56,7 +55,7 @@ class RunCommand(PlainCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Look for the claims first, then read the arguments with their parameters as options."""
-        selection = ctx.meta[_META] = Selection()
+        selection = ctx.meta[SELECTION] = Selection()
         found = glimpse(args, self._takes_value())
         try:
             _select(selection, found, lenient=ctx.resilient_parsing)
@@ -110,10 +109,12 @@ class RunCommand(PlainCommand):
 
 
 def _select(selection: Selection, found: Glimpse, *, lenient: bool) -> None:
+    patterns, tags = found.positional, found.of("--tag")
+    if lenient and not patterns:  # in completion, where no claim stands yet that has options
+        return
     from dropcheck.claims.reader import load_registry
     from dropcheck.claims.selection import select_claims
 
-    patterns, tags = found.positional, found.of("--tag")
     files = found.of("--file", "-f")
     registry = load_registry(files[-1] if files else None)
     selection.registry = registry

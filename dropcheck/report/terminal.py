@@ -154,10 +154,13 @@ def as_markup(text: str, longest: int = 70) -> str:
     They are shortened, for typer would break them over lines, and a shell takes a second line for
     another word to offer.
     """
+    text = one_line(text)
+    text = text if len(text) <= longest else text[: longest - 3].rstrip() + "..."
+    if "[" not in text and "\\" not in text:
+        return text
     from rich.markup import escape
 
-    text = one_line(text)
-    return escape(text if len(text) <= longest else text[: longest - 3].rstrip() + "...")
+    return escape(text)
 
 
 def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
