@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import unittest
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -160,7 +159,9 @@ def verify(
     for text in (*notes, *result.warnings):
         warnings.warn(f"dropcheck: {text.removeprefix(f'{ID}: ')}", stacklevel=2)
     if result.result is Outcome.UNDECIDED and undecided == "skip":
-        raise unittest.SkipTest(f"undecided: {result.statement}")  # what any runner understands
+        from unittest import SkipTest  # which every test runner understands
+
+        raise SkipTest(f"undecided: {result.reason or result.statement}")
     failed = result.result is Outcome.FAIL
     if failed or (result.result is Outcome.UNDECIDED and undecided == "fail"):
         raise ClaimFailedError(_failure(result), result)
