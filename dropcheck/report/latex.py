@@ -80,13 +80,20 @@ def claim_latex(claim: Claim) -> str:
 
 
 def vectors(model: Iterable[ModelLine]) -> frozenset[str]:
-    """The names that are drawn with a shape of one size: their products are inner ones."""
-    return frozenset(
-        name.name
-        for line in model
-        if line.drawn and isinstance(line.right, Subscript) and len(line.right.index) == 1
-        for name in line.names
-    )
+    """The names that plainly have one axis: a product with one of them on its left is inner."""
+    return frozenset(name.name for line in model if _is_vector(line) for name in line.names)
+
+
+def _is_vector(line: ModelLine) -> bool:
+    match line.right:
+        case Subscript(index=index):
+            return line.drawn and len(index) == 1
+        case Array(items=items):
+            return not any(isinstance(item, Array) for item in items)
+        case Call(name=name):
+            return name in ("arange", "linspace")
+        case _:
+            return False
 
 
 def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
