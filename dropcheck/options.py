@@ -23,6 +23,7 @@ RUN_OPTIONS = frozenset(
         "no_crossing",
         "no_progress",
         "output",
+        "plot",
         "quiet",
         "resolution",
         "seed",

@@ -26,6 +26,7 @@ class Reporting:
     quiet: bool = False
     verbose: bool = False
     math: bool = False
+    plot: bool = False
     progress: bool = True
 
 
@@ -98,12 +99,14 @@ def try_cases(
     shown = reporting.progress and not reporting.quiet and interactive()
     try:
         with (
-            progress(len(cases), shown) as advance,
-            closing(_generator(verify_cases(cases, settings, registry))) as results,
+            progress(len(cases), shown, settings.time_limit) as tally,
+            closing(
+                _generator(verify_cases(cases, settings, registry, watch=tally.drew))
+            ) as results,
         ):
             for case in results:
                 done.append(replace(case, repeat=again.get(_key(case), case.repeat)))
-                advance(case.claim)
+                tally(case.claim, case.draws)
                 if settings.fail_fast and case.result is Outcome.FAIL:
                     break
     except KeyboardInterrupt:

@@ -73,6 +73,12 @@ def run(  # one argument an option: this is the list that `--help` shows
     math: Annotated[
         bool, typer.Option("--math", help="In Markdown, write statements as LaTeX.")
     ] = False,
+    plot: Annotated[
+        bool,
+        typer.Option(
+            "--plot", help="Plot a sweep: here, and in the .svg or .png file that -o names."
+        ),
+    ] = False,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="Print what did not pass and the summary, no more."),
@@ -101,7 +107,7 @@ def run(  # one argument an option: this is the list that `--help` shows
     """
     from dropcheck.claims.reader import load_registry
     from dropcheck.cli.last_failed import remember, rerun
-    from dropcheck.report.formats import see_that_they_can_be_made
+    from dropcheck.report.formats import PICTURES, see_that_they_can_be_made
 
     selection = selection_of(ctx)
     read = Reader()
@@ -121,6 +127,11 @@ def run(  # one argument an option: this is the list that `--help` shows
     if math and chosen != "markdown" and not any(path.suffix.lower() == ".md" for path in outputs):
         hint = "add '--format markdown', or '-o FILE.md'"
         read.problems.append(Problem("option '--math' is of use in Markdown only", hint=hint))
+    if plot and chosen != "table" and not any(path.suffix.lower() in PICTURES for path in outputs):
+        hint = "add '-o FILE.svg', or leave '--format' out"
+        read.problems.append(
+            Problem("option '--plot' draws above the table, or in a file", hint=hint)
+        )
     read.finish()
     see_that_they_can_be_made(outputs)
     reporting = Reporting(
@@ -129,6 +140,7 @@ def run(  # one argument an option: this is the list that `--help` shows
         quiet=quiet,
         verbose=verbose,
         math=math,
+        plot=plot,
         progress=not no_progress,
     )
     overrides = values.assignments(assign or (), selection.overrides, selection.names)
@@ -140,6 +152,10 @@ def run(  # one argument an option: this is the list that `--help` shows
         again = rerun(cases, registry, settings.max_memory, swept=bool(overrides))
         cases = again.cases
         complain([Problem(again.note)], "note")
+    if plot:
+        from dropcheck.report.curve import require_sweep
+
+        require_sweep(cases)
     limits = {
         "--alpha": alpha,
         "--resolution": resolution,

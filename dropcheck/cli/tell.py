@@ -37,6 +37,7 @@ def tell(
         verbose=reporting.verbose,
         quiet=reporting.quiet,
         math=reporting.math,
+        plot=reporting.plot,
         started=datetime.now(UTC) - timedelta(seconds=result.seconds),
         workspace=actions.workspace(),
     )

@@ -37,6 +37,7 @@ class Panel:
     claim: str
     statement: str
     parameter: str
+    along: str  # those that the axis determines: "low, high"
     held: str  # the values of the others: "x=2, law=normal(0, 1)"
     numeric: bool
     points: tuple[Point, ...]
@@ -45,7 +46,8 @@ class Panel:
     def heading(self) -> str:
         """What is plotted, in one line."""
         held = f", at {self.held}" if self.held else ""
-        return f"{quantity(self.statement)} against {self.parameter}{held}"
+        along = f" and {self.along} with it" if self.along else ""
+        return f"{quantity(self.statement)} against {self.parameter}{along}{held}"
 
     @property
     def across(self) -> Axis:
@@ -126,11 +128,15 @@ def panels(run: RunResult) -> tuple[Panel, ...]:
         groups: dict[tuple[Value | None, ...], list[CaseResult]] = {}
         for case in cases:
             groups.setdefault(tuple(case.parameters.get(name) for name in apart), []).append(case)
-        found += [_panel(group, parameter, [*apart, *held]) for group in groups.values()]
+        shown = [*apart, *held]
+        along = [name for name in _names(rows) if name not in (parameter, *shown)]
+        found += [_panel(group, parameter, along, shown) for group in groups.values()]
     return tuple(found)
 
 
-def _panel(cases: Sequence[CaseResult], parameter: str, shown: Sequence[str]) -> Panel:
+def _panel(
+    cases: Sequence[CaseResult], parameter: str, along: Sequence[str], shown: Sequence[str]
+) -> Panel:
     values = [case.parameters[parameter] for case in cases if parameter in case.parameters]
     numeric = not any(isinstance(value, str) for value in values)
     order = {value: index + 1.0 for index, value in enumerate(dict.fromkeys(values))}
@@ -146,7 +152,9 @@ def _panel(cases: Sequence[CaseResult], parameter: str, shown: Sequence[str]) ->
         if name in shown
     )
     points.sort(key=lambda point: point.place)
-    return Panel(first.claim, first.statement, parameter, held, numeric, tuple(points))
+    return Panel(
+        first.claim, first.statement, parameter, ", ".join(along), held, numeric, tuple(points)
+    )
 
 
 def _place(value: Value, order: Mapping[Value, float], *, numeric: bool) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Problem
@@ -34,6 +34,7 @@ class Report:
     verbose: bool = False
     quiet: bool = False
     math: bool = False
+    plot: bool = False
     started: datetime | None = None
     workspace: Path | None = None
 
@@ -62,7 +63,13 @@ def _table(report: Report) -> str:
     from dropcheck.report.terminal import Terminal
 
     terminal = report.terminal or Terminal()
-    return run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
+    table = run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
+    if not report.plot:
+        return table
+    from dropcheck.report.terminal_plot import terminal_plot
+
+    # above the table, so that the summary stays the last line
+    return terminal_plot(report.run, report.registry, terminal) + table
 
 
 def _json(report: Report) -> str:
@@ -102,15 +109,22 @@ def _html(report: Report) -> str:
 
 
 def _svg(report: Report) -> bytes:
-    from dropcheck.report.picture import picture
-
-    return picture(report.run, report.registry, "svg")
+    return _picture(report, "svg")
 
 
 def _png(report: Report) -> bytes:
+    return _picture(report, "png")
+
+
+def _picture(report: Report, kind: Literal["svg", "png"]) -> bytes:
+    """The curves of a sweep where they are asked for, and otherwise every case as an interval."""
+    if report.plot:
+        from dropcheck.report.curve_picture import curve_picture
+
+        return curve_picture(report.run, report.registry, kind)
     from dropcheck.report.picture import picture
 
-    return picture(report.run, report.registry, "png")
+    return picture(report.run, report.registry, kind)
 
 
 # what stands on standard output, where errors are left to standard error

@@ -171,10 +171,11 @@ def _intervals(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> N
                 shape = "|" if ends[0] <= end <= ends[1] else "<" if end < 0 else ">"
                 axes.plot([x], [y], marker=shape, ms=5.5, color=colour, zorder=2)
         if placed.estimate is not None and ends[0] <= placed.estimate <= ends[1]:
-            axes.plot([placed.estimate], [y], zorder=3, **_marker(placed.case.verdict))
+            axes.plot([placed.estimate], [y], zorder=3, **marker(placed.case.verdict))
 
 
-def _marker(verdict: Verdict) -> dict[str, Any]:
+def marker(verdict: Verdict) -> dict[str, Any]:
+    """A verdict's mark as matplotlib's words for it."""
     mark = MARKS[verdict]
     hollow = verdict is Verdict.INCONCLUSIVE
     return {
@@ -241,4 +242,4 @@ def _legend(figure: Figure, rows: Sequence[_Row], top: float, middle: float) -> 
 
 
 def _marker_and_line(verdict: Verdict) -> dict[str, Any]:
-    return {**_marker(verdict), "linestyle": "-"}
+    return {**marker(verdict), "linestyle": "-"}
