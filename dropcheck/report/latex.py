@@ -165,7 +165,8 @@ class _Writer:
     def base(self, node: Node) -> str:
         """What an index or a power is set on; one that bears such already is held together."""
         text = self.within(node, _ATOM)
-        return f"{{{text}}}" if "_" in text or "^" in text else text
+        bears = ("_" in text or "^" in text) and not text.endswith(")")
+        return f"{{{text}}}" if bears else text
 
     def listed(self, nodes: Iterable[Node]) -> str:
         return ", ".join(self.text(node) for node in nodes)

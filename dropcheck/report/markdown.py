@@ -69,18 +69,18 @@ def text(written: str) -> str:
 
 
 def code(written: str) -> str:
-    r"""A user's text as code, in a cell of a table too.
+    r"""A user's text as code, in a cell of a table and elsewhere.
 
     >>> code("P(x > 3) >= 0.9"), code("a|b")
-    ('`P(x > 3) >= 0.9`', '`a\\|b`')
+    ('`P(x > 3) >= 0.9`', '<code>a&#124;b</code>')
     """
     shown = one_line(written)
     if not shown:
         return ""
-    if "`" in shown or "\\" in shown:  # no fence and no escape holds for all of these
+    if set(shown) & set("`\\|"):  # a fence ends at the one, and what escapes the others differs
         inner = "".join(c if c.isalnum() or c in " ." else f"&#{ord(c)};" for c in shown)
         return f"<code>{inner}</code>"
-    return "`" + shown.replace("|", "\\|") + "`"
+    return f"`{shown}`"
 
 
 def _in_code(case: CaseResult) -> str:
