@@ -1,0 +1,289 @@
+"""`dropcheck.verify`: an assertion that says what was found, and errors that say where."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dropcheck
+from dropcheck import ClaimFailedError, InvalidClaimError, verify
+from dropcheck.results import CaseResult, Outcome, Verdict
+
+pytest_plugins = ["pytester"]
+
+DROPOUT = """
+    x ~ law            # whatever goes in
+    m ~ bernoulli(1 - p)
+    y = m * x / (1 - p)
+"""
+
+
+# ---- what is returned and raised -----------------------------------------------------------------
+
+
+def test_true_claim_returns_its_result() -> None:
+    found = verify("E(y) == mu", model=DROPOUT, law="normal(1, 2)", p=0.3, mu=1.0)
+    assert isinstance(found, CaseResult)
+    assert (found.verdict, found.result) == (Verdict.VERIFIED, Outcome.PASS)
+    assert found.parameters == {"law": "normal(1, 2)", "p": 0.3, "mu": 1.0}
+    assert found.estimate == pytest.approx(1, abs=0.02)
+
+
+def test_false_claim_raises_an_assertion_with_the_result() -> None:
+    with pytest.raises(AssertionError) as caught:
+        verify("E(y) == mu", model=DROPOUT, law="normal(1, 2)", p=0.3, mu=1.1)
+    assert isinstance(caught.value, ClaimFailedError)
+    assert caught.value.result.verdict is Verdict.REFUTED
+
+
+def test_failure_is_told_as_below_a_table() -> None:
+    with pytest.raises(ClaimFailedError) as caught:
+        verify("a + 1 == 4", a=2)
+    line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+    place = f"tests/test_api.py:{line}"
+    said = str(caught.value).replace(__file__, "tests/test_api.py")
+    assert said == (
+        "FAIL  claim  a=2\n"
+        "  statement  a + 1 == 4\n"
+        "  claimed    4\n"
+        "  estimated  3, interval [3, 3], confidence 1 - 1e-6, no draws needed\n"
+        "  distance   1 below, 25% of the scale\n"
+        "  verdict    refuted, expected verified\n"
+        "  reading    false as stated: the interval misses what is claimed\n"
+        f"  where      {place}\n"
+        "  repeat     dropcheck.verify('a + 1 == 4', a=2, seed=0)"
+    )
+
+
+def test_failure_can_go_to_another_process() -> None:
+    with pytest.raises(ClaimFailedError) as caught:
+        verify("1 == 2")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert again.result == caught.value.result
+
+
+def test_claim_expected_to_be_refuted_passes_by_being_refuted() -> None:
+    found = verify("Std(m) == 0.6", model="m ~ bernoulli(0.5)", expect="refuted")
+    assert (found.verdict, found.result) == (Verdict.REFUTED, Outcome.PASS)
+
+
+def test_claim_expected_to_be_refuted_fails_by_being_verified() -> None:
+    with pytest.raises(ClaimFailedError, match="verified, expected refuted"):
+        verify("Std(m) == 0.5", model="m ~ bernoulli(0.5)", expect="refuted")
+
+
+FEW: dict[str, Any] = {"model": "x ~ normal(0, 1)", "max_draws": 2000}
+
+
+def test_undecided_claim_raises() -> None:
+    with pytest.raises(ClaimFailedError, match=r"^undecided  claim\n") as caught:
+        verify("E(x) == 0", **FEW)
+    assert caught.value.result.result is Outcome.UNDECIDED
+    assert "(max_draws=" in str(caught.value)
+    assert "--" not in str(caught.value)
+
+
+def test_undecided_claim_may_be_skipped() -> None:
+    with pytest.raises(unittest.SkipTest, match=r"^undecided: "):
+        verify("E(x) == 0", undecided="skip", **FEW)
+
+
+def test_undecided_claim_may_pass() -> None:
+    assert verify("E(x) == 0", undecided="pass", **FEW).verdict is Verdict.INCONCLUSIVE
+
+
+def test_refuted_claim_raises_whatever_undecided_ones_do() -> None:
+    with pytest.raises(ClaimFailedError):
+        verify("E(x) == 2", undecided="pass", **FEW)
+
+
+def test_repeat_is_a_call_that_gives_the_same_numbers() -> None:
+    first = verify("E(y) == mu", model=DROPOUT, parameters={"law": "normal(1, 2)"}, p=0.3, mu=1.0,
+                   alpha=1e-4, seed=3, resolution=0.02)  # fmt: skip
+    again = eval(first.repeat, {"dropcheck": dropcheck})
+    assert (again.estimate, again.interval) == (first.estimate, first.interval)
+    assert first.estimate != verify("E(y) == mu", model=DROPOUT, law="normal(1, 2)", p=0.3,
+                                    mu=1.0).estimate  # fmt: skip
+
+
+# ---- parameters and options ----------------------------------------------------------------------
+
+
+def test_parameter_named_like_an_option_goes_into_the_mapping() -> None:
+    found = verify("alpha + seed == 3", parameters={"alpha": 1, "seed": 2}, alpha=0.01)
+    assert found.confidence == 0.99
+    assert "parameters={'alpha': 1, 'seed': 2}" in found.repeat
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), np.array(2.0), "2", "4/2"])
+def test_number_in_any_form(value: Any) -> None:
+    assert verify("a == 2", a=value).parameters == {"a": 2.0}
+
+
+def test_resolution_decides_what_is_seen() -> None:
+    model = "x ~ normal(0, 1)"
+    assert verify("Var(x) == 1.02", model=model, within=0.1).verdict is Verdict.VERIFIED
+    with pytest.raises(ClaimFailedError):
+        verify("Var(x) == 1.02", model=model, resolution=0.005)
+
+
+def test_tolerance_is_part_of_the_claim() -> None:
+    assert verify("a == 1.04", a=1, tolerance=0.05).verdict is Verdict.VERIFIED
+    with pytest.raises(ClaimFailedError):
+        verify("a == 1.06", a=1, tolerance=0.05)
+
+
+def test_time_limit_ends_the_run() -> None:
+    found = verify(
+        "E(x) == 0", model="x ~ normal(0, 1)", within=1e-9, time_limit=0.2, undecided="pass"
+    )
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "claim no text": ({"claim": 3}, "the claim is text, and not a value of type 'int'"),
+    "model no text": ({"model": print}, "'model' is text, and not a value of type"),
+    "alpha": ({"alpha": 2}, "option 'alpha' cannot be 2: it must be a number between 0 and 1"),
+    "alpha none": ({"alpha": None}, "option 'alpha' cannot be None"),
+    "alpha text": ({"alpha": "0.1"}, "option 'alpha' cannot be '0.1'"),
+    "seed": ({"seed": -1}, "option 'seed' cannot be -1"),
+    "seed no whole number": ({"seed": 1.5}, "option 'seed' cannot be 1.5"),
+    "max_draws": ({"max_draws": 0}, "option 'max_draws' cannot be 0"),
+    "truth": ({"max_draws": True}, "option 'max_draws' cannot be True"),
+    "nan": ({"time_limit": float("nan")}, "option 'time_limit' cannot be nan"),
+    "expect": ({"expect": "true"}, "'expect' cannot be 'true': it must be 'verified' or 'refuted'"),
+    "undecided": ({"undecided": "maybe"}, "it must be 'fail', 'skip' or 'pass'"),
+    "both": ({"within": 1, "resolution": 1}, "both 'resolution' and 'within' are given"),
+    "value": ({"a": [1]}, "the parameter 'a' must be a number or a law, and is a value of type"),
+    "value text": ({"a": "two"}, "'a' must be a number or a law, and 'two' is neither"),
+    "value infinite": ({"a": float("inf")}, "the parameter 'a' must be a finite number"),
+    "value truth": ({"a": True}, "the parameter 'a' must be a number or a law, and is a truth"),
+    "slip of an option": ({"alpa": []}, "was the option 'alpha' meant?"),
+    "name": ({"parameters": {"a b": 1}}, "the parameter 'a b' is no name"),
+    "keyword": ({"parameters": {"if": 1}}, "the parameter 'if' is a word of the language"),
+    "constant": ({"pi": 3}, "'pi' is a constant of the language"),
+    "twice": ({"parameters": {"a": 1}, "a": 2}, "the parameter 'a' is given twice"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_argument_is_told(bad: str) -> None:
+    arguments, message = BAD[bad]
+    given: dict[str, Any] = {"claim": "1 == 1", **arguments}
+    with pytest.raises(InvalidClaimError) as caught:
+        verify(given.pop("claim"), **given)
+    assert message in str(caught.value)
+
+
+# ---- errors in the texts -------------------------------------------------------------------------
+
+
+def test_every_error_of_the_texts_is_told_where_it_stands() -> None:
+    with pytest.raises(ValueError, match="is not a law") as caught:
+        verify("E(z) == mu", model="\n    y ~ bernouli(p)\n", p=0.3)
+    assert isinstance(caught.value, dropcheck.DropcheckError)
+    assert str(caught.value) == (
+        "model:2:9: 'bernouli' is not a law\n        y ~ bernouli(p)\n            ^\n".replace(
+            "        y", "    y"
+        ).replace("            ^", "        ^")
+        + "    hint: did you mean 'bernoulli'?\n"
+        "claim:1:3: 'z' is not defined\n"
+        "    E(z) == mu\n"
+        "      ^\n"
+        "    hint: define it in 'model' or 'parameters'; names defined here: p, y\n"
+        "claim:1:9: 'mu' is not defined\n"
+        "    E(z) == mu\n"
+        "            ^\n"
+        "    hint: define it in 'model' or 'parameters'; names defined here: p, y"
+    )
+
+
+def test_error_that_only_a_run_can_find_is_told() -> None:
+    with pytest.raises(InvalidClaimError, match="NaN or infinite on every draw"):
+        verify("E(log(-x)) == 0", model="x ~ uniform(1, 2)")
+
+
+def test_value_out_of_a_laws_domain_is_told() -> None:
+    with pytest.raises(InvalidClaimError, match="bernoulli: p"):
+        verify("E(m) == p", model="m ~ bernoulli(p)", p=1.5)
+
+
+@pytest.mark.parametrize("text", ["", "\x1b[31m", "x" * 100_000, "\u202e1 == 1", "1 == 1\x00"])
+def test_hostile_text_is_an_error_and_never_obeyed(text: str) -> None:
+    with pytest.raises(InvalidClaimError) as caught:
+        verify(text)
+    assert not set(str(caught.value)) & {"\x1b", "\u202e", "\x00"}
+    assert len(str(caught.value)) < 1000
+
+
+def test_unused_parameter_is_a_warning_at_the_call() -> None:
+    with pytest.warns(UserWarning, match="dropcheck: the parameter 'a' of claim is not used") as w:
+        verify("1 == 1", a=2)
+    assert w[0].filename == __file__
+
+
+# ---- the package ---------------------------------------------------------------------------------
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    probe = (
+        "import sys; before = set(sys.modules); import dropcheck; "
+        "print(sorted(set(sys.modules) - before)); dropcheck.verify; print('numpy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines() == ["['__future__', 'dropcheck']", "False"]
+
+
+def test_package_offers_its_names_and_no_others() -> None:
+    offered = {name: getattr(dropcheck, name) for name in dropcheck.__all__}
+    assert offered["verify"] is verify
+    assert set(dropcheck.__all__) <= set(dir(dropcheck))
+    with pytest.raises(AttributeError, match="has no attribute 'verfy'"):
+        dropcheck.verfy  # type: ignore[attr-defined] # noqa: B018
+
+
+TESTS = """
+import dropcheck
+
+def holds(claim, **more):
+    return dropcheck.verify(claim, **more)
+
+def test_true():
+    dropcheck.verify("1 == 1")
+
+def test_false():
+    dropcheck.verify("1 == 2")
+
+def test_undecided():
+    dropcheck.verify("E(x) == 0", model="x ~ normal(0, 1)", max_draws=2000, undecided="skip")
+
+def test_bad():
+    dropcheck.verify("1 = 2")
+"""
+
+
+def test_under_pytest_the_traceback_ends_at_the_tests_own_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TESTS)
+    found = pytester.runpytest()
+    found.assert_outcomes(passed=1, failed=2, skipped=1)
+    found.stdout.fnmatch_lines(
+        [
+            '>       dropcheck.verify("1 == 2")',
+            "E       dropcheck.api.ClaimFailedError: FAIL  claim",
+            "E         statement  1 == 2",
+            '>       dropcheck.verify("1 = 2")',
+            "E       dropcheck.api.InvalidClaimError: claim:1:3: *",
+        ]
+    )
+    found.stdout.no_fnmatch_line("*checked_options*")
+    found.stdout.no_fnmatch_line("*raise ClaimFailedError*")
