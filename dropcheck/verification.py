@@ -33,6 +33,7 @@ def verify_cases(
     registry: Registry,
     repeat: Repeat | None = None,
     clock: Clock = time.perf_counter,
+    watch: Callable[[int], None] = lambda _: None,
 ) -> Iterator[CaseResult]:
     """Judge cases, each yielded as soon as all before it are done.
 
@@ -47,6 +48,7 @@ def verify_cases(
         registry: the registry that the error rate is divided over.
         repeat: writes the command that repeats a case; by default one without a file.
         clock: what a time limit is measured by.
+        watch: told of draws as they come in, where they are made by threads of this process.
 
     Raises:
         DropcheckError: after the last case, with what only a run could find: a quantity that is
@@ -71,7 +73,9 @@ def verify_cases(
         return repeat_command(case, settings.seed)
 
     def starter(case: Case) -> Callable[[], Judge[_Judged]]:
-        return lambda: _guarded(judge(case, settings, alpha, repeat or by_default, deadline))
+        return lambda: _guarded(
+            _watched(judge(case, settings, alpha, repeat or by_default, deadline), watch)
+        )
 
     held: dict[int, _Judged] = {}
     problems: list[Problem] = []
@@ -106,6 +110,23 @@ def _driven(
     if not deadline.limited and worth_processes(len(judges), threads):
         return drive_in_processes(judges, threads)
     return drive(judges, threads, deadline)
+
+
+def _watched(judged: Judge[CaseResult], watch: Callable[[int], None]) -> Judge[CaseResult]:
+    """The same judge, its draws counted as they come in."""
+    try:
+        request = next(judged)
+        while True:
+            try:
+                sums = yield request
+            except DropcheckError as error:
+                request = judged.throw(error)
+            else:
+                watch(request.count * request.program.span_draws)
+                request = judged.send(sums)
+    except StopIteration as stop:
+        found: CaseResult = stop.value
+        return found
 
 
 def _guarded(judged: Judge[CaseResult]) -> Judge[_Judged]:

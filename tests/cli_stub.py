@@ -85,7 +85,9 @@ def judged(case: Case, settings: Settings) -> CaseResult:
     )
 
 
-def stub(cases: Sequence[Case], settings: Settings, registry: Registry) -> Iterator[CaseResult]:
+def stub(
+    cases: Sequence[Case], settings: Settings, registry: Registry, **_: Any
+) -> Iterator[CaseResult]:
     """Judge by the first tag; the claim that errs does so once the rest are done."""
     assert registry.claims
     erring = [case for case in cases if case.claim.tags[0] == "errs"]

@@ -70,7 +70,7 @@ def test_an_error_on_the_way_outranks_a_failure_and_loses_no_result(
 
 
 def test_an_interruption_prints_what_was_finished(cli: Cli, verify: Any) -> None:
-    def interrupted(*arguments: Any) -> Iterator[CaseResult]:
+    def interrupted(*arguments: Any, **_: Any) -> Iterator[CaseResult]:
         results = stub(*arguments)
         yield next(results)
         raise KeyboardInterrupt
@@ -87,7 +87,7 @@ def test_an_interruption_prints_what_was_finished(cli: Cli, verify: Any) -> None
 def test_an_internal_error_is_3_and_asks_for_a_report(
     cli: Cli, verify: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*arguments: Any) -> Iterator[CaseResult]:
+    def broken(*arguments: Any, **_: Any) -> Iterator[CaseResult]:
         raise ZeroDivisionError("a slip")
 
     verify.verify_cases = broken
@@ -243,7 +243,7 @@ def test_times_read_as_people_write_them(text: str, seconds: float) -> None:
 def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
     seen: list[Settings] = []
 
-    def spy(cases: Any, settings: Settings, registry: Any) -> Iterator[CaseResult]:
+    def spy(cases: Any, settings: Settings, registry: Any, **_: Any) -> Iterator[CaseResult]:
         seen.append(settings)
         return stub(cases, settings, registry)
 
