@@ -13,7 +13,6 @@ from typing import Any
 
 from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, shown
 from dropcheck.claims.source import Position, Source, forbidden
-from dropcheck.claims.syntax_errors import explain
 from dropcheck.errors import DropcheckError, Problem
 
 DEEPEST = 20  # the format itself needs five levels
@@ -36,6 +35,8 @@ def compose(source: Source) -> tuple[Node | None, list[Problem]]:
     try:
         return composer.document(), composer.problems
     except yaml.MarkedYAMLError as error:
+        from dropcheck.claims.syntax_errors import explain
+
         raise DropcheckError([*composer.problems, explain(error, source)]) from None
 
 
@@ -43,21 +44,23 @@ class _Composer:
     """Events in, nodes out; `problems` gathers what does not stop the reading."""
 
     def __init__(self, source: Source, loader: Any) -> None:
-        self.source = source
-        self.loader = loader
-        self.problems: list[Problem] = []
-        self.count = 0
-
-    def document(self) -> Node | None:
         import yaml
 
+        self.source = source
+        self.loader = loader
+        self.events: Any = yaml.events
+        self.problems: list[Problem] = []
+        self.count = 0
+        self._values: dict[tuple[str, bool], Any] = {}  # of plain scalars: most are keys that come again
+
+    def document(self) -> Node | None:
         self.loader.get_event()  # the start of the stream
-        if self.loader.check_event(yaml.StreamEndEvent):
+        if self.loader.check_event(self.events.StreamEndEvent):
             return None
         self.loader.get_event()  # the start of the document
         node = self._node(self.loader.get_event(), 0)
         self.loader.get_event()  # its end
-        if not self.loader.check_event(yaml.StreamEndEvent):
+        if not self.loader.check_event(self.events.StreamEndEvent):
             self._report(
                 _start(self.loader.peek_event()),
                 "the file holds more than one YAML document",
@@ -75,13 +78,14 @@ class _Composer:
         return DropcheckError(self.problems)
 
     def _node(self, event: Any, depth: int) -> Node:
-        import yaml
-
-        start = _start(event)
         self.count += 1
         if self.count > MOST_NODES:
-            raise self._stop(start, f"the file holds more than {MOST_NODES:,} entries")
-        if isinstance(event, yaml.AliasEvent):
+            raise self._stop(_start(event), f"the file holds more than {MOST_NODES:,} entries")
+        kind = type(event)
+        if kind is self.events.ScalarEvent and event.anchor is None and event.tag is None:
+            return self._scalar(event)
+        start = _start(event)
+        if kind is self.events.AliasEvent:
             hint = "write the value out: aliases and anchors are not part of the format"
             self._report(start, f"'*{event.anchor}' is an alias", hint)
             return Broken(start)
@@ -97,38 +101,30 @@ class _Composer:
         return node
 
     def _content(self, event: Any, depth: int) -> Node:
-        import yaml
-
-        start = _start(event)
-        if isinstance(event, yaml.ScalarEvent):
+        if isinstance(event, self.events.ScalarEvent):
             return self._scalar(event)
+        start = _start(event)
         if depth >= DEEPEST:
             message = f"lists or mappings are nested more than {DEEPEST} deep"
             raise self._stop(start, message, "the format itself needs five levels")
-        if isinstance(event, yaml.SequenceStartEvent):
+        if isinstance(event, self.events.SequenceStartEvent):
             return self._listing(start, depth)
         return self._tree(start, depth)
 
     def _listing(self, start: Position, depth: int) -> Listing:
-        import yaml
-
         items = []
-        event = self.loader.get_event()
-        while not isinstance(event, yaml.SequenceEndEvent):
+        following, end = self.loader.get_event, self.events.SequenceEndEvent
+        while type(event := following()) is not end:
             items.append(self._node(event, depth + 1))
-            event = self.loader.get_event()
         return Listing(tuple(items), start)
 
     def _tree(self, start: Position, depth: int) -> Tree:
-        import yaml
-
         entries: dict[str, Entry] = {}
-        event = self.loader.get_event()
-        while not isinstance(event, yaml.MappingEndEvent):
+        following, end = self.loader.get_event, self.events.MappingEndEvent
+        while type(event := following()) is not end:
             key = self._node(event, depth + 1)
-            value = self._node(self.loader.get_event(), depth + 1)
+            value = self._node(following(), depth + 1)
             self._enter(entries, key, value)
-            event = self.loader.get_event()
         return Tree(entries, start)
 
     def _enter(self, entries: dict[str, Entry], key: Node, value: Node) -> None:
@@ -147,21 +143,12 @@ class _Composer:
             entries[key.text] = Entry(key.start, value)
 
     def _scalar(self, event: Any) -> Scalar | Broken:
-        import yaml
-
         text, start = event.value, _start(event)
         value: Any = text
-        tag = self.loader.resolve(yaml.ScalarNode, text, (event.implicit[0], False))
-        if not event.style and tag != _TEXT:
-            node = yaml.ScalarNode(tag, text)
+        if not event.style:
             try:
-                value = self.loader.yaml_constructors[tag](self.loader, node)
-                too_large = (
-                    _is_number(value) and math.isinf(float(value)) and "inf" not in text.lower()
-                )
-            except (OverflowError, ValueError):  # int() refuses some thousands of digits
-                too_large = True
-            if too_large:
+                value = self._plain(text, event.implicit[0])
+            except (OverflowError, ValueError):
                 message = f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number"
                 self._report(start, message, "numbers are float64, up to 1.8e308")
                 return Broken(start)
@@ -169,8 +156,27 @@ class _Composer:
         if hidden is not None:  # an escape writes what the file itself may not hold
             self._report(start, f"the text holds {hidden}", "take the escape out")
             return Broken(start)
-        end = (event.end_mark.line, event.end_mark.column)
-        return Scalar(text, value, start, end, event.style or "")
+        mark = event.end_mark
+        return Scalar(text, value, start, (mark.line, mark.column), event.style or "")
+
+    def _plain(self, text: str, implicit: bool) -> Any:
+        """What a text without quotes stands for.
+
+        Raises:
+            OverflowError, ValueError: too large a number; int() refuses some thousands of digits.
+        """
+        if (text, implicit) in self._values:
+            return self._values[text, implicit]
+        from yaml import ScalarNode
+
+        tag = self.loader.resolve(ScalarNode, text, (implicit, False))
+        value: Any = text
+        if tag != _TEXT:
+            value = self.loader.yaml_constructors[tag](self.loader, ScalarNode(tag, text))
+            if _is_number(value) and math.isinf(float(value)) and "inf" not in text.lower():
+                raise OverflowError
+        self._values[text, implicit] = value
+        return value
 
 
 def _is_number(value: object) -> bool:
@@ -178,4 +184,5 @@ def _is_number(value: object) -> bool:
 
 
 def _start(event: Any) -> Position:
-    return (event.start_mark.line, event.start_mark.column)
+    mark = event.start_mark
+    return (mark.line, mark.column)
