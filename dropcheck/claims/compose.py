@@ -51,7 +51,8 @@ class _Composer:
         self.events: Any = yaml.events
         self.problems: list[Problem] = []
         self.count = 0
-        self._values: dict[tuple[str, bool], Any] = {}  # of plain scalars: most are keys that come again
+        # what plain scalars stand for: most are keys, which come again
+        self._values: dict[tuple[str, bool], Any] = {}
 
     def document(self) -> Node | None:
         self.loader.get_event()  # the start of the stream
