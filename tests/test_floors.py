@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).parent.parent / "dropcheck"
 FLOORS = {
     "__init__": 0,
     "errors": 0,
+    "interrupt": 0,
     "options": 0,
     "results": 0,
     "claims": 1,
@@ -79,7 +80,7 @@ OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "Name
 FILES = {"claims.source", "cli.output"}  # and those that read what ships beside them
 FILES |= {"audit.laws", "cli.init", "report.html"}
 # What may start processes: copies of itself, for what the interpreter's lock would hold up.
-PROCESSES = {"audit.repeat", "simulation.processes"}
+PROCESSES = {"audit.repeat", "simulation.workers", "simulation.hands"}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from dropcheck import __version__
+from dropcheck import __version__, interrupt
 from dropcheck.cli.commands import Commands
 from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import emit, reason, silence
@@ -115,6 +115,8 @@ def _command_path(error: typer.TyperException) -> str:
 
 def _internal(error: Exception, given: Sequence[str]) -> ExitCode:
     """An error that is ours: say so, and what to send."""
+    if interrupt.heard():  # numpy turns what stops its import into an error of its own
+        return ExitCode.INTERRUPTED
     if os.environ.get("DROPCHECK_DEBUG") == "1":
         import traceback
 
