@@ -26,6 +26,8 @@ from dropcheck.claims.registry import Case
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
 from dropcheck.inference import budget, interval
+from dropcheck.inference.comparison import read_statement
+from dropcheck.inference.region import Region, widening
 from dropcheck.judging import block_means
 from dropcheck.report.audit import audit_json, audit_report
 from dropcheck.report.terminal import Terminal
@@ -283,6 +285,8 @@ def test_the_built_in_claims_are_off_by_what_they_say() -> None:
     for name, group in by_claim.items():
         if name in ("certain-event", "shared-draws", "shared-deviations"):
             continue  # not off by a share of a known right side
+        if "regions" in group[0].case.claim.tags:
+            continue  # off by as much from an edge: the next test
         claimed = [claimed_value(subject) for subject in group]
         claim = group[0].case.claim
         for subject, value in zip(group[1:], claimed[1:], strict=True):
@@ -293,6 +297,33 @@ def test_the_built_in_claims_are_off_by_what_they_say() -> None:
             # 1e8 + 0.06 is rounded at 1e-8
             assert (value - claimed[0]) / unit == pytest.approx(share * off, rel=1e-6), name
             assert abs(value - claimed[0]) > unit
+
+
+EDGES = {
+    "mean-at-most": 1.0,
+    "dropout-variance-at-least": 9.0,
+    "square-at-least-variance": 0.0,
+    "mean-in-a-range": 1.0,
+    "dropout-deviation-within-a-tolerance": 1.0,
+}
+
+
+def test_the_truth_lies_at_the_edge_of_a_built_in_region_or_beyond_it() -> None:
+    regions = [one for one in built_in("laws") if "regions" in one.case.claim.tags]
+    assert {subject.case.claim.id for subject in regions} == set(EDGES)
+    for subject in regions:
+        claim = subject.case.claim
+        truth, within = EDGES[claim.id], claim.within or 0.0
+        (comparison,) = read_statement(ready(subject).lowered, claim.tolerance).comparisons
+        region = comparison.region
+        if comparison.against is not None:  # of two estimated sides: the whole difference
+            off = float(subject.case.parameters["off"])
+            assert region == Region(0.0, math.inf)
+            truth -= off * within
+        beyond = max(region.low - truth, truth - region.high)
+        off = abs(float(subject.case.parameters["off"]))
+        assert beyond == pytest.approx(off * within, abs=1e-12), claim.id
+        assert widening(region, within) == within, claim.id
 
 
 def claimed_value(subject: Subject) -> float:

@@ -92,7 +92,8 @@ def estimate_interval(
     averages = sums / block_values
     mean = np.add.reduce(averages, axis=0) / blocks
     middle = mean[:, np.newaxis]
-    axes = principal_axes(averages - mean) if blocks >= FEWEST_BLOCKS else None
+    deviations = averages - mean
+    axes = principal_axes(deviations) if blocks >= FEWEST_BLOCKS else None
     if axes is None or axes.rank == 0:
         centre = float(theta(middle)[0])
         if not math.isfinite(centre):
@@ -102,19 +103,19 @@ def estimate_interval(
         return _constant(centre, draws, alpha)
     rank = axes.rank
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)
-    near, far = _steps(rank)
+    places = _few_places if rank <= 8 else _places
 
     def at(steps: Floats) -> list[float]:
         found: list[float] = theta(middle + axes.steps @ steps).tolist()
         return found
 
-    values = at(np.concatenate([near, radius * far], axis=1)) if math.isfinite(radius) else []
+    values = at(places(rank, radius)) if math.isfinite(radius) else []
     defined = bool(values) and all(map(math.isfinite, values))
     if not defined:  # nearer by it may be
         centre = float(theta(middle)[0])
         if not math.isfinite(centre):
             return _undefined()
-        values = [centre, *at(near)[1:]]
+        values = [centre, *at(places(rank, 0.0)[:, : 1 + 2 * rank])[1:]]
     centre = values[0]
     # a central difference over one standard error
     gradient = [values[1 + axis] - values[1 + rank + axis] for axis in range(rank)]
@@ -127,7 +128,7 @@ def estimate_interval(
     skewness = excess = 0.0
     if error > 0:
         weights = axes.whitening @ [slope / error for slope in gradient]
-        skewness, excess = _shape((averages - mean) @ weights)
+        skewness, excess = _shape(deviations @ weights)
     quantile = _student(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2)
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
     return Interval(
@@ -179,27 +180,21 @@ def _radius(rank: int, blocks: int, alpha: float) -> float:
     return math.sqrt((blocks - 1) * x / (1 - x)) if x < 1 else math.inf
 
 
-def _steps(rank: int) -> tuple[Floats, Floats]:
-    """Where the quantity is asked for, along the axes: [rank, points] each.
+def _places(rank: int, radius: float) -> Floats:
+    """Where the quantity is asked for, in steps along the axes: [rank, points].
 
-    The first are the averages themselves and half a standard error to each side of them. The
-    others, in radii: along every axis and between every two, ahead and back, and the corners.
+    The averages themselves, half a standard error to each side of them, and out at the radius:
+    along every axis and between every two, ahead and back, and the corners.
     """
-    return _few_steps(rank) if rank <= 8 else _new_steps(rank)
-
-
-def _new_steps(rank: int) -> tuple[Floats, Floats]:
     unit = np.eye(rank)
     between = [(unit[j] + unit[k]) / math.sqrt(2) for j in range(rank) for k in range(j)]
-    ahead = np.array([*unit, *between])
-    corners = unit * math.sqrt(rank)
-    return (
-        np.concatenate([0 * unit[:1], 0.5 * unit, -0.5 * unit]).T,
-        np.concatenate([ahead, -ahead, corners, -corners]).T,
-    )
+    ahead = radius * np.array([*unit, *between])
+    corners = radius * math.sqrt(rank) * unit
+    near = [0 * unit[:1], 0.5 * unit, -0.5 * unit]
+    return np.concatenate([*near, ahead, -ahead, corners, -corners]).T
 
 
-_few_steps = lru_cache(_new_steps)
+_few_places = lru_cache(maxsize=256)(_places)
 
 
 def _second_order(
@@ -213,7 +208,7 @@ def _second_order(
 
     H comes from second differences as wide as the ellipsoid itself, so that it also sees a kink
     or a bend of higher order; what a step along the gradient still shows is added.
-    None where the quantity is undefined along the gradient. `values` are those at `_steps`.
+    None where the quantity is undefined along the gradient. `values` are those at `_places`.
     """
     centre, far = values[0], values[1 + 2 * rank :]
     count = rank * (rank + 1) // 2
@@ -222,8 +217,7 @@ def _second_order(
     if rank == 1:  # the gradient lies along the axis
         forth, back = (far[0], far[1]) if ahead[0] > 0 else (far[1], far[0])
     else:
-        step = radius * np.array([ahead]).T
-        _, forth, back = at(np.concatenate([0 * step, step, -step], axis=1))
+        _, forth, back = at(np.array([(0.0, radius * part, -radius * part) for part in ahead]))
         if not (math.isfinite(forth) and math.isfinite(back)):
             return None
     # differences of rounded numbers are no curvature

@@ -55,6 +55,8 @@ def allowing_for_rare(
         return interval
     rare = _hardly_seen(tally)
     met = _hardly_met(program, tally)
+    if not rare and not met:
+        return interval
     below = above = 0.0
     means = tally.sums.sum(axis=0) / tally.values
     share = alpha / max(1, len(rare) + len(met))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -57,18 +57,22 @@ class Request:
             )
             for span in range(self.first, self.first + self.count)
         ]
-        found = joined(parts)
-        return replace(found, seconds=time.perf_counter() - started)
+        return joined(parts, time.perf_counter() - started)
 
 
-def joined(parts: list[SpanSums]) -> SpanSums:
-    """Consecutive spans as one."""
+def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:
+    """Consecutive spans as one; their seconds are added up where none are given."""
+    if seconds is None:
+        seconds = sum(part.seconds for part in parts)
+    if len(parts) == 1:
+        (one,) = parts
+        return SpanSums(one.sums, one.undefined, one.first_undefined, seconds, one.seen)
     firsts = [part.first_undefined for part in parts if part.first_undefined is not None]
     return SpanSums(
         np.concatenate([part.sums for part in parts]),
         sum(part.undefined for part in parts),
         min(firsts, default=None),
-        sum(part.seconds for part in parts),
+        seconds,
         np.sum([part.seen for part in parts], axis=0),
     )
 

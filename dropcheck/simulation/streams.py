@@ -30,17 +30,17 @@ def stream(seed: int, case_key: str, purpose: int, span: int) -> np.random.Gener
     """
     if span >= WORD:
         sequence = np.random.SeedSequence(
-            _words(seed, case_key).tolist(), spawn_key=(purpose, span)
+            _words(seed, case_key)[:-2].tolist(), spawn_key=(purpose, span)
         )
     else:  # the same, without taking numbers apart that are words already
-        sequence = np.random.SeedSequence(
-            np.concatenate([_words(seed, case_key), np.array([purpose, span], dtype=np.uint32)])
-        )
+        words = _words(seed, case_key).copy()
+        words[-2:] = purpose, span
+        sequence = np.random.SeedSequence(words)
     return np.random.Generator(np.random.SFC64(sequence))
 
 
 @lru_cache(maxsize=64)
 def _words(seed: int, case_key: str) -> npt.NDArray[np.uint32]:
-    """Seed and case, hashed to 256 bits."""
+    """Seed and case, hashed to 256 bits, and room for purpose and span."""
     digest = hashlib.blake2b(f"{seed}\n{case_key}".encode(), digest_size=32).digest()
-    return np.frombuffer(digest, dtype="<u4").astype(np.uint32)
+    return np.frombuffer(digest + bytes(8), dtype="<u4").astype(np.uint32)

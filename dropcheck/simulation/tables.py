@@ -132,16 +132,17 @@ def occurrences(sources: Sequence[Array], blocks: int) -> npt.NDArray[np.float64
 LONG = 1024
 
 
-def _counts(truths: npt.NDArray[np.bool_], blocks: int) -> Sequence[np.intp | int] | npt.NDArray[np.intp]:
+def _counts(
+    truths: npt.NDArray[np.bool_], blocks: int
+) -> Sequence[np.intp | int] | npt.NDArray[np.intp]:
     """How many hold in each block, all elements together: [blocks]."""
     draws = truths.shape[-1] // blocks
     if draws < LONG:
         by_row = truths.reshape(-1, blocks, draws).sum(axis=-1)
         return np.asarray(by_row.sum(axis=0), dtype=np.intp)
-    return [
-        np.count_nonzero(truths[..., start : start + draws])
-        for start in range(0, blocks * draws, draws)
-    ]
+    starts = range(0, blocks * draws, draws)
+    by_block = [np.count_nonzero(truths[..., start : start + draws]) for start in starts]
+    return np.array(by_block, dtype=np.intp)
 
 
 def weighted(
