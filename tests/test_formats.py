@@ -14,7 +14,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.cli import values
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.report import drawing, formats
+from dropcheck.report import drawing, formats, words
 from dropcheck.report.formats import PRINTED, WRITTEN, Report
 
 REGISTRY = Registry("claims.yaml", {}, {})
@@ -126,6 +126,43 @@ def test_what_a_picture_needs_is_seen_to_before_anything_is_drawn(
     formats.see_that_they_can_be_made([Path("a.html"), Path("a.json")])
     with pytest.raises(DropcheckError, match="matplotlib"):
         formats.see_that_they_can_be_made([Path("a.json"), Path("a.PNG")])
+
+
+# small things about what the table says
+
+
+@pytest.mark.parametrize(
+    ("estimate", "shown"),
+    [
+        (0.9 - 0.2, "200 standard errors below, 22.2% of the scale"),
+        (0.9 - 0.9 * 9.9, "8910 standard errors below, 990% of the scale"),
+        (0.9 - 0.9 * 30.14, "2.71e4 standard errors below, 30 times the scale"),
+        (0.9 - 9e9, "9e12 standard errors below, 1e10 times the scale"),
+        (0.9 - 9e-8, "9e-5 standard errors below, 1e-5% of the scale"),
+    ],
+)
+def test_a_distance_is_told_in_plain_numbers(estimate: float, shown: str) -> None:
+    assert words.distance(replace(FAILED, estimate=estimate)) == shown
+
+
+@pytest.mark.parametrize(
+    ("verbose", "quiet", "claims", "where"),
+    [
+        (False, False, 2, "--verbose shows a row for each"),
+        (True, False, 2, "each has a row above"),
+        (False, False, 1, "each has a row above"),
+        (False, True, 1, "--verbose shows a row for each"),
+    ],
+)
+def test_what_is_not_told_of_one_by_one_is_where_it_says(
+    verbose: bool, quiet: bool, claims: int, where: str
+) -> None:
+    cases = [replace(FAILED, parameters={"p": float(n)}) for n in range(25)]
+    if claims == 2:
+        cases.append(replace(FAILED, claim="another"))
+    more = len(cases) - 20
+    report = Report(run_of(*cases), REGISTRY, verbose=verbose, quiet=quiet)
+    assert f"\nand {more} more cases that did not pass ({where})\n" in PRINTED["table"](report)
 
 
 PROBE = """

@@ -30,7 +30,7 @@ def markdown_of(*cases: CaseResult, verbose: bool = False) -> str:
 
 def page_of(text: str) -> str:
     """The report as HTML, raw HTML in it left as it is: what a careless reader would show."""
-    return MarkdownIt("commonmark").enable("table").render(text)
+    return str(MarkdownIt("commonmark").enable("table").render(text))
 
 
 def seen(page: str) -> str:
@@ -150,7 +150,8 @@ MATH = [
     ),
     (
         "E(x if a > 0 else abs(y)) == sqrt(pi / 2)",
-        r"\operatorname{E}(x \text{ if } a > 0 \text{ else } \lvert y \rvert) = \sqrt{\frac{\pi}{2}}",
+        r"\operatorname{E}(x \text{ if } a > 0 \text{ else } \lvert y \rvert)"
+        r" = \sqrt{\frac{\pi}{2}}",
     ),
     (
         "E(max(x, axis=0) // 2 % 3) == comb(n, 2) * factorial(n)",
