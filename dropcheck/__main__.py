@@ -9,9 +9,14 @@ import contextlib
 import os
 import signal
 import sys
+import threading
+import time
 from typing import NoReturn
 
 from dropcheck import interrupt
+
+# Seconds that draws under way have to end in, once Ctrl-C was pressed and all was printed.
+GRACE = 0.3
 
 
 def program() -> NoReturn:
@@ -25,15 +30,26 @@ def program() -> NoReturn:
     except BaseException:
         if not interrupt.heard():
             raise
-    if interrupt.heard():
-        _leave(code)
     with contextlib.suppress(KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stands
+    if interrupt.heard() and _busy():
+        _leave(code)
     sys.exit(code)
 
 
+def _busy() -> bool:
+    """Whether draws are still under way, which the interpreter would wait for."""
+    deadline = time.monotonic() + GRACE
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():
+                return True
+    return False
+
+
 def _leave(code: int) -> NoReturn:
-    """End at once: draws that are still under way are of use to nobody."""
+    """End at once: what is still drawn is of use to nobody."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or none
             stream.flush()

@@ -10,7 +10,6 @@ import os
 import signal
 import threading
 import time
-from types import FrameType
 
 INTERRUPTED = 130
 # Seconds in which a run that was interrupted prints what is finished.
@@ -31,7 +30,7 @@ def heard() -> bool:
     return _heard_at is not None
 
 
-def _answer(number: int, frame: FrameType | None) -> None:
+def _answer(*_: object) -> None:
     global _heard_at  # noqa: PLW0603 - there is one program, and one keyboard
     now = time.monotonic()
     if _heard_at is None:

@@ -156,7 +156,8 @@ def repeat(plan: Plan, processes: int) -> Generator[tuple[Task, Counts], None, N
         while waiting or out:
             while waiting and len(out) < 3 * processes:
                 task = waiting.popleft()
-                out[pool.submit(_in_worker, task)] = task
+                with _deaf_children():
+                    out[pool.submit(_in_worker, task)] = task
             done, _ = wait(out, return_when=FIRST_COMPLETED)
             for future in done:
                 yield out.pop(future), future.result()
@@ -165,6 +166,7 @@ def repeat(plan: Plan, processes: int) -> Generator[tuple[Task, Counts], None, N
 @contextmanager
 def _pool(plan: Plan, processes: int) -> Iterator[ProcessPoolExecutor]:
     # a process of its own for each worker: what is not drawn is Python, and holds its lock
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         processes,
         mp_context=multiprocessing.get_context("spawn"),
@@ -174,7 +176,26 @@ def _pool(plan: Plan, processes: int) -> Iterator[ProcessPoolExecutor]:
     try:
         yield pool
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.kill()  # what it is about is of use to nobody
+        pool.shutdown(wait=True)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C, not even while they load.
+
+    They inherit the signals that are held back; one that comes now is ours, a moment later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows, whose workers are told by `_begin`
+        yield
+        return
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 _bench: Bench | None = None  # in a worker: what it was started with
