@@ -67,7 +67,7 @@ def curve_picture(run: RunResult, registry: Registry, kind: Kind) -> bytes:
             )
         )
     with drawing():
-        return as_bytes(_figure(found, run, registry), kind)
+        return as_bytes(_figure(found, run, registry, kind), kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,14 @@ class _Sheet:
         return self.above + CURVE + BETWEEN + STRIP + self.below
 
 
-def _figure(found: tuple[Panel, ...], run: RunResult, registry: Registry) -> Figure:
+def _figure(found: tuple[Panel, ...], run: RunResult, registry: Registry, kind: Kind) -> Figure:
     sheets = [_sheet(panel, run, registry) for panel in found]
     columns = 1 if len(sheets) <= SEVERAL else 2
     rows = [sheets[start : start + columns] for start in range(0, len(sheets), columns)]
     left = max(sheet.left for sheet in sheets)
     column = left + PLOT + 2 * EDGE
     heights = [max(sheet.height for sheet in row) for row in rows]
-    figure = new_figure(column * columns, sum(heights))
+    figure = new_figure(column * columns, sum(heights), kind)
     top = 0.0
     for row, height in zip(rows, heights, strict=True):
         for index, sheet in enumerate(row):

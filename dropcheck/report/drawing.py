@@ -81,8 +81,19 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """A figure of so many inches that belongs to nobody but its holder."""
+def new_figure(width: float, height: float, kind: Kind) -> Figure:
+    """A figure of so many inches that belongs to nobody but its holder.
+
+    Raises:
+        DropcheckError: it would be too large for a PNG.
+    """
+    if kind == "png" and max(width, height) * DPI > MOST_PIXELS:
+        raise DropcheckError(
+            Problem(
+                "the picture is too large for a PNG",
+                hint="name a file that ends in .svg, or select fewer claims",
+            )
+        )
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -92,19 +103,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def as_bytes(figure: Figure, kind: Kind) -> bytes:
-    """The figure as a file, with no date and no version in it.
-
-    Raises:
-        DropcheckError: it is too large for a PNG.
-    """
-    longest = float(max(figure.get_size_inches()))
-    if kind == "png" and longest * DPI > MOST_PIXELS:
-        raise DropcheckError(
-            Problem(
-                "the picture is too large for a PNG",
-                hint="name a file that ends in .svg, or select fewer claims",
-            )
-        )
+    """The figure as a file, with no date and no version in it."""
     file = io.BytesIO()
     nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     figure.savefig(file, format=kind, dpi=DPI, metadata=nothing)  # type: ignore[arg-type]

@@ -59,10 +59,10 @@ def picture(run: RunResult, registry: Registry, kind: Kind) -> bytes:
         DropcheckError: matplotlib is not installed, or there are too many cases for a PNG.
     """
     with drawing():
-        return as_bytes(_figure(run, registry), kind)
+        return as_bytes(_figure(run, registry, kind), kind)
 
 
-def _figure(run: RunResult, registry: Registry) -> Figure:
+def _figure(run: RunResult, registry: Registry, kind: Kind) -> Figure:
     from matplotlib.transforms import Bbox
 
     rows, height = _rows(bands.placed_cases(run, registry))
@@ -72,7 +72,7 @@ def _figure(run: RunResult, registry: Registry) -> Figure:
     title = _title(run, int((left + PLOT + right - 2 * EDGE) / ADVANCE))
     above, below = 0.2 * len(title) + 0.82, 0.55
     width, total = left + PLOT + right, above + max(height, ROW) + below
-    figure = new_figure(width, total)
+    figure = new_figure(width, total, kind)
     box = Bbox.from_extents(
         left / width, below / total, (left + PLOT) / width, (total - above) / total
     )

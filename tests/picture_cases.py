@@ -1,0 +1,98 @@
+"""Cases of every kind that a picture has to show, and a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from report_cases import FAILED, PASSED, UNDECIDED
+
+from dropcheck.claims.registry import Registry
+from dropcheck.results import CaseResult, Outcome, Verdict
+
+EMPTY = Registry("claims.yaml", {}, {})
+HOSTILE = "<script>alert('x')</script> \"quoted\" & \u202edesrever \x1b[31mred $x^2$ \ud800"
+
+ONE_SIDED = replace(
+    PASSED,
+    claim="one-sided",
+    statement="P(x > 3) >= 0.9",
+    claimed=(0.9, None),
+    estimate=0.95,
+    interval=(0.93, None),
+    scale=0.9,
+    parameters={},
+)
+STRICT = replace(
+    ONE_SIDED,
+    claim="strict",
+    statement="E(x) < 2",
+    claimed=(None, 2.0),
+    estimate=1.99,
+    interval=(1.97, 2.01),
+    scale=2.0,
+    verdict=Verdict.INCONCLUSIVE,
+    result=Outcome.UNDECIDED,
+)
+UNKNOWN = replace(UNDECIDED, claim="unknown", estimate=None, interval=None, scale=None)
+AS_EXPECTED = replace(FAILED, claim="false-on-purpose", expect=Verdict.REFUTED, result=Outcome.PASS)
+AGAINST_EXPECTATION = replace(
+    PASSED, claim="true-after-all", expect=Verdict.REFUTED, result=Outcome.FAIL
+)
+FAR = replace(
+    FAILED,
+    claim="far-away",
+    statement="E(x) == 1",
+    claimed=1.0,
+    estimate=1e9,
+    interval=(1e9 - 1, 1e9 + 1),
+    scale=1.0,
+)
+LONG = replace(
+    PASSED,
+    claim="a-claim-with-a-very-long-name-" * 4 + "end",
+    parameters={"law": "categorical([" + ", ".join(["0.05"] * 20) + "])"},
+)
+OF_HOSTILE_TEXTS = replace(
+    FAILED,
+    claim="hostile",
+    title=HOSTILE,
+    reason=HOSTILE,
+    document=HOSTILE,
+    section=HOSTILE,
+    tags=(HOSTILE,),
+    warnings=(HOSTILE,),
+    parameters={"law": HOSTILE},
+    repeat=HOSTILE,
+)
+ALL_KINDS = (
+    PASSED,
+    FAILED,
+    UNDECIDED,
+    ONE_SIDED,
+    STRICT,
+    UNKNOWN,
+    AS_EXPECTED,
+    AGAINST_EXPECTATION,
+    FAR,
+    LONG,
+    OF_HOSTILE_TEXTS,
+)
+
+
+def swept(**changes: object) -> tuple[CaseResult, ...]:
+    """Dropout's variance at x = 2 against p: 4 p / (1 - p), each found a little too large."""
+    cases = []
+    for p in (0.1, 0.3, 0.5, 0.7, 0.9):
+        value = 4 * p / (1 - p)
+        case = replace(
+            PASSED,
+            claim="dropout-variance",
+            statement="Var(y) == x**2 * p / q",
+            parameters={"p": p, "x": 2.0},
+            claimed=value,
+            scale=value,
+            estimate=1.001 * value,
+            interval=(0.998 * value, 1.004 * value),
+        )
+        cases.append(replace(case, **changes))  # type: ignore[arg-type]
+    return tuple(cases)
