@@ -132,9 +132,9 @@ MATH = [
     ("E(y) == x**2 * p / (1 - p)", r"\operatorname{E}(y) = \frac{x^{2} \cdot p}{1 - p}"),
     (
         "P(x > 3, given=m == 1) >= 0.9",
-        r"\operatorname{P}(x > 3 \mid m = 1) \ge 0.9",
+        r"\operatorname{P}(x > 3 \mid m = 1) \geq 0.9",
     ),
-    ("0.4 <= Std(y) < 1e-9", r"0.4 \le \operatorname{Std}(y) < 10^{-9}"),
+    ("0.4 <= Std(y) < 1e-9", r"0.4 \leq \operatorname{Std}(y) < 10^{-9}"),
     ("E(x) == -(a - b)**2", r"\operatorname{E}(x) = -(a - b)^{2}"),
     ("E(x) == (-a)**-b", r"\operatorname{E}(x) = (-a)^{-b}"),
     ("E(x) == a - (b - c)", r"\operatorname{E}(x) = a - (b - c)"),
@@ -146,7 +146,7 @@ MATH = [
     ("E(z[1:3, 0]) == 1.5e-7", r"\operatorname{E}(z_{1:3, 0}) = 1.5 \times 10^{-7}"),
     (
         "P(not (a < b) or c != d and e2 > 1) == 1",
-        r"\operatorname{P}(\lnot (a < b) \lor c \ne d \land e_{2} > 1) = 1",
+        r"\operatorname{P}(\lnot (a < b) \lor c \neq d \land e_{2} > 1) = 1",
     ),
     (
         "E(x if a > 0 else abs(y)) == sqrt(pi / 2)",

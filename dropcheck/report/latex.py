@@ -36,11 +36,11 @@ _CONDITIONAL, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = 
 
 _RELATIONS = {
     "==": "=",
-    "!=": r"\ne",
+    "!=": r"\neq",
     "<": "<",
-    "<=": r"\le",
+    "<=": r"\leq",
     ">": ">",
-    ">=": r"\ge",
+    ">=": r"\geq",
 }
 _GREEK = frozenset(
     {

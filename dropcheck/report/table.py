@@ -77,8 +77,13 @@ def run_report(
     items: list[RenderableType] = []
     if not quiet and result.cases:
         items += [*_table(result.cases, terminal, verbose), ""]
-    each_has_a_row = not quiet and (verbose or len(by_claim(result.cases)) == 1)
-    items += _failures(result.cases, terminal, each_has_a_row)
+    if quiet:
+        rest = "--format json tells of each"
+    elif verbose or len(by_claim(result.cases)) == 1:
+        rest = "each has a row above"
+    else:
+        rest = "--verbose shows a row for each"
+    items += _failures(result.cases, terminal, rest)
     if not quiet:
         items += _warnings(result)
     return render([*items, *_packed(summary_parts(result), terminal)], terminal)
@@ -152,18 +157,15 @@ def case_block(case: CaseResult, terminal: Terminal) -> str:
     return render(_block(case, terminal), terminal)
 
 
-def _failures(
-    cases: Iterable[CaseResult], terminal: Terminal, each_has_a_row: bool
-) -> list[RenderableType]:
+def _failures(cases: Iterable[CaseResult], terminal: Terminal, rest: str) -> list[RenderableType]:
     bad = [case for case in cases if case.result is not Outcome.PASS]
     bad.sort(key=lambda case: case.result is not Outcome.FAIL)
     items: list[RenderableType] = []
     for case in bad[:MOST_BLOCKS]:
         items += [*_block(case, terminal), ""]
     if len(bad) > MOST_BLOCKS:
-        rest = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
-        where = "each has a row above" if each_has_a_row else "--verbose shows a row for each"
-        items += [styled(f"and {rest} that did not pass ({where})"), ""]
+        more = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
+        items += [styled(f"and {more} that did not pass ({rest})"), ""]
     return items
 
 
