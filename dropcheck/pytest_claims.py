@@ -124,7 +124,10 @@ class ClaimsFile(pytest.File):
         for note in checked.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in registry.expand():
-            yield CaseItem.from_parent(self, name=case_name(case), case=case, registry=registry)
+            name = case_name(case)
+            # as text, pytest takes the parameters apart as where it reads an id: `--lf` needs that
+            nodeid = f"{self.nodeid}::{name}"
+            yield CaseItem.from_parent(self, name=name, nodeid=nodeid, case=case, registry=registry)
 
 
 class CaseItem(pytest.Item):

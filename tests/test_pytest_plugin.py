@@ -1,0 +1,461 @@
+"""The pytest plugin: claims files as tests, with everything that pytest does with tests."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import dropcheck.pytest_claims
+import dropcheck.verification  # noqa: F401 - what the sessions within use is loaded outside them
+from dropcheck.claims.reader import read_text
+from dropcheck.cli import main
+
+pytest_plugins = ["pytester"]
+
+CLAIMS = """\
+dropcheck: 1
+claims:
+  mean-kept:
+    title: Dropout that divides by 1 - p keeps the mean
+    tags: [kept]
+    parameters: {p: [0.1, 0.5], scale: 1}
+    model: |
+      m ~ bernoulli(1 - p)
+      y = scale * m / (1 - p)
+    claim: E(y) == scale
+  sd-kept:
+    title: It keeps the <deviation> "too"
+    parameters: {p: 0.5}
+    model: m ~ bernoulli(1 - p)
+    claim: Std(m / (1 - p)) == 0.5
+  heavy:
+    title: Student's t with 2 degrees of freedom has variance 5
+    model: x ~ student_t(2)
+    claim: Var(x) == 5
+  false-on-purpose:
+    title: Half of one is one
+    claim: 1 / 2 == 1
+    expect: refuted
+  laws:
+    title: Both have mean 0
+    parameters: {law: ["normal(0, 1)", "rademacher()"]}
+    model: x ~ law
+    claim: E(x) == 0
+"""
+IDS = [
+    "claims.yaml::mean-kept[p=0.1,scale=1]",
+    "claims.yaml::mean-kept[p=0.5,scale=1]",
+    "claims.yaml::sd-kept[p=0.5]",
+    "claims.yaml::heavy",
+    "claims.yaml::false-on-purpose",
+    "claims.yaml::laws[law=normal(0, 1)]",
+    "claims.yaml::laws[law=rademacher()]",
+]
+INI = "[pytest]\ndropcheck_files = claims.yaml\n"
+
+Pytester = pytest.Pytester
+
+read_text(CLAIMS)  # so is what it imports where it is called: a session within forgets its imports
+
+
+@pytest.fixture(autouse=True)
+def sessions_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COLUMNS", "FORCE_COLOR", "PYTEST_XDIST_WORKER"):
+        monkeypatch.delenv(name, raising=False)
+    # hypothesis would be imported anew by each session, for two seconds
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+
+
+@pytest.fixture
+def claims(pytester: Pytester) -> Pytester:
+    """A folder with a claims file, configured."""
+    write(pytester, INI)
+    return pytester
+
+
+def write(pytester: Pytester, ini: str, claims: str = CLAIMS, name: str = "claims.yaml") -> None:
+    (pytester.path / "pytest.ini").write_text(ini, encoding="utf-8")
+    (pytester.path / name).write_text(claims, encoding="utf-8")
+
+
+def collected(pytester: Pytester, *arguments: str) -> list[str]:
+    printed = pytester.runpytest("--collect-only", "-q", *arguments).outlines
+    return printed[: printed.index("")]
+
+
+# ---- collecting ----------------------------------------------------------------------------------
+
+
+def test_plugin_is_an_entry_point() -> None:
+    [found] = [one for one in entry_points(group="pytest11") if one.name == "dropcheck"]
+    assert found.value == "dropcheck.pytest_plugin"
+
+
+def test_collects_a_test_a_case(claims: Pytester) -> None:
+    assert collected(claims) == IDS
+
+
+def test_collects_nothing_where_nothing_is_configured(pytester: Pytester) -> None:
+    write(pytester, "[pytest]\n")
+    assert pytester.runpytest().ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_file_that_is_not_configured_is_left_alone(claims: Pytester) -> None:
+    (claims.path / "other.yaml").write_text(CLAIMS, encoding="utf-8")
+    assert collected(claims) == IDS
+
+
+def test_collects_several_files_by_name_and_glob(pytester: Pytester) -> None:
+    (pytester.path / "docs" / "deep").mkdir(parents=True)
+    write(pytester, "[pytest]\ndropcheck_files = claims.yaml docs/**/*.yaml\n")
+    write(pytester, (pytester.path / "pytest.ini").read_text(), CLAIMS, "docs/deep/more.yaml")
+    deep = [one.replace("claims.yaml", "docs/deep/more.yaml") for one in IDS]
+    assert sorted(collected(pytester)) == sorted([*IDS, *deep])
+
+
+def test_files_may_be_listed_in_toml(pytester: Pytester) -> None:
+    write(pytester, "")
+    (pytester.path / "pytest.ini").unlink()
+    text = '[tool.pytest.ini_options]\ndropcheck_files = ["claims.yaml"]\n'
+    (pytester.path / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert collected(pytester) == IDS
+
+
+def test_file_outside_testpaths_is_run_where_nothing_is_named(pytester: Pytester) -> None:
+    write(pytester, INI + "testpaths = tests\n")
+    (pytester.path / "tests").mkdir()
+    (pytester.path / "tests" / "test_one.py").write_text("def test(): pass\n", encoding="utf-8")
+    assert collected(pytester) == ["tests/test_one.py::test", *IDS]
+    assert collected(pytester, "tests") == ["tests/test_one.py::test"]
+
+
+def test_file_within_testpaths_is_run_once(pytester: Pytester) -> None:
+    (pytester.path / "tests").mkdir()
+    write(
+        pytester,
+        "[pytest]\ntestpaths = tests\ndropcheck_files = tests/claims.yaml\n",
+        name="tests/claims.yaml",
+    )
+    assert collected(pytester) == [f"tests/{one}" for one in IDS]
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def test_outcomes(claims: Pytester) -> None:
+    found = claims.runpytest()
+    found.assert_outcomes(passed=5, failed=2)
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    found.stdout.fnmatch_lines(["dropcheck: claims.yaml, seed 0, alpha 1e-6"])
+    found.stdout.fnmatch_lines(["claims.yaml ..FU...*"])
+
+
+def test_failure_shows_the_block_of_the_table_and_no_traceback(claims: Pytester) -> None:
+    found = claims.runpytest(IDS[2])
+    found.stdout.fnmatch_lines(
+        [
+            "*_ sd-kept[[]p=0.5] _*",
+            "FAIL  sd-kept  p=0.5",
+            '  title      It keeps the <deviation> "too"',
+            "  statement  Std(m / (1 - p)) == 0.5",
+            "  claimed    0.5",
+            "  estimated  1.0*, interval *, confidence *, * draws",
+            "  distance   * standard errors above*",
+            "  verdict    refuted, expected verified",
+            "  reading    false as stated: *",
+            "  where      claims.yaml:11:3",
+            "  repeat     dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 0",
+            "=*",
+        ],
+        consecutive=True,
+    )
+    found.stdout.no_fnmatch_line("*Traceback*")
+    found.stdout.no_fnmatch_line("*DidNotPass*")
+
+
+@pytest.mark.parametrize("one", IDS)
+def test_one_is_run_by_its_id(claims: Pytester, one: str) -> None:
+    found = claims.runpytest(one, "-v", "-o", "dropcheck_undecided=pass")
+    failed = "sd-kept" in one
+    found.assert_outcomes(passed=int(not failed and "heavy" not in one), failed=int(failed))
+    assert len([line for line in found.outlines if line.startswith(one)]) == 1
+
+
+def test_claim_is_run_by_its_id(claims: Pytester) -> None:
+    assert collected(claims, "claims.yaml::mean-kept") == IDS[:2]
+
+
+def test_unknown_id_is_an_error(claims: Pytester) -> None:
+    found = claims.runpytest("claims.yaml::mean-kept[p=0.2,scale=1]")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_k_selects_by_id_and_by_tag(claims: Pytester) -> None:
+    assert collected(claims, "-k", "sd-kept or heavy") == IDS[2:4]
+    assert collected(claims, "-k", "kept and not sd-kept") == IDS[:2]
+    assert collected(claims, "-k", "false-on-purpose") == IDS[4:5]
+
+
+def test_x_stops_at_the_first_failure(claims: Pytester) -> None:
+    claims.runpytest("-x").assert_outcomes(passed=2, failed=1)
+
+
+def test_lf_runs_what_failed(claims: Pytester) -> None:
+    claims.runpytest().assert_outcomes(passed=5, failed=2)
+    claims.runpytest("--lf").assert_outcomes(failed=2)
+
+
+def test_error_rate_is_divided_over_the_file_whatever_is_selected(
+    claims: Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A case alone has the numbers of a full run."""
+    assert main(["run", "all", "--file", "claims.yaml", "--format", "json"]) == 1
+    whole = {case["claim"]: case for case in json.loads(capsys.readouterr().out)["cases"]}
+    claims.runpytest(IDS[2], "--junitxml=alone.xml")
+    alone = properties(claims.path / "alone.xml")["sd-kept[p=0.5]"]
+    expected = whole["sd-kept"]
+    assert float(alone["confidence"]) == expected["confidence"] == 1 - 1e-6 / len(IDS)
+    assert float(alone["estimate"]) == expected["estimate"]
+    assert json.loads(alone["interval"]) == expected["interval"]
+    assert int(alone["draws"]) == expected["draws"]
+
+
+def properties(path: Path) -> dict[str, dict[str, str]]:
+    """The properties of each test case of a JUnit report."""
+    return {
+        case.attrib["name"]: {
+            one.attrib["name"]: one.attrib["value"] for one in case.iterfind("properties/property")
+        }
+        for case in ElementTree.parse(path).iter("testcase")
+    }
+
+
+def test_junit_report_holds_what_was_found(claims: Pytester) -> None:
+    claims.runpytest("--junitxml=report.xml")
+    cases = list(ElementTree.parse(claims.path / "report.xml").iter("testcase"))
+    assert [f"{case.attrib['classname']}::{case.attrib['name']}" for case in cases] == IDS
+    failed = cases[2].find("failure")
+    assert failed is not None
+    assert failed.text is not None
+    assert failed.text.startswith("FAIL  sd-kept  p=0.5\n")
+    found = properties(claims.path / "report.xml")
+    assert found["sd-kept[p=0.5]"]["verdict"] == "refuted"
+    assert float(found["sd-kept[p=0.5]"]["estimate"]) == pytest.approx(1, abs=0.1)
+    low, high = json.loads(found["sd-kept[p=0.5]"]["interval"])
+    assert 0.5 < low < 1 < high
+    assert found["sd-kept[p=0.5]"]["seed"] == "0"
+    assert int(found["sd-kept[p=0.5]"]["draws"]) > 1000
+    assert "estimate" not in found["heavy"]  # what is unknown is left out
+
+
+def test_xdist_gives_the_same_numbers_on_any_number_of_workers(claims: Pytester) -> None:
+    claims.runpytest("--junitxml=one.xml")
+    found = claims.runpytest_subprocess("-n", "2", "--junitxml=two.xml")
+    found.assert_outcomes(passed=5, failed=2)
+    found.stdout.fnmatch_lines(["UNDECIDED claims.yaml::heavy*"])
+    one, two = (properties(claims.path / name) for name in ("one.xml", "two.xml"))
+    assert one == two
+    assert len(one) == len(IDS)
+
+
+def test_fresh_seed_is_one_for_all_workers_and_is_told(claims: Pytester) -> None:
+    found = claims.runpytest_subprocess(
+        "-n", "2", "-k", "laws", "-o", "dropcheck_seed=fresh", "--junitxml=two.xml"
+    )
+    seeds = {one["seed"] for one in properties(claims.path / "two.xml").values()}
+    assert len(seeds) == 1
+    assert seeds != {"0"}
+    found.stdout.fnmatch_lines([f"dropcheck: claims.yaml, seed {seeds.pop()}, *"])
+
+
+# ---- undecided cases -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("policy", "outcomes", "code", "letter"),
+    [
+        ("fail", {"failed": 1}, pytest.ExitCode.TESTS_FAILED, "U"),
+        ("skip", {"skipped": 1}, pytest.ExitCode.OK, "u"),
+        ("pass", {}, pytest.ExitCode.OK, "u"),
+    ],
+)
+def test_undecided_case_is_its_own_outcome(
+    claims: Pytester, policy: str, outcomes: dict[str, int], code: int, letter: str
+) -> None:
+    option = f"dropcheck_undecided={policy}"
+    found = claims.runpytest(IDS[3], "-o", option)
+    found.assert_outcomes(**outcomes)
+    assert found.ret == code
+    found.stdout.fnmatch_lines([f"claims.yaml {letter} *"])
+    claims.runpytest(IDS[3], "-v", "-o", option).stdout.fnmatch_lines([f"{IDS[3]} UNDECIDED *"])
+
+
+def test_undecided_case_fails_unless_told_otherwise(claims: Pytester) -> None:
+    found = claims.runpytest(IDS[3])
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines(["undecided  heavy", "  reason     Var does not exist*"])
+
+
+def test_undecided_case_that_passes_is_counted_apart(claims: Pytester) -> None:
+    found = claims.runpytest("-k", "heavy or mean", "-o", "dropcheck_undecided=pass")
+    found.stdout.fnmatch_lines(["*2 passed*1 undecided*"])
+
+
+def test_undecided_case_that_is_skipped_says_why_and_where(claims: Pytester) -> None:
+    found = claims.runpytest(IDS[3], "-rs", "-o", "dropcheck_undecided=skip")
+    found.stdout.fnmatch_lines(["*claims.yaml:16: undecided: Var does not exist*"])
+
+
+@pytest.mark.parametrize("policy", ["skip", "pass"])
+def test_failed_case_fails_whatever_undecided_ones_do(claims: Pytester, policy: str) -> None:
+    found = claims.runpytest(IDS[2], "-o", f"dropcheck_undecided={policy}")
+    found.assert_outcomes(failed=1)
+
+
+# ---- other keys ----------------------------------------------------------------------------------
+
+
+def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pytester) -> None:
+    keys = "dropcheck_seed = 7\ndropcheck_alpha = 1e-3\ndropcheck_max_draws = 1e5\n"
+    write(pytester, INI + keys + "dropcheck_resolution = 0.2\ndropcheck_time_limit = 60s\n")
+    found = pytester.runpytest(IDS[2], "--junitxml=report.xml")
+    found.stdout.fnmatch_lines(
+        [
+            "dropcheck: claims.yaml, seed 7, alpha 0.001",
+            "  repeat     dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 7 --alpha=1e-3 "
+            "--resolution=0.2 --max-draws=1e5 --time-limit=60s",
+        ]
+    )
+    held = properties(pytester.path / "report.xml")["sd-kept[p=0.5]"]
+    assert (held["seed"], held["alpha"]) == ("7", "0.001")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "accepted"),
+    [
+        ("undecided", "maybe", "fail, skip or pass"),
+        ("alpha", "2", "a number between 0 and 1"),
+        ("seed", "now", "a whole number, or fresh"),
+        ("resolution", "0", "a number above 0"),
+        ("max_draws", "many", "a whole number from 1 on"),
+        ("time_limit", "soon", "a time above 0, such as 10s or 500ms"),
+    ],
+)
+def test_unknown_value_is_a_usage_error(
+    claims: Pytester, key: str, value: str, accepted: str
+) -> None:
+    found = claims.runpytest("-o", f"dropcheck_{key}={value}")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines(
+        [f"ERROR: dropcheck_{key} cannot be '{value}': it must be {accepted}"]
+    )
+
+
+@pytest.mark.parametrize("pattern", ["clams.yaml", "docs/*.yaml", "."])
+def test_pattern_that_fits_no_file_is_a_usage_error(claims: Pytester, pattern: str) -> None:
+    found = claims.runpytest("-o", f"dropcheck_files={pattern}")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines([f"ERROR: dropcheck_files: no file fits '{pattern}' in *"])
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+WRONG = """\
+dropcheck: 1
+claims:
+  one:
+    title: One
+    model: m ~ bernouli(0.5)
+    claim: E(m) == 0.5
+  two:
+    title: Two
+    claim: E(x) == 0
+"""
+
+
+def test_errors_of_a_file_are_errors_of_collection_with_their_places(pytester: Pytester) -> None:
+    write(pytester, INI, WRONG)
+    found = pytester.runpytest()
+    assert found.ret == pytest.ExitCode.INTERRUPTED
+    found.assert_outcomes(errors=1)
+    found.stdout.fnmatch_lines(
+        [
+            "*ERROR collecting claims.yaml*",
+            "claims.yaml:5:16: 'bernouli' is not a law",
+            "    model: m ~ bernouli(0.5)",
+            "               ^",
+            "    hint: did you mean 'bernoulli'?",
+            "claims.yaml:9:14: 'x' is not defined",
+        ]
+    )
+    found.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_file_that_is_no_claims_file_is_an_error_of_collection(pytester: Pytester) -> None:
+    write(pytester, INI, "[1, 2")
+    found = pytester.runpytest()
+    found.assert_outcomes(errors=1)
+    found.stdout.fnmatch_lines(["claims.yaml:1:*"])
+
+
+def test_error_that_only_a_run_can_find_has_its_place(pytester: Pytester) -> None:
+    nowhere = 'claims: {a: {title: A, model: "x ~ uniform(1, 2)", claim: E(log(-x)) == 0}}\n'
+    write(pytester, INI, "dropcheck: 1\n" + nowhere)
+    found = pytester.runpytest()
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines(["claims.yaml:2:*NaN or infinite on every draw*"])
+    found.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_note_on_a_file_is_a_warning(pytester: Pytester) -> None:
+    text = "claims: {a: {title: A, parameters: {b: 1}, claim: 1 == 1}}\n"
+    write(pytester, INI, "dropcheck: 1\n" + text)
+    found = pytester.runpytest("-W", "default")
+    found.assert_outcomes(passed=1, warnings=1)
+    found.stdout.fnmatch_lines(["*dropcheck: the parameter 'b' of a is not used*"])
+
+
+def test_hostile_title_stays_text(pytester: Pytester) -> None:
+    title = r'"</failure> [bold]red \u202e"'
+    write(pytester, INI, f"dropcheck: 1\nclaims: {{a: {{title: {title}, claim: 1 == 2}}}}\n")
+    found = pytester.runpytest("--junitxml=report.xml")
+    found.stdout.fnmatch_lines([r"  title      </failure> [[]bold]red \u202e"])
+    assert "\u202e" not in found.stdout.str()
+    assert len(list(ElementTree.parse(pytester.path / "report.xml").iter("failure"))) == 1
+
+
+# ---- start-up ------------------------------------------------------------------------------------
+
+PROBE = """
+import sys, pytest
+class Look:
+    def pytest_sessionfinish(self):
+        names = sorted(name for name in sys.modules if name.split(".")[0] in
+                       ("dropcheck", "numpy", "scipy", "rich", "yaml", "pydantic", "typer"))
+        print("\\nloaded", *names)
+pytest.main(["-q", *sys.argv[1:]], plugins=[Look()])
+"""
+
+
+def loaded(pytester: Pytester, *arguments: str) -> set[str]:
+    """What a session has imported of dropcheck, and of what it builds on."""
+    done = pytester.run(sys.executable, "-c", PROBE, *arguments)
+    [line] = [line for line in done.outlines if line.startswith("loaded ")]
+    return set(line.split()[1:])
+
+
+def test_unused_the_plugin_imports_nothing(pytester: Pytester) -> None:
+    write(pytester, "[pytest]\n")
+    pytester.makepyfile("def test(): pass\n")
+    assert loaded(pytester) == {"dropcheck", "dropcheck.pytest_plugin"}
+
+
+def test_collecting_imports_no_numpy(claims: Pytester) -> None:
+    found = loaded(claims, "--collect-only")
+    assert "dropcheck.claims.reader" in found  # so the probe can see what it looks for
+    assert "numpy" not in found
