@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dropcheck.errors import DropcheckError, suggestion
 from dropcheck.language.syntax import Call, Node
 from dropcheck.language.vocabulary import Function, Law
 
 
-def bind(node: Call, names: Sequence[str], needed: int, written: str) -> dict[str, Node]:
+def bind(
+    node: Call, names: Sequence[str], needed: int, written: Callable[[], str]
+) -> dict[str, Node]:
     """Arguments by name: the first `needed` of `names` must be there.
+
+    `written` says how the call is written, for a message: it is asked for only then.
 
     Raises:
         DropcheckError: on too many, too few, unknown or doubled arguments.
@@ -19,19 +23,19 @@ def bind(node: Call, names: Sequence[str], needed: int, written: str) -> dict[st
         raise node.at.error(
             f"{node.name} takes at most {len(names)} argument{'s' * (len(names) != 1)}, and has "
             f"{len(node.arguments)}",
-            f"write {written}",
+            f"write {written()}",
         )
     bound = dict(zip(names, node.arguments, strict=False))
     for name, value in node.keywords:
         if name not in names:
-            raise unknown_keyword(node, name, names, written)
+            raise unknown_keyword(node, name, names, written())
         if name in bound:
-            raise value.at.error(f"{name!r} of {node.name} is given twice", f"write {written}")
+            raise value.at.error(f"{name!r} of {node.name} is given twice", f"write {written()}")
         bound[name] = value
     missing = [name for name in names[:needed] if name not in bound]
     if missing:
         listed = ", ".join(map(repr, missing))
-        raise node.at.error(f"{node.name} lacks {listed}", f"write {written}")
+        raise node.at.error(f"{node.name} lacks {listed}", f"write {written()}")
     return bound
 
 

@@ -17,7 +17,7 @@ from dropcheck.language.cost import (
     most_elements,
     work,
 )
-from dropcheck.language.graph import Folder, Kind, Plain, Value, thawed
+from dropcheck.language.graph import Folder, Kind, Plain, Value, joined_sources, thawed
 from dropcheck.language.scope import Poisoned
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Shape, ShapeError
@@ -50,16 +50,15 @@ class GraphBuilder:
 
     def number(self, value: float, at: Position, name: str | None = None) -> Value:
         """A known number."""
-        return self.make(
-            Kind.CONSTANT,
-            "number",
-            (),
-            options=(("value", float(value).hex()),),
-            shape=(),
-            at=at,
-            name=name,
-            constant=self.folder.constant(float(value)),
-        )
+        value = float(value)
+        options = (("value", value.hex()),)
+        key = (Kind.CONSTANT, "number", (), options)
+        found = self._known.get(key)
+        if found is None:
+            constant = self.folder.constant(value)
+            found = Value(Kind.CONSTANT, "number", (), options, (), at, name, constant)
+            self._known[key] = found
+        return found
 
     def plain(self, value: Value) -> Plain | None:
         """What is known of a value, in plain Python; None if nothing is, or it is a large array."""
@@ -78,10 +77,11 @@ class GraphBuilder:
         guards: bool = False,
     ) -> Value:
         """An operation element by element, with numpy's rule for shapes."""
+        known = [value.shape for value in values if value.shape is not None]
         shape: Shape | None = None
-        if all(value.shape is not None for value in values):
+        if len(known) == len(values):
             try:
-                shape = shapes.broadcast(tuple(v.shape for v in values if v.shape is not None))
+                shape = shapes.broadcast(known)
             except ShapeError as error:
                 raise at.error(str(error)) from None
         return self.operation(
@@ -136,19 +136,25 @@ class GraphBuilder:
         `guards` says that a branch not taken does not count, so that a division by zero in one of
         several branches is left for the draws to show.
         """
-        known_as = (Kind.COMPUTED, operation, tuple(id(value) for value in values), options)
-        if known_as in self._known:
-            return self._known[known_as]
-        random = any(value.random for value in values)
-        estimated = any(value.estimated for value in values)
+        key = (Kind.COMPUTED, operation, tuple(map(id, values)), options)
+        found = self._known.get(key)
+        if found is not None:
+            return found
+        random = estimated = False
+        fixed = True  # all that goes in is known
+        suspect = None
+        for value in values:
+            random = random or value.random
+            estimated = estimated or value.estimated
+            fixed = fixed and value.constant is not None
+            suspect = suspect or value.suspect
         self.check_size(shape, at, None)
         if shape is not None and not estimated:
             inputs = [value.shape or () for value in values]
             spent = self._drawn if random else self._fixed
             self._spend(spent, elements(operation, shape), work(operation, shape, inputs), at)
         constant = None
-        known = not random and not estimated and all(v.constant is not None for v in values)
-        if known and shape is not None:
+        if fixed and not random and not estimated and shape is not None:
             try:
                 constant = self.folder.apply(
                     operation,
@@ -159,24 +165,25 @@ class GraphBuilder:
                 )
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error)) from None
-        suspect = None
-        if not guards:
-            suspect = next((value.suspect for value in values if value.suspect), None)
-        return self.make(
+        found = Value(
             Kind.COMPUTED,
             operation,
             values,
-            options=options,
-            shape=shape,
-            at=at,
-            constant=constant,
-            random=random,
-            estimated=estimated,
-            truth=truth,
-            takes_truth=takes_truth,
-            sources=frozenset().union(*(value.sources for value in values)),
-            suspect=suspect,
+            options,
+            shape,
+            at,
+            None,
+            constant,
+            random,
+            estimated,
+            truth,
+            takes_truth,
+            joined_sources(values),
+            None,
+            None if guards else suspect,
         )
+        self._known[key] = found
+        return found
 
     def make(
         self,
@@ -196,7 +203,7 @@ class GraphBuilder:
     def _key(self, value: Value) -> tuple[Any, ...] | None:
         if value.operation == "degenerate":
             return None
-        inputs = tuple(id(found) for found in value.inputs)
+        inputs = tuple(map(id, value.inputs))
         return (value.kind, value.operation, inputs, value.options)
 
     def remember(self, value: Value) -> None:
@@ -232,7 +239,7 @@ class GraphBuilder:
         """Refuse a quantity of which one draw alone is too large."""
         if shape is None:
             return
-        count = math.prod(shape)
+        count = math.prod(shape) if shape else 1
         if count > self._most_elements:
             what = f"{name!r}" if name else "this"
             raise at.error(

@@ -10,7 +10,7 @@ from dropcheck.language import shapes
 from dropcheck.language.binding import bind, function_signature, unknown_keyword
 from dropcheck.language.draws import LawLowering
 from dropcheck.language.functions import FUNCTIONS
-from dropcheck.language.graph import Kind, Plain, Value, hashable
+from dropcheck.language.graph import Kind, Plain, Value, hashable, joined_sources
 from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import OPERATORS
 from dropcheck.language.syntax import Call, Node, Position
@@ -124,7 +124,6 @@ class CallLowering(LawLowering):
     ) -> tuple[tuple[Value, ...], dict[str, Any] | None]:
         """Values in order and options by name; options None where one is not known yet."""
         parameters = function.parameters
-        written = function_signature(function)
         variadic = next((p for p in parameters if p.variadic), None)
         values: list[Value] = []
         options: dict[str, Any] | None = {}
@@ -132,14 +131,16 @@ class CallLowering(LawLowering):
             fixed = [p for p in parameters if not p.variadic]
             for name, _ in node.keywords:
                 if name not in [p.name for p in fixed]:
-                    raise unknown_keyword(node, name, [p.name for p in fixed], written)
+                    raise unknown_keyword(
+                        node, name, [p.name for p in fixed], function_signature(function)
+                    )
             leading = [p for p in fixed if not p.option]
             least = len(leading) + (1 if variadic.required else 0)
             if len(node.arguments) < least:
                 raise node.at.error(
                     f"{function.name} takes at least {least} arguments, and has "
                     f"{len(node.arguments)}",
-                    f"write {written}",
+                    f"write {function_signature(function)}",
                 )
             bound: dict[str, Node] = dict(node.keywords)
             if variadic.option:
@@ -154,7 +155,9 @@ class CallLowering(LawLowering):
                 values = [self.lower(argument) for argument in node.arguments]
         else:
             needed = sum(p.required for p in parameters)
-            bound = bind(node, [p.name for p in parameters], needed, written)
+            bound = bind(
+                node, [p.name for p in parameters], needed, lambda: function_signature(function)
+            )
         for parameter in parameters:
             if parameter.variadic:
                 continue
@@ -187,7 +190,7 @@ class CallLowering(LawLowering):
         return self.plain(value)
 
     def _density(self, node: Call) -> Value:
-        bound = bind(node, ["law", "x"], 2, f"{node.name}(law, x)")
+        bound = bind(node, ["law", "x"], 2, lambda: f"{node.name}(law, x)")
         drawn = self.read_draw(bound["law"])
         if drawn.shape is not None:
             raise drawn.at.error(
@@ -217,11 +220,12 @@ class CallLowering(LawLowering):
         pair = node.name in ("Cov", "Corr")
         names = (["u", "v"] if pair else ["event" if node.name == "P" else "u"]) + ["given"]
         needed = len(names) - 1
-        written = f"{node.name}({', '.join(names[:-1])}, given=event)"
         if len(node.arguments) > needed:
             hint = "the condition is named: given=event"
             raise node.at.error(f"{node.name} takes {needed} argument(s) by position", hint)
-        bound = bind(node, names, needed, written)
+        bound = bind(
+            node, names, needed, lambda: f"{node.name}({', '.join(names[:-1])}, given=event)"
+        )
         given = [name for name in names if name in bound]
         values = [self.lower(bound[name]) for name in given]
         for value, name in zip(values, given, strict=True):
@@ -275,6 +279,6 @@ class CallLowering(LawLowering):
             shape=(),
             at=node.at,
             estimated=True,
-            sources=frozenset().union(*(value.sources for value in values)),
+            sources=joined_sources(values),
             suspect=next((value.suspect for value in values if value.suspect), None),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
@@ -46,6 +46,28 @@ class ParsedClaim:
     statement: Statement
     requires: tuple[Node, ...]
     laws: Mapping[str, Call]
+    # parameters by name, and those of their values that are laws: read for the first case, and
+    # then there for the others
+    _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
+    _laws: dict[tuple[str, str], Call] = field(default_factory=dict, repr=False, compare=False)
+
+    def parameter(self, name: str) -> Name:
+        """A parameter's name, where it stands."""
+        if name not in self._names:
+            here = self.claim.parameter_locations.get(name, self.claim.location)
+            self._names[name] = Name(_position(here, name), name)
+        return self._names[name]
+
+    def law(self, name: str, text: str) -> Call:
+        """The law that a parameter's value is.
+
+        Raises:
+            DropcheckError: where the text is no law, at the parameter's place.
+        """
+        if (name, text) not in self._laws:
+            here = self.claim.parameter_locations.get(name, self.claim.location)
+            self._laws[name, text] = parse_law(text, here)
+        return self._laws[name, text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +164,10 @@ def lower_case(
     lowering = Lowering(folder)
     problems: list[Problem] = []
     for name, value in parameters.items():
-        here = claim.parameter_locations.get(name, claim.location)
-        node = Name(_position(here, name), name)
+        node = parsed.parameter(name)
         try:
             if isinstance(value, str):
-                lowering.define_parameter(node, LawParameterValue(parse_law(value, here)))
+                lowering.define_parameter(node, LawParameterValue(parsed.law(name, value)))
             else:
                 lowering.define_parameter(node, float(value))
         except DropcheckError as error:

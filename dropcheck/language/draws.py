@@ -13,7 +13,7 @@ from dropcheck.language import shapes
 from dropcheck.language.binding import bind, signature
 from dropcheck.language.builder import GraphBuilder
 from dropcheck.language.functions import FUNCTIONS
-from dropcheck.language.graph import SAMPLE, Folder, Kind, Value
+from dropcheck.language.graph import SAMPLE, Folder, Kind, Value, joined_sources
 from dropcheck.language.law_parts import domain_problem
 from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import LawParameterValue, Scope
@@ -78,7 +78,7 @@ class LawLowering(GraphBuilder):
             name.at,
             name=name.name,
             random=True,
-            sources=frozenset({name.name}).union(*(a.sources for a in arguments)),
+            sources=frozenset({name.name}) | joined_sources(arguments),
             law=law,
             suspect=next((a.suspect for a in arguments if a.suspect), None),
         )
@@ -132,7 +132,7 @@ class LawLowering(GraphBuilder):
             raise base.at.error(f"{base.name!r} is not a law", hint or f"laws are {listed(LAWS)}")
         law = LAWS[base.name]
         names = [parameter.name for parameter in law.parameters]
-        bound = bind(base, names, len(names), signature(law))
+        bound = bind(base, names, len(names), lambda: signature(law))
         return Draw(law, tuple(bound[name] for name in names), shape, base.at)
 
     def _check_arguments(self, law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape | None:

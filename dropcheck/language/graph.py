@@ -70,6 +70,36 @@ class Value:
     # code that draws the value, under its name, in place of a law
     sample: Sample | None = None
 
+    def called(self, name: str) -> Value:
+        """The same value under a name."""
+        return Value(
+            self.kind,
+            self.operation,
+            self.inputs,
+            self.options,
+            self.shape,
+            self.at,
+            name,
+            self.constant,
+            self.random,
+            self.estimated,
+            self.truth,
+            self.takes_truth,
+            self.sources,
+            self.law,
+            self.suspect,
+            self.sample,
+        )
+
+
+def joined_sources(values: Iterable[Value]) -> frozenset[str]:
+    """The draws that any of some values depends on."""
+    found: frozenset[str] = frozenset()
+    for value in values:
+        if value.sources and value.sources != found:
+            found = found | value.sources if found else value.sources
+    return found
+
 
 def ordered(roots: Iterable[Value]) -> list[Value]:
     """Every random value below some, each once, inputs before what is made from them.

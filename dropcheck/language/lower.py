@@ -49,7 +49,7 @@ class Lowering(CallLowering):
         if name.name in sample.truths:
             zero = self.number(0.0, name.at)
             truth = self.elementwise("!=", (value, zero), name.at, truth=True)
-            value = dataclasses.replace(truth, name=name.name)
+            value = truth.called(name.name)
             self.remember(value)
         self.scope.define(name, value, "sample")
 
@@ -67,7 +67,7 @@ class Lowering(CallLowering):
                         "use mean, var, std, …",
                     )
                 if value.name is None:
-                    value = dataclasses.replace(value, name=name.name)
+                    value = value.called(name.name)
                     self.remember(value)
             self.scope.define(name, value, "line")
 

@@ -98,6 +98,11 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
     """
     result: Shape = ()
     for shape in shapes:
+        if shape == result or not shape:
+            continue
+        if not result:
+            result = shape
+            continue
         rank = max(len(result), len(shape))
         left = (1,) * (rank - len(result)) + result
         right = (1,) * (rank - len(shape)) + shape
