@@ -8,10 +8,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree
 
+# what sessions within use is loaded outside them: they forget what they import
+import hypothesis  # noqa: F401
 import pytest
 
 import dropcheck.pytest_claims
-import dropcheck.verification  # noqa: F401 - what the sessions within use is loaded outside them
+import dropcheck.verification  # noqa: F401
 from dropcheck.claims.reader import read_text
 from dropcheck.cli import main
 
@@ -60,15 +62,13 @@ INI = "[pytest]\ndropcheck_files = claims.yaml\n"
 
 Pytester = pytest.Pytester
 
-read_text(CLAIMS)  # so is what it imports where it is called: a session within forgets its imports
+read_text(CLAIMS)  # loads what it imports where it is called
 
 
 @pytest.fixture(autouse=True)
 def sessions_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("COLUMNS", "FORCE_COLOR", "PYTEST_XDIST_WORKER"):
         monkeypatch.delenv(name, raising=False)
-    # hypothesis would be imported anew by each session, for two seconds
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
 
 
 @pytest.fixture
