@@ -231,3 +231,22 @@ def test_an_error_under_json_leaves_standard_output_json(on_github: Cli) -> None
         result = on_github(*arguments, "--format", "json")
         assert json.loads(result.out)["errors"]
     assert "error" in Path("summary.md").read_text()
+
+
+def test_no_line_of_a_claims_file_becomes_a_command(on_github: Cli) -> None:
+    Path("bad.yaml").write_text(
+        CLAIMS.replace("title: A share", "title: >-\n      ::warning::one\n\n      ::error::two")
+        + "::set-output name=a::b\n"
+    )
+    for arguments in (["check", "bad.yaml"], ["run", "-f", "bad.yaml"]):
+        result = on_github(*arguments)
+        assert result.code == 2
+        assert ": :set-output name=a::b" in result.err  # the line itself, shown
+        for line in (result.out + result.err).splitlines():
+            assert not line.lstrip().startswith(("::set-output", "::warning"))
+    Path("odd.yaml").write_text(
+        CLAIMS.replace("title: A share", "title: '::warning::one ::error::two'")
+    )
+    result = on_github("run", "kept-share", "-f", "odd.yaml")
+    commands = [line for line in result.out.splitlines() if line.lstrip().startswith("::")]
+    assert [line.split(",")[0] for line in commands] == ["::error file=odd.yaml"]

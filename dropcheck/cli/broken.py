@@ -36,7 +36,7 @@ def tell_problems(problems: Sequence[Problem], arguments: Sequence[str]) -> None
 
         print_report(_report(problems), format_name)
     elif actions.running():
-        emit(actions.annotated(problems), sys.stdout)
+        emit(actions.annotated(problems), sys.stdout, commands=True)
     at_fault = any(problem.location is not None for problem in problems)
     if running and at_fault:
         complain(_write_files(_report(problems), asked_outputs(arguments)))

@@ -92,7 +92,8 @@ def check(
             complain(one.notes, "note")
             _print(check_line(one) + "\n")
         if failed and actions.running():
-            _print(actions.annotated([error for one in checked for error in one.errors]))
+            found = [error for one in checked for error in one.errors]
+            emit(actions.annotated(found), sys.stdout, commands=True)
     raise typer.Exit(ExitCode.ERROR if failed else ExitCode.PASSED)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -11,15 +12,26 @@ from typing import TextIO
 
 from dropcheck.errors import Problem
 
+# GitHub's runner obeys a line that begins so, on either stream, behind any white space
+_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
-def emit(text: str, stream: TextIO | None) -> Problem | None:
+
+def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> Problem | None:
     """Write the text and flush it; what the stream's encoding lacks becomes `?`.
 
     A reader that went away (`| head`) is no error: the verdict's exit code must outlive it. A
     stream that cannot take the text, on a full disk, is a problem to report.
+
+    Args:
+        text: what to write.
+        stream: where to.
+        commands: whether lines of the text are meant as commands to GitHub's runner; otherwise
+            no text of a claims file becomes one.
     """
     if stream is None or not text:
         return None
+    if not commands and os.environ.get("GITHUB_ACTIONS") == "true":
+        text = _COMMAND.sub(r"\1: ", text)
     try:
         try:
             stream.write(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -56,10 +57,13 @@ def print_report(report: Report, format_name: str) -> Problem | None:
 
     terminal = report.terminal or Terminal()
     text = PRINTED[format_name](report)
-    problem = emit(text if format_name in AS_IS else terminal.spell(text), sys.stdout)
+    text = text if format_name in AS_IS else terminal.spell(text)
+    if os.linesep == "\r\n":  # the stream makes these of every line's end
+        text = text.replace("\r\n", "\n")
+    problem = emit(text, sys.stdout, commands=format_name == "github")
     if actions.running():
         if format_name == "table":
-            emit(terminal.spell(PRINTED["github"](report)), sys.stdout)
+            emit(terminal.spell(PRINTED["github"](report)), sys.stdout, commands=True)
         complain(actions.summarise(report), "note")
     return problem
 
