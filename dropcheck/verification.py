@@ -20,6 +20,7 @@ from dropcheck.simulation.deadline import Clock, Deadline
 from dropcheck.simulation.processes import drive_in_processes, worth_processes
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.schedule import Judge, default_threads, drive
+from dropcheck.simulation.workers import possible
 
 _Judged = CaseResult | DropcheckError
 
@@ -34,6 +35,8 @@ def verify_cases(
     repeat: Repeat | None = None,
     clock: Clock = time.perf_counter,
     watch: Callable[[int], None] = lambda _: None,
+    *,
+    copies: bool = False,
 ) -> Iterator[CaseResult]:
     """Judge cases, each yielded as soon as all before it are done.
 
@@ -48,7 +51,9 @@ def verify_cases(
         registry: the registry that the error rate is divided over.
         repeat: writes the command that repeats a case; by default one without a file.
         clock: what a time limit is measured by.
-        watch: told of draws as they come in, where they are made by threads of this process.
+        watch: told of draws as they come in, or as cases end where processes share these.
+        copies: whether copies of this process may work beside it, where the system can make them;
+            threads do otherwise. Only for a program that has no threads of its own.
 
     Raises:
         DropcheckError: after the last case, with what only a run could find: a quantity that is
@@ -73,16 +78,15 @@ def verify_cases(
         return repeat_command(case, settings.seed)
 
     def starter(case: Case) -> Callable[[], Judge[_Judged]]:
-        return lambda: _guarded(
-            _watched(judge(case, settings, alpha, repeat or by_default, deadline), watch)
-        )
+        return lambda: _guarded(judge(case, settings, alpha, repeat or by_default, deadline))
 
     held: dict[int, _Judged] = {}
     problems: list[Problem] = []
     following = 0
     interrupted: KeyboardInterrupt | None = None
     try:
-        for index, result in _driven([starter(case) for case in cases], settings, deadline):
+        judges = [starter(case) for case in cases]
+        for index, result in _driven(judges, settings, deadline, watch, copies=copies):
             held[index] = result
             while following in held:
                 found = held.pop(following)
@@ -103,30 +107,46 @@ def verify_cases(
 
 
 def _driven(
-    judges: Sequence[Callable[[], Judge[_Judged]]], settings: Settings, deadline: Deadline
+    judges: Sequence[Callable[[], Judge[_Judged]]],
+    settings: Settings,
+    deadline: Deadline,
+    watch: Callable[[int], None],
+    *,
+    copies: bool,
 ) -> Iterator[tuple[int, _Judged]]:
-    """Processes share many cases; threads share the draws of a few, or the time that is left."""
+    """Many cases are shared by processes; otherwise the draws are, or the time that is left."""
     threads = settings.threads or default_threads()
-    if not deadline.limited and worth_processes(len(judges), threads):
-        return drive_in_processes(judges, threads)
-    return drive(judges, threads, deadline)
+    if copies and not deadline.limited and worth_processes(len(judges), threads):
+        for index, result in drive_in_processes(judges, threads):
+            watch(0 if isinstance(result, DropcheckError) else result.draws)
+            yield index, result
+        return
+    watched = [_watched(start, watch) for start in judges]
+    yield from drive(watched, threads, deadline, copies=copies and possible())
 
 
-def _watched(judged: Judge[CaseResult], watch: Callable[[int], None]) -> Judge[CaseResult]:
-    """The same judge, its draws counted as they come in."""
-    try:
-        request = next(judged)
-        while True:
-            try:
-                sums = yield request
-            except DropcheckError as error:
-                request = judged.throw(error)
-            else:
-                watch(request.count * request.program.span_draws)
-                request = judged.send(sums)
-    except StopIteration as stop:
-        found: CaseResult = stop.value
-        return found
+def _watched(
+    start: Callable[[], Judge[_Judged]], watch: Callable[[int], None]
+) -> Callable[[], Judge[_Judged]]:
+    """The same judge, its draws told as they come in."""
+
+    def judged() -> Judge[_Judged]:
+        judge = start()
+        try:
+            request = next(judge)
+            while True:
+                try:
+                    sums = yield request
+                except DropcheckError as error:
+                    request = judge.throw(error)
+                else:
+                    watch(len(sums.sums) * request.program.block_draws)
+                    request = judge.send(sums)
+        except StopIteration as stop:
+            found: _Judged = stop.value
+            return found
+
+    return judged
 
 
 def _guarded(judged: Judge[CaseResult]) -> Judge[_Judged]:

@@ -131,7 +131,7 @@ claims:
 def tried(threads: int, **limits: Any) -> list[CaseResult]:
     registry = read_text(REGISTRY)
     settings = Settings(threads=threads, **limits)
-    return list(verify_cases(registry.expand(), settings, registry))
+    return list(verify_cases(registry.expand(), settings, registry, copies=True))
 
 
 def but_seconds(results: list[CaseResult]) -> list[dict[str, Any]]:

@@ -355,7 +355,7 @@ def many() -> Registry:
 @pytest.mark.parametrize("threads", [2, 6])  # twelve cases: on processes, and on threads
 def test_closing_early_leaves_nothing_behind(threads: int) -> None:
     registry = many()
-    running: Any = verify_cases(registry.expand(), Settings(threads=threads), registry)
+    running: Any = verify_cases(registry.expand(), Settings(threads=threads), registry, copies=True)
     next(running)
     assert workers()
     running.close()

@@ -101,7 +101,7 @@ def try_cases(
         with (
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(
-                _generator(verify_cases(cases, settings, registry, watch=tally.drew))
+                _generator(verify_cases(cases, settings, registry, watch=tally.drew, copies=True))
             ) as results,
         ):
             for case in results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,14 @@ from dropcheck.language.laws_vector import VECTOR
 from dropcheck.language.vocabulary import Law, LawParameter
 
 LAWS: dict[str, Law] = {law.name: law for law in (*CONTINUOUS, *DISCRETE, *VECTOR)}
+
+
+def named(name: str) -> Law:
+    """The law of a name: how one goes from one process to another."""
+    return LAWS[name]
+
+
+copyreg.pickle(Law, lambda law: (named, (law.name,)))
 
 
 def argument_problem(law: Law, values: tuple[Any, ...]) -> str | None:

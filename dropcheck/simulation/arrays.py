@@ -6,7 +6,7 @@ Arrays have the axis of draws last, of length 1 where nothing is random.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -61,19 +61,14 @@ def nearly_tied(a: Array, b: Array) -> Array:
     return tied
 
 
-def _favoured(operation: str) -> Kernel:
-    """A comparison that takes near ties in favour of true ("near <=") or of false ("far <")."""
-    favour, sign = operation.split()
-
-    def compared(a: Array, b: Array) -> Array:
-        plain = kernels.compare(sign, a, b)
-        wrong = plain == 0 if favour == "near" else plain == 1
-        if not wrong.any():
-            return plain
-        tied = wrong & nearly_tied(a, b)
-        return np.where(tied, favour == "near", plain) if tied.any() else plain
-
-    return compared
+def _favoured(favour: str, sign: str, a: Array, b: Array) -> Array:
+    """A comparison that takes near ties in favour of true ("near") or of false ("far")."""
+    plain = kernels.compare(sign, a, b)
+    wrong = plain == 0 if favour == "near" else plain == 1
+    if not wrong.any():
+        return plain
+    tied = wrong & nearly_tied(a, b)
+    return np.where(tied, favour == "near", plain) if tied.any() else plain
 
 
 def _density(*values: Array, law: str) -> Array:
@@ -103,9 +98,10 @@ def kernel(operation: str) -> Kernel:
         case "negative":
             return np.negative
         case "==" | "!=" | "<" | "<=" | ">" | ">=":
-            return lambda a, b: kernels.compare(operation, a, b)
+            return partial(kernels.compare, operation)
         case _ if operation.startswith(("near ", "far ")):
-            return _favoured(operation)
+            favour, sign = operation.split()
+            return partial(_favoured, favour, sign)
         case "density":
             return _density
         case "logdensity":

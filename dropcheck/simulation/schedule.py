@@ -13,16 +13,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.deadline import Deadline
+from dropcheck.simulation.hands import Done, Hands, Processes, Threads
 from dropcheck.simulation.program import SpanSums
 
 Result = TypeVar("Result")
@@ -34,6 +33,9 @@ TASK_NANOSECONDS = 4e6
 # nearer than that to its next look is finished before another is begun; the others wait, ordered
 # by how many doublings of it they are away.
 TURN_SECONDS = 0.05
+# What a request may cost, in rough nanoseconds, to be carried out where it is made: handing it over
+# would take about as long.
+AT_ONCE_NANOSECONDS = 1e6
 
 
 @dataclass(slots=True)
@@ -46,6 +48,10 @@ class _Active(Generic[Result]):
     broken: dict[int, DropcheckError] = field(default_factory=dict)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
+
+
+_Place = tuple[_Active[Result], int]
+"""A case, and the place of a part among those that it waits for."""
 
 
 class _Queue(Generic[Result]):
@@ -132,6 +138,8 @@ def drive(
     judges: Iterable[Callable[[], Judge[Result]]],
     threads: int,
     deadline: Deadline | None = None,
+    *,
+    copies: bool = False,
 ) -> Iterator[tuple[int, Result]]:
     """Carry out all cases and yield (place, result) as they finish.
 
@@ -140,16 +148,20 @@ def drive(
     nearest to their next look go first, and those that cannot reach it in the time that is left
     share what remains; once the deadline has passed, whatever a case asks for is cut to one span,
     and a case is to look a last time at what it has.
+
+    Args:
+        judges: what starts each case.
+        threads: how many draw at once.
+        deadline: when to stop.
+        copies: whether copies of this process may draw in place of threads, which hold one another
+            up wherever arrays are short.
     """
     keep_freed_memory()
-    with (
-        one_layer_of_threads(),
-        ThreadPoolExecutor(max_workers=threads, thread_name_prefix="dropcheck") as pool,
-    ):
-        try:
-            yield from _Run(judges, pool, threads, deadline or Deadline()).results()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    hands: Hands[_Place[Result]] = Threads(threads)
+    if copies and threads > 1:
+        hands = Processes(threads)
+    with one_layer_of_threads(), hands:
+        yield from _Run(judges, hands, threads, deadline or Deadline()).results()
 
 
 def carried_out(judge: Judge[Result]) -> Result:
@@ -161,10 +173,9 @@ def carried_out(judge: Judge[Result]) -> Result:
     try:
         request = next(judge)
         while True:
-            try:
-                found = request.carry_out()
-            except DropcheckError as error:
-                request = judge.throw(error)
+            found = request.attempted()
+            if isinstance(found, DropcheckError):
+                request = judge.throw(found)
             else:
                 request = judge.send(found)
     except StopIteration as stop:
@@ -178,17 +189,15 @@ class _Run(Generic[Result]):
     def __init__(
         self,
         judges: Iterable[Callable[[], Judge[Result]]],
-        pool: ThreadPoolExecutor,
+        hands: Hands[_Place[Result]],
         threads: int,
         deadline: Deadline,
     ) -> None:
         self._waiting = deque(enumerate(judges))
         self._parked: _Queue[Result] = _Queue(deadline, threads)
-        self._owners: dict[Future[SpanSums], tuple[_Active[Result], int]] = {}
-        self._done: SimpleQueue[Future[SpanSums]] = SimpleQueue()
         self._finished: deque[tuple[int, Result]] = deque()
         self._out = 0  # cases whose spans are out
-        self._pool = pool
+        self._hands = hands
         self._threads = threads
         self._deadline = deadline
 
@@ -203,8 +212,8 @@ class _Run(Generic[Result]):
                     self._proceed(_Active(index, start()), None)
                 else:
                     self._submit(*self._parked.pop())
-            if self._owners:
-                self._take_in(self._done.get())
+            if self._out:
+                self._take_in(self._hands.next_done())
 
     def _submit(self, case: _Active[Result], request: Request) -> None:
         late = self._deadline.passed()
@@ -212,18 +221,20 @@ class _Run(Generic[Result]):
         case.parts = [None] * len(tasks)
         case.missing = len(tasks)
         self._out += 1
+        if request.program.cost * request.program.span_draws * request.count < AT_ONCE_NANOSECONDS:
+            for place, task in enumerate(tasks):
+                self._take_in(Done((case, place), task.attempted()))
+            return
         for place, task in enumerate(tasks):
-            future = self._pool.submit(task.carry_out)
-            self._owners[future] = (case, place)
-            future.add_done_callback(self._done.put)
+            self._hands.give((case, place), task)
 
-    def _take_in(self, future: Future[SpanSums]) -> None:
+    def _take_in(self, done: Done[_Place[Result]]) -> None:
         """Keep what came back; once all of a case's parts are there, let it go on."""
-        case, place = self._owners.pop(future)
-        try:
-            case.parts[place] = future.result()
-        except DropcheckError as error:  # ends this case alone
-            case.broken[place] = error
+        case, place = done.token
+        if isinstance(done.found, DropcheckError):  # ends this case alone
+            case.broken[place] = done.found
+        else:
+            case.parts[place] = done.found
         case.missing -= 1
         if case.missing:
             return
