@@ -74,10 +74,12 @@
       sort(column, header.getAttribute("aria-sort") === "ascending");
     });
   });
-  form.addEventListener("input", (event) => {
+  const changed = (event) => {
     if (event.target.closest(".sorting")) sorted();
     else filter();
-  });
+  };
+  form.addEventListener("input", changed);  // as one types
+  form.addEventListener("change", changed);  // not every browser sends the other for a choice
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(() => {
     filter();
