@@ -1,0 +1,262 @@
+"""The action for GitHub: its shell steps, taken from the file and run as written.
+
+What GitHub itself does (setting Python up, handing outputs on) is stood in for by the files and
+variables that its runner gives to each step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+TOP = Path(__file__).parent.parent
+# How GitHub runs a step whose shell is `bash`.
+SHELL = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"]
+
+GOOD = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    tags: [fast]\n    claim: 1 == 1\n"
+FALSE = GOOD.replace("1 == 1", "1 == 2")
+OPEN = """\
+dropcheck: 1
+claims:
+  c: {title: T, model: 'x ~ cauchy(0, 1)', claim: E(x) == 0}
+"""
+BROKEN = GOOD.replace("claim:", "clam:")
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("bash") is None or os.name == "nt", reason="the steps are for a POSIX bash"
+)
+
+
+def action() -> dict[str, Any]:
+    found = yaml.safe_load((TOP / "action.yml").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def steps() -> dict[str, dict[str, Any]]:
+    return {step.get("name", step.get("uses")): step for step in action()["runs"]["steps"]}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a step leaves behind."""
+
+    code: int
+    told: str
+    outputs: dict[str, str]
+    summary: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A folder to work in, and beside it the files that the runner gives to a step."""
+
+    work: Path
+    beside: Path
+
+    def step(self, name: str, inputs: Mapping[str, str], **more: str) -> Done:
+        """Carry out a step with these inputs, the others by default."""
+        step = steps()[name]
+        given = {key: str(one.get("default", "")) for key, one in action()["inputs"].items()}
+        given |= inputs
+        for file in ("output", "path", "summary"):
+            (self.beside / file).write_text("")
+        script = self.beside / "step.sh"
+        script.write_text(step["run"], encoding="utf-8")
+        environment = {
+            **os.environ,
+            "NO_COLOR": "1",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTION_PATH": str(TOP),
+            "GITHUB_OUTPUT": str(self.beside / "output"),
+            "GITHUB_PATH": str(self.beside / "path"),
+            "GITHUB_STEP_SUMMARY": str(self.beside / "summary"),
+            "GITHUB_WORKSPACE": str(self.work),
+            "RUNNER_TEMP": str(self.beside),
+            **{key: _filled(text, given) for key, text in step.get("env", {}).items()},
+            **more,
+        }
+        done = subprocess.run(
+            [*SHELL, str(script)],
+            cwd=self.work / _filled(step.get("working-directory", "."), given),
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return Done(
+            done.returncode,
+            done.stdout + done.stderr,
+            dict(_outputs((self.beside / "output").read_text())),
+            (self.beside / "summary").read_text(encoding="utf-8"),
+            (self.beside / "path").read_text(),
+        )
+
+    def run(self, **inputs: str) -> Done:
+        """The step that tries the claims, with this environment's dropcheck on the path."""
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return self.step(
+            "Try the claims", {key.replace("_", "-"): text for key, text in inputs.items()},
+            PATH=here,
+        )  # fmt: skip
+
+
+def _filled(text: str, inputs: Mapping[str, str]) -> str:
+    return re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found.group(1)], text)
+
+
+def _outputs(text: str) -> Iterator[tuple[str, str]]:
+    """Outputs as the runner reads them: `name=value`, or `name<<mark`, lines, `mark`."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        name, multiple, mark = line.partition("<<")
+        if multiple:
+            yield name, "\n".join(iter(lambda: next(lines), mark))
+        else:
+            name, _, value = line.partition("=")
+            yield name, value
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "beside").mkdir()
+    return Runner(tmp_path / "work", tmp_path / "beside")
+
+
+def test_inputs_reach_the_shell_as_values_and_never_as_text() -> None:
+    scripts = [step["run"] for step in action()["runs"]["steps"] if "run" in step]
+    assert len(scripts) == 2
+    assert not [script for script in scripts if "${{" in script]
+
+
+def test_every_input_and_output_is_described_and_used() -> None:
+    found = action()
+    text = json.dumps(found["runs"])
+    for name, one in found["inputs"].items():
+        assert one["description"]
+        assert f"inputs.{name}" in text
+    for name, one in found["outputs"].items():
+        assert one["description"]
+        assert f"steps.run.outputs.{name}" in one["value"]
+    assert all(step.get("shell") == "bash" for step in found["runs"]["steps"] if "run" in step)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(GOOD, 0), (FALSE, 1), (BROKEN, 2), (OPEN, 4)],
+    ids=["good", "false", "broken", "open"],
+)
+def test_the_exit_code_is_that_of_the_run(text: str, code: int, runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(text)
+    done = runner.run(args="--max-draws 1000")
+    assert done.code == code, done.told
+    assert done.outputs == {"exit-code": str(code), "reports": ""}
+
+
+def test_a_failure_is_annotated_and_summarised(runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(FALSE)
+    done = runner.run()
+    assert re.search(r"^::error .*file=claims\.yaml,.*line=3", done.told, re.MULTILINE), done.told
+    assert "|" in done.summary
+
+
+def test_reports_are_written_and_named(runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(GOOD)
+    done = runner.run(report="out.json")
+    assert done.outputs == {"exit-code": "0", "reports": "out.json"}
+    assert json.loads((runner.work / "out.json").read_text())["summary"]["passed"] == 1
+
+
+def test_several_files_have_a_report_each_and_the_gravest_code(runner: Runner) -> None:
+    (runner.work / "my claims.yaml").write_text(GOOD)
+    (runner.work / "b.yaml").write_text(FALSE)
+    (runner.work / "c.yaml").write_text(OPEN)
+    done = runner.run(
+        files="my claims.yaml\r\n\nb.yaml\nc.yaml\n", report="out.json", args="--max-draws 1e3"
+    )
+    assert done.code == 1
+    assert done.outputs["reports"].splitlines() == ["out-1.json", "out-2.json", "out-3.json"]
+    assert all((runner.work / name).is_file() for name in done.outputs["reports"].splitlines())
+
+
+def test_a_check_simulates_nothing(runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(FALSE)
+    done = runner.run(command="check", report="out.json")
+    assert done.code == 0
+    assert "claims.yaml: 1 claim, 1 case, no errors" in done.told
+    assert done.outputs["reports"] == ""
+
+
+def test_a_folder_of_its_own(runner: Runner) -> None:
+    (runner.work / "paper").mkdir()
+    (runner.work / "paper" / "claims.yaml").write_text(GOOD)
+    assert runner.run(working_directory="paper").code == 0
+    assert runner.run(files="claims.yaml").code == 2
+
+
+def test_options_are_read_as_a_shell_reads_them(runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(GOOD)
+    assert runner.run(args="--tag fast 'c' --max-draws \"1e3\"").code == 0
+    assert runner.run(args="--tag slow").code == 5
+    done = runner.run(args="--tag 'fast")
+    assert done.code == 2
+    assert "quote that is never closed" in done.told
+
+
+@pytest.mark.parametrize("field", ["files", "args", "report", "command"])
+@pytest.mark.parametrize(
+    "text", ["$(touch hacked)", "`touch hacked`", "; touch hacked", "x' ; touch hacked; '", "$?*"]
+)
+def test_nothing_given_is_run(field: str, text: str, runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(GOOD)
+    done = runner.run(**{field: text})
+    assert done.code != 0, done.told
+    assert {path.name for path in runner.work.iterdir()} <= {"claims.yaml", ".dropcheck_cache"}
+
+
+def test_an_output_cannot_be_forged(runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(GOOD)
+    forged = "a\nexit-code=99.json"
+    done = runner.run(report=forged)
+    assert done.outputs == {"exit-code": "0", "reports": forged}
+
+
+def test_it_installs_itself_where_the_next_step_finds_it(runner: Runner, tmp_path: Path) -> None:
+    """As written, but for the libraries: they are those of this environment, not fetched anew."""
+    import numpy
+
+    libraries = str(Path(numpy.__file__).parent.parent)
+    source = tmp_path / "source"
+    source.mkdir()
+    shutil.copytree(
+        TOP / "dropcheck", source / "dropcheck", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("LICENSE", "README.md", "claims.schema.json", "claims.yaml", "pyproject.toml"):
+        shutil.copy(TOP / name, source / name)
+    python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    offline = {"PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PYTHONPATH": libraries}
+    done = runner.step(
+        "Install dropcheck", {}, GITHUB_ACTION_PATH=str(source), PATH=python, **offline
+    )
+    assert done.code == 0, done.told
+    (added,) = done.path.splitlines()
+    assert (Path(added) / "dropcheck").is_file()
+    (runner.work / "claims.yaml").write_text(GOOD)
+    ran = runner.step(
+        "Try the claims", {}, PATH=f"{added}{os.pathsep}{python}", PYTHONPATH=libraries
+    )
+    assert ran.code == 0, ran.told
