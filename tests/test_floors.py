@@ -17,6 +17,7 @@ FLOORS = {
     "errors": 0,
     "interrupt": 0,
     "options": 0,
+    "records": 0,
     "results": 0,
     "claims": 1,
     "language": 1,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.source import Position
+from dropcheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.errors import Location
+from dropcheck.records import dataclass
 
 Value = float | str
 """A parameter's value: a number, or a law as text such as "normal(0, 1)"."""

@@ -7,10 +7,10 @@ a `Location` for the user counts from 1.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+from dropcheck.records import dataclass
 
 Position = tuple[int, int]
 

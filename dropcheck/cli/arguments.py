@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from dropcheck.records import dataclass
 
 SELECTION = "dropcheck.selection"  # where the context of a command keeps what was found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
@@ -25,6 +25,7 @@ from dropcheck.language.syntax import (
     children,
 )
 from dropcheck.language.wording import listed, parameter_text, shape_text
+from dropcheck.records import dataclass
 
 __all__ = [
     "LoweredCase",

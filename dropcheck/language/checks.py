@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.errors import DropcheckError, Problem
@@ -17,6 +16,7 @@ from dropcheck.language.cases import (
 from dropcheck.language.graph import PlainFolder
 from dropcheck.language.laws import LAWS
 from dropcheck.options import DEFAULT_MEMORY
+from dropcheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dropcheck.claims.registry import Sample
 from dropcheck.errors import suggestion
@@ -20,6 +19,7 @@ from dropcheck.language.scope import LawParameterValue, Scope
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript
 from dropcheck.language.vocabulary import Law, Shape, ShapeError
 from dropcheck.language.wording import describe_shape, listed, memory_hint, shape_text
+from dropcheck.records import dataclass
 
 MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 

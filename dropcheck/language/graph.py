@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dropcheck.claims.registry import Sample
@@ -18,6 +17,7 @@ from dropcheck.language.laws import argument_problem
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Law, Shape
 from dropcheck.options import DEFAULT_MEMORY
+from dropcheck.records import dataclass
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""

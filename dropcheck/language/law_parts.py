@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dropcheck.language.vocabulary import Domain, Law, LawParameter, Shape
+from dropcheck.records import dataclass
 
 LARGEST_COUNT = 2.0**53  # beyond it float64 no longer tells whole numbers apart
 PROBABILITY_SUM_TOLERANCE = 1e-9

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.language.support import Hull, support
 from dropcheck.language.syntax import Position
+from dropcheck.records import dataclass
 
 Plain = Callable[[Value], object]
 

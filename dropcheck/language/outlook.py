@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.crossing import crossing
 from dropcheck.language.existence import missing_moment, operators
 from dropcheck.language.graph import Folder, Value
 from dropcheck.language.linear import affine, combined, linear
+from dropcheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from dropcheck.errors import suggestion
 from dropcheck.language.graph import Value
 from dropcheck.language.laws import LAWS
 from dropcheck.language.syntax import Call, Name, Position
+from dropcheck.records import dataclass
 
 CONSTANTS = {
     "pi": math.pi,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dropcheck.language import scalars
 from dropcheck.language.functions import FUNCTIONS, called
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.shapes import broadcast
+from dropcheck.records import dataclass
 
 Plain = Callable[[Value], object]
 

@@ -5,10 +5,11 @@ Two nodes are equal where they say the same, wherever they stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.records import dataclass
 
 # Laws with a power tail: their arguments say which moments exist. All others have every moment.
 _POWER_TAILS = frozenset({"student_t", "f", "cauchy", "pareto"})

@@ -7,8 +7,9 @@ draws is hidden: it never appears in a shape or an option.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from dropcheck.records import dataclass
 
 Shape = tuple[int, ...]
 Options = Mapping[str, Any]  # option name → int | float | tuple of these | None

@@ -6,9 +6,9 @@ Nothing is ever cut: where no table fits the width, each row becomes a small blo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dropcheck.records import dataclass
 from dropcheck.report.terminal import Terminal, cells, plain, styled
 
 if TYPE_CHECKING:  # imported where something is to be wrapped

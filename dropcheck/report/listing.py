@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.errors import Problem
+from dropcheck.records import dataclass
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, problem_data
 from dropcheck.report.layout import Cell, Fields, arrange

@@ -11,8 +11,9 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
+
+from dropcheck.records import dataclass
 
 if TYPE_CHECKING:  # plain text, which is most of what is printed to pipes, has no use for rich
     from rich.console import RenderableType
