@@ -172,6 +172,13 @@ def test_annotations_alone_are_a_format(cli: Cli) -> None:
     assert cli("run", "product-variance", "--format", "github").out == ""
 
 
+def test_annotations_alone_are_annotations_under_actions_too(on_github: Cli) -> None:
+    result = on_github("run", "kept-share", "--format", "github")
+    assert result.out.startswith("::error file=claims.yaml,line=11,title=")
+    assert result.out.count("\n") == 1
+    assert "kept-share" in Path("summary.md").read_text()
+
+
 def test_json_stays_json_and_the_summary_is_written(on_github: Cli) -> None:
     result = on_github("run", "kept-share", "--format", "json")
     assert json.loads(result.out)["summary"]["failed"] == 1

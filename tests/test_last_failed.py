@@ -76,6 +76,9 @@ def test_claims_that_are_gone_or_changed_are_left_out(cli: Cli) -> None:
     claims, said = ran(cli, "kept-share", "other", "--last-failed")
     assert claims == ["kept-share", "other"]
     assert "are not among these" in said
+    # and they are forgotten
+    known = recall(read_registry("claims.yaml"))
+    assert {claim for claim, _ in known} == {"kept-share", "other"}
 
 
 def test_files_do_not_share_a_memory(cli: Cli) -> None:

@@ -20,7 +20,7 @@ from dropcheck.report.csv_report import number_field
 from dropcheck.report.formats import Report
 from dropcheck.report.problems import problems_text
 from dropcheck.report.table import case_block
-from dropcheck.report.terminal import Terminal, one_line, plain
+from dropcheck.report.terminal import Terminal, one_line
 from dropcheck.results import CaseResult, Outcome, RunResult
 
 # no XML 1.0 holds these, not even as references (the specification, 2.2)
@@ -135,5 +135,4 @@ def _legal(text: str) -> str:
     >>> _legal("a\x00b\uffff")
     'a\\x00b\\uffff'
     """
-    shown = plain(text)
-    return _ILLEGAL.sub(lambda found: found.group().encode("unicode_escape").decode(), shown)
+    return _ILLEGAL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
