@@ -1,7 +1,8 @@
 """The whole procedure again and again, each time with fresh streams.
 
 What is repeated is what `run` does: the same trial, pilot, looks, intervals and decisions. Only
-the reading and compiling of a case are done once, and spans are cut to the size of the task.
+the reading and compiling of a case are done once, spans are cut to the size of the task, and those
+of many repetitions are drawn together.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dropcheck.audit.laws import Subject
+from dropcheck.audit.lockstep import in_lockstep
 from dropcheck.audit.table import Counts
 from dropcheck.judging.prepared import Prepared, prepare, try_prepared
 from dropcheck.results import CaseResult, Settings
@@ -121,14 +123,14 @@ class Bench:
         prepared = self._prepared(task.subject)
         started = time.perf_counter()
         counts = Counts()
+        settings = [
+            # seeds are hashed with the case into streams: consecutive ones are unrelated
+            Settings(seed=self._plan.seed * 2**32 + repetition, max_draws=self._plan.max_draws)
+            for repetition in range(task.first, task.first + task.count)
+        ]
         with one_layer_of_threads():
-            for repetition in range(task.first, task.first + task.count):
-                settings = Settings(
-                    # seeds are hashed with the case into streams: consecutive ones are unrelated
-                    seed=self._plan.seed * 2**32 + repetition,
-                    max_draws=self._plan.max_draws,
-                )
-                counts = counts.having(trial(prepared, settings, task.alpha))
+            for result in in_lockstep(prepared, settings, task.alpha):
+                counts = counts.having(result)
         return dataclasses.replace(counts, seconds=time.perf_counter() - started)
 
     def _prepared(self, place: int) -> Prepared:

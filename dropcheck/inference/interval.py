@@ -103,7 +103,7 @@ def estimate_interval(
         return _constant(centre, draws, alpha)
     rank = axes.rank
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)
-    places = _few_places if rank <= 8 else _places
+    places = _few_places if rank <= 24 else _places
 
     def at(steps: Floats) -> list[float]:
         found: list[float] = theta(middle + axes.steps @ steps).tolist()
@@ -194,7 +194,7 @@ def _places(rank: int, radius: float) -> Floats:
     return np.concatenate([*near, ahead, -ahead, corners, -corners]).T
 
 
-_few_places = lru_cache(maxsize=256)(_places)
+_few_places = lru_cache(maxsize=64)(_places)
 
 
 def _second_order(

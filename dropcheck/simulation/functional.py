@@ -229,7 +229,7 @@ def _crosses_a_pole(value: Value, inputs: Sequence[Array]) -> bool:
     match value.operation:
         case "/" | "//" | "%":
             below = inputs[1]
-        case "**" if float(np.min(inputs[1])) < 0:
+        case "**" if inputs[1].min() < 0:
             below = inputs[0]
         case _:
             return False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from dropcheck.language.graph import Value, thawed
 from dropcheck.simulation import samplers
@@ -119,8 +120,9 @@ class Program:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
         All steps unless some are named. Targets stay filled. `observe` is shown every computed
-        value with its inputs; `seen` counts watched truths; `forced` are registers that are to
-        hold one outcome throughout.
+        value with its inputs; `seen`, of shape [parts, watched, 2], counts watched truths in each
+        of so many equal parts of the draws; `forced` are registers that are to hold one outcome
+        throughout.
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
@@ -148,7 +150,7 @@ class Program:
             if seen is not None and step.watched is not None:
                 found = filled(held[step.target])
                 holds = found if found.dtype == np.bool_ else found == 1
-                seen[step.watched] += np.count_nonzero(holds), found.size
+                _count(seen, step.watched, holds)
             for register in step.frees:
                 held[register] = None
         return held
@@ -178,27 +180,35 @@ class Program:
 
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
+        sums, seen, bad = self.drawn(generator, centres)
+        if bad is None:
+            return SpanSums(sums, seen=seen[0])
+        return broken_span(sums, seen[0], bad, number_of_span * self.span_values)
+
+    def drawn(
+        self, generator: np.random.Generator, centres: Sums, parts: int = 1
+    ) -> tuple[Sums, Sums, npt.NDArray[np.bool_] | None]:
+        """Sums in each block of a span, what was seen in each of its parts, undefined draws.
+
+        These are None where every sum is defined.
+        """
         with np.errstate(all="ignore"):
             if self.tables:
                 state = generator.bit_generator.state
-                seen = np.zeros((len(self.watched), 2))
+                seen = np.zeros((parts, len(self.watched), 2))
                 counted = self._counted(generator, centres, seen)
                 if counted is not None:
-                    return SpanSums(counted, seen=seen)
+                    return counted, seen, None
                 generator.bit_generator.state = state  # the same draws, one by one
-            seen = np.zeros((len(self.watched), 2))
+            seen = np.zeros((parts, len(self.watched), 2))
             held = self.registers(generator, self.span_draws, seen=seen)
             moments = Moments(held, centres, self.span_values, self.span_blocks)
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
                 sums[:, index] = moments.sums(term)
             if np.isfinite(sums).all():
-                return SpanSums(sums, seen=seen)
-            bad = moments.undefined(self.terms)
-        first = (
-            int(np.flatnonzero(bad)[0]) + number_of_span * self.span_values if bad.any() else None
-        )
-        return SpanSums(sums, int(bad.sum()), first, seen=seen)
+                return sums, seen, None
+            return sums, seen, moments.undefined(self.terms)
 
     def forced(
         self,
@@ -244,6 +254,24 @@ class Program:
         for index in left:
             sums[:, index] = moments.sums(self.terms[index])
         return sums if np.isfinite(sums).all() else None
+
+
+def broken_span(sums: Sums, seen: Sums, bad: npt.NDArray[np.bool_], before: int) -> SpanSums:
+    """A span of which some draws may be undefined, that comes after so many others."""
+    places = np.flatnonzero(bad)
+    first = before + int(places[0]) if len(places) else None
+    return SpanSums(sums, len(places), first, seen=seen)
+
+
+def _count(seen: Sums, truth: int, holds: Array) -> None:
+    """Count in each part of the draws how often a truth holds, and of how many."""
+    parts = len(seen)
+    if parts == 1:
+        seen[0, truth] += np.count_nonzero(holds), holds.size
+        return
+    by_part = holds.reshape(-1, parts, holds.shape[-1] // parts)
+    seen[:, truth, 0] += np.count_nonzero(by_part, axis=(0, 2))
+    seen[:, truth, 1] += holds.size // parts
 
 
 def computed(step: Step, inputs: list[Array], **extra: int) -> Array:

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+TOGETHER = 3
 PROBE = 2
 PILOT = 1
 MAIN = 0

@@ -1,0 +1,72 @@
+"""Many repetitions of one case side by side: those that ask for the same spans share a call.
+
+Each repetition is the trial that `run` makes, and is told the sums of its own draws alone. Only who
+draws them is another: one call for many repetitions, where each would have made its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+
+from dropcheck.judging.prepared import Prepared, try_prepared
+from dropcheck.results import CaseResult, Settings
+from dropcheck.simulation.blocks import Request, joined
+from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation.together import Supply, spans_of_a_call
+
+Trial = Generator[Request, SpanSums, CaseResult]
+
+
+def in_lockstep(
+    prepared: Prepared, settings: Sequence[Settings], alpha: float
+) -> Iterator[CaseResult]:
+    """A trial for each of the settings, in any order.
+
+    What they draw depends on all of them, so that one alone is repeated with the others.
+
+    Args:
+        prepared: the case.
+        settings: seed and limits of each trial.
+        alpha: the error rate that each promises.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    supply = Supply(settings[0].seed, prepared.case.key)
+    waiting: list[tuple[Trial, Request]] = []
+
+    def proceed(trial: Trial, found: SpanSums | None) -> Iterator[CaseResult]:
+        try:
+            waiting.append((trial, next(trial) if found is None else trial.send(found)))
+        except StopIteration as stop:
+            result: CaseResult = stop.value
+            yield result
+
+    for one in settings:
+        yield from proceed(try_prepared(prepared, one, alpha, ""), None)
+    while waiting:
+        groups: dict[tuple[int, int, int, bytes], list[tuple[Trial, Request]]] = {}
+        for trial, request in waiting:
+            program, centres = request.program, request.centres.tobytes()
+            # a case has one list of steps, cut into spans as each trial's pilot asks for
+            alike = (id(program.steps), program.span_draws, program.span_blocks, centres)
+            groups.setdefault(alike, []).append((trial, request))
+        waiting = []
+        for group in groups.values():
+            for trial, found in _carried_out(group, supply):
+                yield from proceed(trial, found)
+
+
+def _carried_out(
+    group: list[tuple[Trial, Request]], supply: Supply
+) -> Iterator[tuple[Trial, SpanSums]]:
+    """Each trial with its sums, in order; the program and the centres are those of all."""
+    _, first = group[0]
+    if len(group) == 1 or spans_of_a_call(first.program) == 1:
+        for trial, request in group:
+            yield trial, request.carry_out()
+        return
+    count = sum(request.count for _, request in group)
+    spans = supply.spans(first.program, first.centres, count)
+    for trial, request in group:
+        yield trial, joined([next(spans) for _ in range(request.count)])

@@ -1,0 +1,57 @@
+"""Spans of many repetitions drawn by one call, for where the same is tried again and again.
+
+A call of numpy costs as much as a thousand draws, and a stream of its own for a short span as much
+as the span. What a repetition is given is drawn as its own spans would be, but for the stream.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dropcheck.simulation.moments import Sums
+from dropcheck.simulation.program import Program, SpanSums, broken_span
+from dropcheck.simulation.streams import TOGETHER, stream
+
+# Numbers held by one call: they stay in a second-level cache, beside what they are made into.
+NUMBERS = 2**17
+MOST_SPANS = 32
+
+
+def spans_of_a_call(program: Program) -> int:
+    """How many spans of a program are drawn by one call; 1 where each has to be drawn alone."""
+    if program.batches is not None:
+        return 1
+    elements = sum(math.prod(step.value.shape or ()) for step in program.steps)
+    return max(1, min(MOST_SPANS, NUMBERS // max(1, elements * program.span_draws)))
+
+
+class Supply:
+    """Spans from streams that all repetitions of a case share, drawn call by call."""
+
+    def __init__(self, seed: int, case_key: str) -> None:
+        self._seed = seed
+        self._case_key = case_key
+        self._calls = 0
+
+    def spans(self, program: Program, centres: Sums, count: int) -> Iterator[SpanSums]:
+        """So many spans; an undefined draw is numbered within its span."""
+        while count > 0:
+            parts = min(count, spans_of_a_call(program))
+            yield from self._call(program, centres, parts)
+            count -= parts
+
+    def _call(self, program: Program, centres: Sums, parts: int) -> Iterator[SpanSums]:
+        generator = stream(self._seed, self._case_key, TOGETHER, self._calls)
+        self._calls += 1
+        blocks = program.span_blocks
+        bulk = replace(program, span_draws=parts * program.span_draws, span_blocks=parts * blocks)
+        sums, seen, bad = bulk.drawn(generator, centres, parts)
+        for part in range(parts):
+            own = sums[part * blocks : (part + 1) * blocks]
+            if bad is None:
+                yield SpanSums(own, seen=seen[part])
+            else:
+                values = program.span_values
+                yield broken_span(own, seen[part], bad[part * values : (part + 1) * values], 0)

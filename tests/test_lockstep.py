@@ -1,0 +1,110 @@
+"""Repetitions side by side: each is told of its own draws alone, whoever draws them.
+
+Correlations below are of seeded samples; |r| √n < 5.5 fails with a chance of 4e-8 each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from trials import compiled
+
+from dropcheck.audit.laws import built_in
+from dropcheck.audit.lockstep import in_lockstep
+from dropcheck.audit.repeat import cut, ready, trial
+from dropcheck.results import CaseResult, Settings
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.streams import TOGETHER, stream
+from dropcheck.simulation.together import Supply, spans_of_a_call
+
+ONE_LAW = "x ~ normal(2, 1)"
+TWO_VALUES = "m ~ bernoulli(0.2)"
+SOME_BAD = "x ~ normal(3, 1)"
+
+
+def program_of(model: str, claim: str) -> Program:
+    return cut(compiled(model, claim).program, 32)
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [(ONE_LAW, "Var(x) == 1"), (TWO_VALUES, "Var(3 * m) == 1"), (SOME_BAD, "E(log(x)) == 1")],
+)
+def test_spans_of_one_call_are_the_parts_of_one_long_span(model: str, claim: str) -> None:
+    program = program_of(model, claim)
+    centres = np.zeros(program.size)
+    parts = list(Supply(5, "key").spans(program, centres, 3))
+    bulk = dataclasses.replace(
+        program, span_draws=3 * program.span_draws, span_blocks=3 * program.span_blocks
+    )
+    whole = bulk.span(stream(5, "key", TOGETHER, 0), centres, 0)
+    assert len(parts) == 3
+    assert np.array_equal(np.concatenate([part.sums for part in parts]), whole.sums, equal_nan=True)
+    assert sum(part.undefined for part in parts) == whole.undefined
+    assert np.array_equal(np.sum([part.seen for part in parts], axis=0), whole.seen)
+
+
+def test_each_span_is_told_of_its_own_undefined_draws() -> None:
+    program = program_of(SOME_BAD, "E(log(x)) == 1")
+    parts = list(Supply(1, "key").spans(program, np.zeros(program.size), 8))
+    broken = [part.undefined > 0 for part in parts]
+    assert any(broken)
+    assert broken == [not np.isfinite(part.sums).all() for part in parts]
+    assert all(
+        (part.first_undefined is not None) == one for part, one in zip(parts, broken, strict=True)
+    )
+    assert all((part.first_undefined or 0) < program.span_draws for part in parts)
+
+
+def test_each_span_is_told_what_was_seen_in_it() -> None:
+    program = program_of(TWO_VALUES, "E(m) == 0.2")
+    parts = list(Supply(1, "key").spans(program, np.zeros(program.size), 8))
+    held = [part.seen[0, 0] for part in parts]
+    assert held == pytest.approx([part.sums[:, 0].sum() for part in parts])
+    assert len(set(held)) > 1
+    assert all(part.seen[0, 1] == program.span_draws for part in parts)
+
+
+def test_no_span_is_given_twice() -> None:
+    program = program_of(ONE_LAW, "E(x) == 2")
+    supply, centres = Supply(3, "key"), np.zeros(program.size)
+    many = 2 * spans_of_a_call(program) + 1
+    sums = [part.sums.sum() for _ in range(3) for part in supply.spans(program, centres, many)]
+    assert len(set(sums)) == 3 * many
+
+
+def results(name: str, repetitions: int, first: int = 0) -> list[CaseResult]:
+    prepared = ready(built_in("laws", [name])[0])
+    settings = [Settings(seed=first + each) for each in range(repetitions)]
+    return list(in_lockstep(prepared, settings, 0.05))
+
+
+@pytest.mark.parametrize("name", ["normal-mean", "correlation-none", "crossed-products"])
+def test_repetitions_have_draws_of_their_own(name: str) -> None:
+    found = results(name, 100)
+    assert len(found) == 100
+    estimates = np.array([result.estimate for result in found], dtype=np.float64)
+    assert len(set(estimates)) == 100
+    neighbours = np.corrcoef(estimates[:-1], estimates[1:])[0, 1]
+    assert abs(neighbours) * np.sqrt(99) < 5.5
+    another = results(name, 100, first=1000)
+    assert not set(estimates) & {result.estimate for result in another}
+
+
+def test_a_repetition_alone_is_what_run_does() -> None:
+    (found,) = results("exponential-mean", 1, first=7)
+    alone = trial(ready(built_in("laws", ["exponential-mean"])[0]), Settings(seed=7), 0.05)
+    assert dataclasses.replace(found, seconds=0.0) == dataclasses.replace(alone, seconds=0.0)
+
+
+def test_side_by_side_and_alone_come_out_alike() -> None:
+    """The same law of estimates: means within 5.5 standard errors, spreads within a third."""
+    prepared = ready(built_in("laws", ["exponential-mean"])[0])
+    settings = [Settings(seed=seed) for seed in range(300)]
+    together = [one.estimate for one in in_lockstep(prepared, settings, 0.05)]
+    alone = [trial(prepared, one, 0.05).estimate for one in settings]
+    a, b = np.array(together, dtype=np.float64), np.array(alone, dtype=np.float64)
+    assert abs(a.mean() - b.mean()) < 5.5 * np.hypot(a.std(), b.std()) / np.sqrt(300)
+    assert 0.67 < a.std() / b.std() < 1.5
