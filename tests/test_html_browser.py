@@ -281,7 +281,7 @@ def test_where_the_clipboard_is_closed_the_old_way_or_a_selection_serves(opened:
     assert chosen == "dropcheck run qk-variance --dk 64 --seed 0"
 
 
-@pytest.mark.parametrize("width", [320, 360, 768, 1200])
+@pytest.mark.parametrize("width", [320, 360, 768, 1060, 1200])
 def test_nothing_runs_over_the_side(opened: Page, width: int) -> None:
     shape(opened.driver, width)
     opened.driver.get(opened.path.as_uri())
@@ -292,6 +292,11 @@ def test_nothing_runs_over_the_side(opened: Page, width: int) -> None:
     )
     assert over == []
     assert opened.script("return document.documentElement.scrollWidth") <= width
+    lines = opened.script(  # no word is broken: each stands on one line
+        "return Array.from(document.querySelectorAll('#cases .word span'),"
+        " (one) => one.getClientRects().length)"
+    )
+    assert set(lines) == {1}
 
 
 def test_on_a_phone_rows_are_cards_that_sort_by_a_field_of_the_form(opened: Page) -> None:

@@ -35,7 +35,7 @@ from dropcheck.report import bands
 from dropcheck.report.curve_picture import curve_picture
 from dropcheck.report.drawing import wrapped
 from dropcheck.report.marks import MARKS, standing
-from dropcheck.report.picture import picture
+from dropcheck.report.picture import marker, picture
 from dropcheck.results import Guarantee, Settings, Verdict
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -83,6 +83,15 @@ def test_a_strict_end_is_not_widened() -> None:
     assert bands.placed(STRICT, None, Settings()).verified == (-math.inf, 0.0)
     loose = replace(STRICT, statement="E(x) <= 2")
     assert bands.placed(loose, None, Settings()).verified == pytest.approx((-math.inf, 1.0))
+
+
+def test_a_strict_end_is_not_widened_on_either_side() -> None:
+    above = replace(STRICT, statement="E(x) > 1.9", claimed=(1.9, None))
+    assert bands.placed(above, None, Settings()).verified == (0.0, math.inf)
+    between = replace(UNDECIDED, statement="0.405 < Std(y) <= 0.415")
+    low, high = bands.placed(between, None, Settings()).verified or (0.0, 0.0)
+    assert high == pytest.approx(1.0)
+    assert low == pytest.approx(-10 / 11)
 
 
 def test_an_end_that_is_unknown_is_infinite_and_what_is_unknown_is_nowhere() -> None:
@@ -151,6 +160,7 @@ def test_words_tell_a_failure_from_a_refutation_that_was_expected() -> None:
 def test_each_verdict_has_its_own_colour_and_its_own_shape() -> None:
     for field in ("colour", "shape", "character", "ascii"):
         assert len({getattr(mark, field) for mark in MARKS.values()}) == len(Verdict)
+    assert marker(Verdict.INCONCLUSIVE)["markerfacecolor"] == "white"  # hollow, in grey print too
     for case in (PASSED, FAILED, UNDECIDED):
         drawn = ElementTree.tostring(svg(case), "unicode")
         used = {mark.colour for mark in MARKS.values() if mark.colour in drawn}

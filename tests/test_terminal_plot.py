@@ -183,7 +183,8 @@ def test_a_failure_is_never_covered() -> None:
     close = [
         replace(case, parameters={"p": 0.5 + n / 1e6, "x": 2.0}) for n, case in enumerate(swept())
     ]
-    assert "✕" in plot(bad, *close, swept()[0])
+    drawn, _, _legend = plot(bad, *close, swept()[0]).partition(" claimed ")
+    assert drawn.count("✕") == 2  # on the curve and on the strip
 
 
 def test_what_is_unknown_is_left_out_and_what_is_unbounded_is_an_arrow() -> None:
