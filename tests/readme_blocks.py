@@ -1,7 +1,11 @@
-"""The README as blocks: its files, its commands with what they print, and its lists of names.
+"""The README and the pages of docs/ as blocks: files, commands and what they print, names.
 
-`python tests/readme_blocks.py` writes what the commands print today, and the vocabulary's names,
-into the README; read the difference before you commit it.
+A block is a file where the comment above it says so, or where the line above it ends with the
+file's name and a colon: `first.yaml`:
+
+`python tests/readme_blocks.py` writes what the commands print today into the pages, the
+vocabulary's names into the README, and the recipes into their file; read the difference before you
+commit it.
 """
 
 from __future__ import annotations
@@ -22,13 +26,21 @@ from dropcheck.language.laws import LAWS
 
 TOP = Path(__file__).parent.parent
 README = TOP / "README.md"
+RECIPES = TOP / "docs" / "recipes.md"
+# The pages whose reader has what `prepare` makes; the others' tests say what theirs has.
+PAGES = tuple(
+    TOP / "docs" / f"{name}.md"
+    for name in ("run", "list", "show", "check", "audit", "init", "schema", "recipes", "limits")
+)
 ELISION = "…"  # a line of its own that stands for any lines
 _FENCED = re.compile(
     r"^(?:<!-- (?P<marker>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-# how long it took, which is never the same twice
-_SECONDS = re.compile(r"· [\d.]+ (?:ms|s|min) ·")
+# the line above a block, where it ends with a file's name
+_NAMED = re.compile(r"`(?P<name>[\w./-]+)`:\n\n?\Z")
+# how long it took, which is never the same twice: as dropcheck says it, and as pytest does
+_SECONDS = re.compile(r"(?:· |\bin )[\d.]+ ?(?:ms|s|min)\b")
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,7 @@ class Block:
     @property
     def file(self) -> str | None:
         """The name of the file that the block is, if it is one."""
-        found = re.match(r"file: ([\w.]+)", self.marker)
+        found = re.match(r"file: ([\w./-]+)", self.marker)
         return found[1] if found else None
 
     @property
@@ -62,11 +74,25 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """Every fenced block of the README, in order."""
-    return [
-        Block(found["kind"], found["marker"] or "", found["text"], found.start("text"))
-        for found in _FENCED.finditer(text)
-    ]
+    r"""Every fenced block of a page, in order.
+
+    >>> [block.file for block in blocks("Write `a/b.yaml`:\n\n```yaml\nx: 1\n```\n")]
+    ['a/b.yaml']
+    """
+    found = []
+    for one in _FENCED.finditer(text):
+        marker = one["marker"] or ""
+        named = _NAMED.search(text, max(0, one.start() - 200), one.start())
+        if not marker and named is not None and one["kind"] != "console":
+            marker = f"file: {named['name']}"
+        found.append(Block(one["kind"], marker, one["text"], one.start("text")))
+    return found
+
+
+def recipes(text: str) -> str:
+    """The file that the recipes of a page make together."""
+    bodies = [block.text for block in blocks(text) if block.kind == "yaml"]
+    return "# Made of the blocks in recipes.md.\ndropcheck: 1\nclaims:\n" + "\n".join(bodies)
 
 
 def command(text: str, name: str) -> str:
@@ -77,8 +103,11 @@ def command(text: str, name: str) -> str:
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """What the README's reader has: a clone with its claims, and `dropcheck` on the path."""
+    """What a reader has: a clone with its claims, and `dropcheck` on the path."""
     (folder / "claims.yaml").write_bytes((TOP / "claims.yaml").read_bytes())
+    recipe_file = RECIPES.with_suffix(".yaml")
+    if recipe_file.exists():
+        (folder / recipe_file.name).write_bytes(recipe_file.read_bytes())
     (folder / "bin").mkdir()
     program = folder / "bin" / "dropcheck"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dropcheck "$@"\n')
@@ -93,6 +122,7 @@ def prepare(folder: Path) -> dict[str, str]:
         "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(TOP),
         "PYTHONIOENCODING": "utf-8",
+        "XDG_CACHE_HOME": str(folder / ".cache"),  # what a run remembers is of the page alone
     }
 
 
@@ -117,6 +147,24 @@ def printed_by(block: Block, folder: Path, environment: dict[str, str]) -> list[
     parts = done.stdout.split(f"{separator}\n")
     assert len(parts) == len(block.commands) + 1, done.stdout
     return [[line.rstrip() for line in part.splitlines()] for part in parts[:-1]]
+
+
+def walked(
+    text: str, folder: Path, environment: dict[str, str]
+) -> list[tuple[Block, list[list[str]]]]:
+    """The console blocks of a page with what they print, in one folder and in the page's order.
+
+    What one block leaves behind, a file or a report, the next one finds.
+    """
+    found = []
+    for block in blocks(text):
+        if block.file is not None:
+            path = folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+        elif block.kind == "console":
+            found.append((block, printed_by(block, folder, environment)))
+    return found
 
 
 def matches(shown: list[str], printed: list[str]) -> bool:
@@ -181,27 +229,28 @@ def _updated_lists(text: str) -> str:
     return text
 
 
-def _updated(text: str) -> str:
-    text = _updated_lists(text)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        environment = prepare(folder)
-        replaced: list[tuple[Block, str]] = []
-        for block in blocks(text):
-            if block.file is not None:
-                (folder / block.file).write_text(block.text, encoding="utf-8")
-            if block.kind != "console":
-                continue
-            new = ""
-            printed = printed_by(block, folder, environment)
-            for (line, shown), now in zip(block.commands, printed, strict=True):
-                kept = shown if matches(shown, now) else now
-                new += "".join(f"{one}\n" for one in [f"$ {line}", *kept])
-            replaced.append((block, new))
-    for block, new in reversed(replaced):
+def updated(text: str, folder: Path, environment: dict[str, str]) -> str:
+    """The page with what its commands print today, where that is not what it shows."""
+    for block, printed in reversed(walked(text, folder, environment)):
+        new = ""
+        for (line, shown), now in zip(block.commands, printed, strict=True):
+            kept = shown if matches(shown, now) else now
+            new += "".join(f"{one}\n" for one in [f"$ {line}", *kept])
         text = text[: block.start] + new + text[block.start + len(block.text) :]
     return text
 
 
+def _update(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        page.write_text(updated(text, folder, prepare(folder)), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    README.write_text(_updated(README.read_text(encoding="utf-8")), encoding="utf-8")
+    RECIPES.with_suffix(".yaml").write_text(
+        recipes(RECIPES.read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    README.write_text(_updated_lists(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for each in (README, *PAGES):
+        _update(each)
