@@ -30,7 +30,7 @@ POLICY = "dropcheck_undecided"
 MARK = "dropcheck_undecided"
 """What the report of an undecided case bears."""
 
-Status = tuple[str, str, tuple[str, dict[str, bool]]]
+Status = tuple[str, str, str | tuple[str, dict[str, bool]]]
 
 _Value = TypeVar("_Value")
 
@@ -52,13 +52,9 @@ class ClaimsPlugin:
         self.settings = _settings(config)
         self.limits = _limits(config)
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-            # where the command line names nothing, all that is configured is run
-            named = [Path(config.invocation_params.dir, one).resolve() for one in config.args]
-            config.args += [
-                str(file)
-                for file in files
-                if not any(file.resolve().is_relative_to(path) for path in named)
-            ]
+            # where the command line names nothing, all that is configured is run; what lies within
+            # those folders pytest collects once
+            config.args += map(str, files)
 
     def pytest_report_header(self) -> str:
         """What is collected, and the seed that repeats it."""
@@ -94,8 +90,9 @@ class ClaimsPlugin:
         """An undecided case has a letter and a word of its own; passed over, a count too."""
         if not getattr(report, MARK, False):
             return None
-        category = "undecided" if report.passed else report.outcome
-        return category, "U" if report.failed else "u", ("UNDECIDED", {"yellow": True})
+        if report.passed:
+            return "undecided", "u", ("UNDECIDED", {"yellow": True})
+        return report.outcome, "U" if report.failed else "u", "UNDECIDED"
 
 
 class ClaimsFile(pytest.File):

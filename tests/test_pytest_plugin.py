@@ -24,7 +24,7 @@ dropcheck: 1
 claims:
   mean-kept:
     title: Dropout that divides by 1 - p keeps the mean
-    tags: [kept]
+    tags: [attention]
     parameters: {p: [0.1, 0.5], scale: 1}
     model: |
       m ~ bernoulli(1 - p)
@@ -197,7 +197,7 @@ def test_unknown_id_is_an_error(claims: Pytester) -> None:
 
 def test_k_selects_by_id_and_by_tag(claims: Pytester) -> None:
     assert collected(claims, "-k", "sd-kept or heavy") == IDS[2:4]
-    assert collected(claims, "-k", "kept and not sd-kept") == IDS[:2]
+    assert collected(claims, "-k", "attention") == IDS[:2]
     assert collected(claims, "-k", "false-on-purpose") == IDS[4:5]
 
 

@@ -182,6 +182,19 @@ def test_a_call_may_be_crossed_with_what_a_model_draws() -> None:
     assert found.verdict is Verdict.VERIFIED
 
 
+def test_crossed_calls_ask_for_no_more() -> None:
+    counts: list[int] = []
+
+    def one(generator: Generator, count: int) -> Drawn:
+        counts.append(count)
+        return {"q": generator.normal(size=(count, 16))}
+
+    model = "k ~ normal(0, 1)[16]"
+    found = tried("Var(q @ k) == 16", one, model=model, resolution=0.002)
+    assert found.sampling.startswith("crossed")
+    assert max(counts) <= MOST_SAMPLE_DRAWS
+
+
 def test_array_that_the_code_keeps_is_copied() -> None:
     kept_array = np.empty(2**14)
 
