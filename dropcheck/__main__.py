@@ -6,6 +6,7 @@ Ctrl-C is listened to before anything else is loaded, so that it ends loading qu
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -18,10 +19,15 @@ from dropcheck import interrupt
 # Seconds that draws under way have to end in, once Ctrl-C was pressed and all was printed.
 GRACE = 0.3
 
+# Objects made before Python looks for garbage among them: most of what a start loads and a file
+# holds stays to the end, and looking for garbage in it every 700 takes a twentieth of a check.
+MANY = 200_000
+
 
 def program() -> NoReturn:
     """Run the command line and end the process with its exit code."""
     interrupt.listen()
+    gc.set_threshold(MANY)
     code = interrupt.INTERRUPTED
     try:
         from dropcheck.cli import main

@@ -75,9 +75,14 @@ class Converter:
         return Position(self.source, at.line, at.column + blank)
 
     def _place(self, lineno: int, offset: int) -> Position:
-        line = min(max(lineno - 2, 0), len(self.lines) - 1)
+        line = lineno - 2
+        if not 0 <= line < len(self.lines):
+            line = 0 if line < 0 else len(self.lines) - 1
+        text = self.lines[line]
         # Python counts columns in bytes of UTF-8; people count characters.
-        prefix = self.lines[line].encode()[:offset]
+        if text.isascii() and offset <= len(text):
+            return Position(self.source, self.first + line, offset)
+        prefix = text.encode()[:offset]
         return Position(self.source, self.first + line, len(prefix.decode(errors="ignore")))
 
     def convert(self, node: ast.expr) -> Node:

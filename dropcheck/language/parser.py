@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.conversion import Converter
-from dropcheck.language.mistakes import syntax_error
 from dropcheck.language.reading import (
     LONGEST_EXPRESSION,
     LONGEST_MODEL,
@@ -106,6 +105,18 @@ def parse_statement(source: SourceText) -> Statement:
     return Statement(node.at, operators, node.operands)
 
 
+# What Python's reader may warn of: digits that run into a word, as in 1or 2.
+_WARNED_OF = re.compile(r"[\d.][^\W\d]")
+
+
+def _parse(text: str) -> ast.Expression:
+    if not _WARNED_OF.search(text):
+        return ast.parse(text, mode="eval")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its advice is not ours
+        return ast.parse(text, mode="eval")
+
+
 _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
@@ -172,10 +183,10 @@ def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
     if not text[2:-2].strip():
         raise Position(source, first, 0).error("an expression is missing here", "write one")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's advice about 3(x) is not ours
-            tree = ast.parse(text, mode="eval")
+        tree = _parse(text)
     except SyntaxError as error:
+        from dropcheck.language.mistakes import syntax_error
+
         raise syntax_error(source, first, lines, error) from None
     except (RecursionError, MemoryError, ValueError):
         raise Position(source, first, 0).error(

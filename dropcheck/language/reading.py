@@ -5,6 +5,7 @@ What could overwhelm a parser is refused here, and so is what it would report at
 
 from __future__ import annotations
 
+import re
 import string
 
 from dropcheck.claims.registry import SourceText
@@ -16,6 +17,7 @@ LONGEST_MODEL = 400_000
 DEEPEST_BRACKETS = 60
 
 _CLOSES = {")": "(", "]": "[", "}": "{"}
+_BRACKET = re.compile(r"[()\[\]{}]")
 # What people type from a paper, from other languages or with mathematics on the keyboard.
 _SIGNS = {
     "≤": "write <=",
@@ -84,17 +86,17 @@ def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
         )
     open_brackets: list[tuple[str, Position]] = []
     for number, line in enumerate(lines):
-        for column, character in enumerate(line):
-            if character in "([{":
-                at = Position(source, number, column)
-                open_brackets.append((character, at))
-                if len(open_brackets) > DEEPEST_BRACKETS:
-                    raise at.error(
-                        f"brackets are nested deeper than {DEEPEST_BRACKETS} levels",
-                        "name a part of it on a line of the model",
-                    )
-            elif character in _CLOSES:
-                _close(character, Position(source, number, column), open_brackets)
+        for found in _BRACKET.finditer(line):
+            character, at = found.group(), Position(source, number, found.start())
+            if character in _CLOSES:
+                _close(character, at, open_brackets)
+                continue
+            open_brackets.append((character, at))
+            if len(open_brackets) > DEEPEST_BRACKETS:
+                raise at.error(
+                    f"brackets are nested deeper than {DEEPEST_BRACKETS} levels",
+                    "name a part of it on a line of the model",
+                )
     if open_brackets:
         opened, at = open_brackets[-1]
         raise at.error(f"{opened!r} is never closed", "close it")
@@ -132,6 +134,8 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
                 "'+-' is not part of the language",
                 "write '-' for a difference; give and take is 'within' or 'tolerance'",
             )
+        if _PLAIN.issuperset(line):
+            continue
         for column, character in enumerate(line):
             if character in _PLAIN or (character == "!" and line[column + 1 : column + 2] == "="):
                 continue

@@ -8,15 +8,8 @@ from dropcheck.claims.registry import Claim, Registry
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, problem_data
-from dropcheck.report.layout import Cell, Fields, arrange
 from dropcheck.report.terminal import Terminal, line, one_line, render
 
-FIELDS = Fields(
-    headings={"id": "claim", "title": "title", "document": "document", "cases": "cases"},
-    right=("cases",),
-    prose=("title",),
-)
 LAYOUTS = (
     (("id",), ("title",), ("document",), ("cases",)),
     (("id", "document"), ("title",), ("cases",)),
@@ -25,6 +18,13 @@ LAYOUTS = (
 
 def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
     """A row a claim, and how many there are."""
+    from dropcheck.report.layout import Cell, Fields, arrange
+
+    fields = Fields(
+        headings={"id": "claim", "title": "title", "document": "document", "cases": "cases"},
+        right=("cases",),
+        prose=("title",),
+    )
     cases = {claim.id: len(claim.expand()) for claim in claims}
     rows = [
         {
@@ -40,7 +40,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         f"{numbers.plural(sum(cases.values()), 'case')}, "
         f"{one_line(registry.name)}"
     )
-    return render([*arrange(rows, FIELDS, LAYOUTS, terminal), "", line(total, terminal)], terminal)
+    return render([*arrange(rows, fields, LAYOUTS, terminal), "", line(total, terminal)], terminal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ def check_line(checked: CheckedFile) -> str:
 
 def check_json(files: Sequence[CheckedFile]) -> str:
     """The finding as data."""
+    from dropcheck.report.json_report import dump, header, problem_data
+
     return dump(
         {
             **header(),
