@@ -91,7 +91,7 @@ def band_of(case: CaseResult, claim: Claim | None, settings: Settings) -> Band |
 def _sharpness(case: CaseResult, claim: Claim | None, settings: Settings) -> float | None:
     """How sharply the case was looked at, in the quantity's unit."""
     if is_certainty(case):
-        from dropcheck.judging.counting import RAREST_SEEN  # it brings numpy
+        from dropcheck.inference.interval import RAREST_SEEN  # it brings numpy
 
         asked = claim.within if claim is not None else None
         return min(RAREST_SEEN, asked or RAREST_SEEN)

@@ -7,7 +7,7 @@ a hundredth of the claimed value is not to be seen on the curve itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
@@ -266,7 +266,7 @@ def _across(axes: Axes, sheet: _Sheet) -> None:
     else:
         room = 0.04 * (across.high - across.low)
         axes.set_xlim(across.low - room, across.high + room)
-    turned = {"rotation": 90.0} if sheet.upright else {}
+    turned: Any = {"rotation": 90.0} if sheet.upright else {}
     places = [place for place, _ in sheet.across]
-    axes.set_xticks(places, [text for _, text in sheet.across], **turned)  # type: ignore[arg-type]
+    axes.set_xticks(places, [text for _, text in sheet.across], **turned)
     axes.set_xticks([], minor=True)

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report.terminal import one_line
@@ -31,7 +31,7 @@ BAND = "#d9e6f2"  # what the resolution adds to what is allowed
 ALLOWED = "#b5cde3"
 ALARM = "#fbe3d6"  # behind a row that failed
 
-_STYLE = {
+_STYLE: Any = {  # of types that differ between versions of matplotlib
     "font.family": "monospace",  # as wide everywhere: a label fits also where another font is used
     "font.monospace": ["DejaVu Sans Mono", "monospace"],
     "font.size": 9,
@@ -106,7 +106,7 @@ def as_bytes(figure: Figure, kind: Kind) -> bytes:
     """The figure as a file, with no date and no version in it."""
     file = io.BytesIO()
     nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    figure.savefig(file, format=kind, dpi=DPI, metadata=nothing)  # type: ignore[arg-type]
+    figure.savefig(file, format=kind, dpi=DPI, metadata=nothing)
     return file.getvalue()
 
 

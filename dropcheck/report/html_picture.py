@@ -20,7 +20,7 @@ MOST_TICKS = 9  # labels that a phone has room for
 
 # about the point where they stand
 _SHAPES = {
-    Verdict.VERIFIED: element("circle", r=4.5),
+    Verdict.VERIFIED: element("circle", r="4.5"),
     Verdict.REFUTED: element("path", d="M-4.5,-4.5L4.5,4.5M-4.5,4.5L4.5,-4.5"),
     Verdict.INCONCLUSIVE: element("path", d="M-4,-4H4V4H-4Z"),
 }
