@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dropcheck.cli import values
+from dropcheck.cli import completion, values
 from dropcheck.cli.common import Format, NoProgress, Outputs, Reader, Seed
 from dropcheck.cli.execute import selected_cases
 from dropcheck.cli.exits import ExitCode, complain
@@ -46,6 +46,7 @@ def audit(  # one argument an option: this is the list that `--help` shows
             metavar="laws|moments",
             help="The built-in claims to repeat [default: laws].",
             show_default=False,
+            autocompletion=completion.among(SETS),
         ),
     ] = None,
     file: Annotated[

@@ -49,7 +49,12 @@ Resolution = Annotated[
 ]
 Seed = Annotated[
     str | None,
-    typer.Option("--seed", metavar="N|fresh", help="The seed of all draws [default: 0]."),
+    typer.Option(
+        "--seed",
+        metavar="N|fresh",
+        help="The seed of all draws [default: 0].",
+        autocompletion=completion.among(["fresh"]),
+    ),
 ]
 Threads = Annotated[
     str | None,

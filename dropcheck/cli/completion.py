@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
+
 import typer
 
 from dropcheck.claims.registry import Registry
 from dropcheck.cli.arguments import SELECTION
 from dropcheck.cli.values import FORMATS, RUN_FORMATS
 from dropcheck.errors import DropcheckError
+
+# No space, quote, bracket or sign that a shell gives a meaning to.
+_AS_IT_STANDS = re.compile(r"[\w.,:+@%/=-]+")
 
 
 def _registry(context: typer.Context) -> Registry | None:
@@ -38,19 +44,23 @@ def claim_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 
 def tags(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The tags that begin so."""
+    """The tags that begin so; one that a shell would not take as it stands is left to be typed."""
     registry = _registry(ctx)
     if registry is None:
         return []
     found = dict.fromkeys(tag for claim in registry.claims.values() for tag in claim.tags)
-    return [tag for tag in found if tag.startswith(incomplete)]
+    return [tag for tag in found if tag.startswith(incomplete) and _AS_IT_STANDS.fullmatch(tag)]
 
 
-def formats(incomplete: str) -> list[str]:
-    """The formats that begin so."""
-    return [name for name in FORMATS if name.startswith(incomplete)]
+def among(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """What offers those of the words that begin so."""
+    known = tuple(words)
+
+    def begun(incomplete: str) -> list[str]:
+        return [word for word in known if word.startswith(incomplete)]
+
+    return begun
 
 
-def run_formats(incomplete: str) -> list[str]:
-    """The formats of `run` that begin so."""
-    return [name for name in RUN_FORMATS if name.startswith(incomplete)]
+formats = among(FORMATS)
+run_formats = among(RUN_FORMATS)

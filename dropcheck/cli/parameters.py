@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 import typer
 
-from dropcheck.claims.registry import Claim, Registry
+from dropcheck.claims.registry import Claim, Registry, Value
 from dropcheck.claims.values import format_value
+from dropcheck.cli import completion
 from dropcheck.cli.arguments import SELECTION, Glimpse, glimpse
 from dropcheck.cli.commands import PlainCommand, make, plainly
 from dropcheck.cli.values import format_hint
@@ -145,6 +146,7 @@ def _as_options(selection: Selection, *, hidden: bool) -> list[Any]:
             expose_value=False,
             show_default=False,
             hidden=hidden,
+            autocompletion=completion.among(_numbers(selection.claims, name)),
         )
         signature.append(
             inspect.Parameter(
@@ -177,9 +179,7 @@ def _grids(claims: Iterable[Claim], name: str) -> str:
     for claim in claims:
         if name not in claim.parameter_names:
             continue
-        values = claim.parameters.get(name) or tuple(
-            dict.fromkeys(case[name] for case in claim.cases or () if name in case)
-        )
+        values = _tried(claim, name)
         shown = ", ".join(format_value(value) for value in values[:SHOWN_VALUES])
         shown += ", …" if len(values) > SHOWN_VALUES else ""
         by_grid.setdefault(shown, []).append(claim.id)
@@ -188,6 +188,19 @@ def _grids(claims: Iterable[Claim], name: str) -> str:
     parts = [f"{grid} ({', '.join(ids)})" for grid, ids in by_grid.items()]
     more = f"; and {len(parts) - SHOWN_GRIDS} more" if len(parts) > SHOWN_GRIDS else ""
     return "default " + "; ".join(parts[:SHOWN_GRIDS]) + more
+
+
+def _tried(claim: Claim, name: str) -> tuple[Value, ...]:
+    """The values that a claim tries for a parameter, each once."""
+    return claim.parameters.get(name) or tuple(
+        dict.fromkeys(case[name] for case in claim.cases or () if name in case)
+    )
+
+
+def _numbers(claims: Iterable[Claim], name: str) -> list[str]:
+    """The numbers that the claims try for a parameter; laws would need quotes in a shell."""
+    tried = (value for claim in claims for value in _tried(claim, name))
+    return list(dict.fromkeys(format_value(one) for one in tried if not isinstance(one, str)))
 
 
 @contextmanager
