@@ -58,7 +58,7 @@ def principal_axes(deviations: Floats) -> Axes:
         spread = math.sqrt(extremes[0] / (blocks - 1))
         return Axes(np.array([[spread / math.sqrt(blocks)]]), np.array([[1 / spread]]))
     spreads = np.sqrt(squares / (blocks - 1))
-    values, directions = _decomposed(products / np.multiply.outer(spreads, spreads))
+    values, directions = _decomposed(products / (spreads * spreads[:, np.newaxis]))
     weak = sum(value < SQUARES_TELL**2 * values[-1] for value in values.tolist())
     if weak:
         across = (deviations / spreads) @ directions[:, :weak]

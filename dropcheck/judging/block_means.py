@@ -21,7 +21,6 @@ from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
 from dropcheck.judging.statement import ROUNDING, more, planned, scale_of, settling
 from dropcheck.judging.trial import (
     FEWEST_DRAWS,
-    PILOT_DRAWS,
     Finding,
     Floats,
     Trial,
@@ -37,6 +36,8 @@ from dropcheck.simulation.streams import MAIN, PILOT
 
 # Blocks of the pilot: its standard error is then known to about 6%.
 PILOT_BLOCKS = 128
+# Draws that centres are found from: they lie within a tenth of a deviation of the middle.
+CENTRE_DRAWS = 512
 # Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
 PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
 # How many times the draws of the limit theorem the inequality may take before it is given up.
@@ -69,7 +70,7 @@ def piloted(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Pi
     program = in_blocks(whole, 1)
     centres = program.centres(
         trial.generator(PILOT, 0),
-        max(1, min(program.span_draws, PILOT_DRAWS)),
+        max(1, min(program.span_draws, CENTRE_DRAWS)),
     )
     fewest = _fewest(program)
     plan = yield from _plan_with(trial, compiled, program, centres, fewest)

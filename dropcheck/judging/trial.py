@@ -76,11 +76,13 @@ class Trial:
     lowered: LoweredCase
     repeat: str
     deadline: Deadline = field(default_factory=Deadline)
+    reading: Reading = field(init=False)  # the statement as quantities and regions
+    key: str = field(init=False)  # what the case's streams are named after
 
-    @property
-    def reading(self) -> Reading:
-        """The statement as quantities and regions."""
-        return read_statement(self.lowered, self.case.claim.tolerance)
+    def __post_init__(self) -> None:
+        reading = read_statement(self.lowered, self.case.claim.tolerance)
+        object.__setattr__(self, "reading", reading)
+        object.__setattr__(self, "key", self.case.key)
 
     @property
     def resolution(self) -> float:
@@ -119,7 +121,7 @@ class Trial:
 
     def generator(self, purpose: int, span: int) -> np.random.Generator:
         """One of the case's own streams."""
-        return stream(self.settings.seed, self.case.key, purpose, span)
+        return stream(self.settings.seed, self.key, purpose, span)
 
     def draw_until(
         self, tally: Tally, program: Program, purpose: int, centres: Floats, draws: int
@@ -141,7 +143,7 @@ class Trial:
             found = yield Request(
                 program,
                 self.settings.seed,
-                self.case.key,
+                self.key,
                 purpose,
                 centres,
                 offset + tally.spans,
@@ -185,6 +187,8 @@ class Trial:
 
     def ties(self, program: Program) -> tuple[str, ...]:
         """A warning where rounding may decide a comparison: values that all but tie."""
+        if not program.compares:
+            return ()
         near = program.near_ties(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
         if not near:
             return ()

@@ -108,6 +108,11 @@ class Program:
         """Whether anything is drawn at all."""
         return bool(self.steps)
 
+    @property
+    def compares(self) -> bool:
+        """Whether values are compared with one another."""
+        return any(step.value.operation in COMPARISONS for step in self.steps)
+
     def registers(
         self,
         generator: np.random.Generator,
@@ -167,7 +172,7 @@ class Program:
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
         """Comparisons in which some draws differ, but by no more than rounding could have made."""
         found: list[Value] = []
-        if not any(step.value.operation in COMPARISONS for step in self.steps):
+        if not self.compares:
             return found
 
         def observe(value: Value, inputs: list[Array]) -> None:
