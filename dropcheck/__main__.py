@@ -40,6 +40,7 @@ def program() -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stands
     if interrupt.heard() and _busy():
         _leave(code)
+    gc.freeze()  # what there is goes with the process: not to be looked through once more
     sys.exit(code)
 
 

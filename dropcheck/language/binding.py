@@ -26,6 +26,8 @@ def bind(
             f"write {written()}",
         )
     bound = dict(zip(names, node.arguments, strict=False))
+    if len(node.arguments) >= needed and not node.keywords:
+        return bound
     for name, value in node.keywords:
         if name not in names:
             raise unknown_keyword(node, name, names, written())

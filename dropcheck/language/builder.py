@@ -150,9 +150,9 @@ class GraphBuilder:
             suspect = suspect or value.suspect
         self.check_size(shape, at, None)
         if shape is not None and not estimated:
-            inputs = [value.shape or () for value in values]
+            sizes = [value.shape or () for value in values]
             spent = self._drawn if random else self._fixed
-            self._spend(spent, elements(operation, shape), work(operation, shape, inputs), at)
+            self._spend(spent, elements(operation, shape), work(operation, shape, sizes), at)
         constant = None
         if fixed and not random and not estimated and shape is not None:
             try:

@@ -168,6 +168,8 @@ class LawLowering(GraphBuilder):
         """Check what is known of the values, together: a pass over all of them."""
         if any(value.random or value.constant is None or value.suspect for value in arguments):
             return
+        if law.joint is None and all(isinstance(self.plain(value), float) for value in arguments):
+            return  # that each lies in its domain has been seen
         problem = self.folder.argument_problem(law, [value.constant for value in arguments])
         if problem is not None:
             raise drawn.at.error(f"{law.name}: {problem}", _about(law))

@@ -80,18 +80,16 @@ class Lowering(CallLowering):
             DropcheckError: where it breaks a rule of the language, pointing at the part.
         """
         match node:
-            case Number(value=value):
-                return self.number(value, node.at)
             case Name(name=name):
                 return self._name(name, node.at)
+            case Number(value=value):
+                return self.number(value, node.at)
+            case Binary():
+                return self._binary(node, self.lower(node.left), self.lower(node.right))
             case Call():
                 return self.call(node)
             case Negative(operand=inner):
                 return self.elementwise("negative", (self.lower(inner),), node.at)
-            case Binary(operator="@", left=left, right=right):
-                return self._matmul(self.lower(left), self.lower(right), node.at)
-            case Binary(operator=operator, left=left, right=right):
-                return self._arithmetic(operator, self.lower(left), self.lower(right), node)
             case Compare(operators=operators, operands=operands):
                 values = [self.lower(operand) for operand in operands]
                 links = [
@@ -126,11 +124,13 @@ class Lowering(CallLowering):
             )
         return found
 
-    def _arithmetic(self, operator: str, left: Value, right: Value, node: Binary) -> Value:
-        value = self.elementwise(operator, (left, right), node.at)
-        divides = operator in ("/", "//", "%") and right.shape == ()
-        divisor = self.plain(right) if divides else None
-        if divisor == 0 and value.suspect is None:
+    def _binary(self, node: Binary, left: Value, right: Value) -> Value:
+        if node.operator == "@":
+            return self.shaped("matmul", (left, right), shapes.matmul, node.at)
+        value = self.elementwise(node.operator, (left, right), node.at)
+        if node.operator not in ("/", "//", "%") or right.shape != ():
+            return value
+        if self.plain(right) == 0 and value.suspect is None:
             return dataclasses.replace(value, suspect=(node.right.at, "division by zero"))
         return value
 
@@ -165,9 +165,6 @@ class Lowering(CallLowering):
         first = values[0].shape
         shape = None if first is None else (len(values), *first)
         return self.operation("array", values, shape, at)
-
-    def _matmul(self, left: Value, right: Value, at: Position) -> Value:
-        return self.shaped("matmul", (left, right), shapes.matmul, at)
 
     def _subscript(self, base: Node, index: tuple[Node, ...], at: Position) -> Value:
         if isinstance(base, Name) and base.name in LAWS:
