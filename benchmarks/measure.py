@@ -194,6 +194,8 @@ def run_process(
         RuntimeError: it ended with something else than 0 or 1, the codes of a finished run.
     """
     environment = {**os.environ, "NO_COLOR": "1", **(extra or {})}
+    # what pip installs is compiled; from a source tree, the first of two runs compiles it
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "usage.json"
         launch = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(report), *command]
