@@ -52,23 +52,24 @@ def mutate_claims(
     """
     alpha = share_of_alpha(settings, registry)
     stop = Event()
-    with ThreadPoolExecutor(settings.threads or default_threads(), "dropcheck") as pool:
-        futures: list[Future[ClaimResult]] = [
-            pool.submit(_mutate, claim, settings, alpha, stop) for claim in claims
-        ]
-        given = 0
-        try:
-            for future in futures:
+    # not in a `with`, which would wait for the trials under way after an interruption too
+    pool = ThreadPoolExecutor(settings.threads or default_threads(), "dropcheck")
+    futures: list[Future[ClaimResult]] = [
+        pool.submit(_mutate, claim, settings, alpha, stop) for claim in claims
+    ]
+    given = 0
+    try:
+        for future in futures:
+            yield future.result()
+            given += 1
+    except KeyboardInterrupt:
+        for future in futures[given:]:
+            if future.done() and future.exception() is None:
                 yield future.result()
-                given += 1
-        except KeyboardInterrupt:
-            for future in futures[given:]:
-                if future.done() and future.exception() is None:
-                    yield future.result()
-            raise
-        finally:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _mutate(claim: Claim, settings: Settings, alpha: float, stop: Event) -> ClaimResult:
