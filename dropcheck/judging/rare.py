@@ -131,6 +131,8 @@ def _hardly_met(program: Program, tally: Tally) -> list[tuple[_Rarer, _Rarer]]:
 
     Of those that are one truth a draw: an array of them is not forced as a whole for a pair.
     """
+    if len(program.watched) < 2:
+        return []
     drawn = {step.target: step.value for step in program.steps}
     values = [drawn[register] for register in program.watched]
     seen = [

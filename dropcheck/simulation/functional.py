@@ -171,8 +171,11 @@ class Functional:
                 inputs = [self._value(below, means, centres, known) for below in value.inputs]
                 if not value.takes_truth:
                     inputs = [number(array) for array in inputs]
-                options = {name: thawed(option) for name, option in value.options}
-                found = kernel(value.operation)(*inputs, **options)
+                if value.options:
+                    options = {name: thawed(option) for name, option in value.options}
+                    found = kernel(value.operation)(*inputs, **options)
+                else:
+                    found = kernel(value.operation)(*inputs)
                 if _crosses_a_pole(value, inputs):
                     found = np.full_like(found, np.nan, dtype=np.float64)
             known[id(value)] = found
@@ -229,7 +232,7 @@ def _crosses_a_pole(value: Value, inputs: Sequence[Array]) -> bool:
     match value.operation:
         case "/" | "//" | "%":
             below = inputs[1]
-        case "**" if inputs[1].min() < 0:
+        case "**" if min(inputs[1].ravel().tolist()) < 0:
             below = inputs[0]
         case _:
             return False
