@@ -14,6 +14,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from dropcheck.__main__ import MANY
 from dropcheck.cli.commands import COMMANDS, make
 
 CLAIMS = """\
@@ -31,7 +32,7 @@ claims:
 """
 
 # Slow to import, each for a purpose of its own, which what only looks has not.
-HEAVY = ("numpy", "scipy", "pydantic")
+HEAVY = ("numpy", "scipy", "pydantic", "rich")
 # Run the command line in an interpreter of its own, and print what that loaded after all else.
 PROBE = f"""\
 import sys
@@ -74,7 +75,6 @@ def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
         ["run", "mean-square", "--help"],
         ["list"],
         ["list", "--format", "json"],
-        ["show", "mean-square"],
         ["check"],
         ["check", "claims.yaml"],
     ],
@@ -82,6 +82,12 @@ def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
 )
 def test_looking_loads_nothing_heavy(tmp_path: Path, arguments: Sequence[str]) -> None:
     assert loaded_by(tmp_path, *arguments) == (0, set())
+
+
+def test_a_claim_in_full_loads_what_wraps_its_text_and_no_more(tmp_path: Path) -> None:
+    code, loaded = loaded_by(tmp_path, "show", "mean-square")
+    assert code == 0
+    assert {name.split(".")[0] for name in loaded} == {"rich"}
 
 
 @pytest.mark.parametrize(
@@ -92,9 +98,13 @@ def test_an_error_on_the_command_line_loads_nothing_heavy(tmp_path: Path, argume
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"), [("run be", "bell"), ("run mean-square --s", "--sd")]
+    ("words", "offered", "needed"),
+    # of an option a default is told, in brackets that rich would take for markup
+    [("run be", "bell", set()), ("run mean-square --s", "--sd", {"rich"})],
 )
-def test_completion_loads_nothing_heavy(tmp_path: Path, words: str, offered: str) -> None:
+def test_completion_loads_nothing_heavy(
+    tmp_path: Path, words: str, offered: str, needed: set[str]
+) -> None:
     asked = {
         "_DROPCHECK_COMPLETE": "complete_bash",
         "COMP_WORDS": f"dropcheck {words}",
@@ -102,7 +112,7 @@ def test_completion_loads_nothing_heavy(tmp_path: Path, words: str, offered: str
     }
     code, loaded, printed = probed(tmp_path, asked)
     assert offered in printed
-    assert (code, loaded) == (0, set())
+    assert (code, {name.split(".")[0] for name in loaded}) == (0, needed)
 
 
 def test_run_loads_numpy_and_never_scipy_stats(tmp_path: Path) -> None:
@@ -117,6 +127,23 @@ def test_what_is_wrong_in_a_file_is_told_by_the_schema(tmp_path: Path) -> None:
     code, loaded = loaded_by(tmp_path, "check", "wrong.yaml")
     assert code == 2
     assert "pydantic" in loaded  # so the probe can see what else it looks for
+
+
+def test_what_is_left_is_not_looked_through_for_garbage() -> None:
+    code = (
+        "import gc, sys; from dropcheck.__main__ import program\n"
+        "sys.argv[1:] = ['--version']\n"
+        "try: program()\n"
+        "except SystemExit as end: print(end.code, gc.get_threshold()[0], gc.get_freeze_count())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    version, ended = done.stdout.splitlines()
+    code_and_threshold, _, frozen = ended.rpartition(" ")
+    assert version.startswith("dropcheck ")
+    assert code_and_threshold == f"0 {MANY}"
+    assert int(frozen) > 1000
 
 
 @pytest.mark.parametrize("name", COMMANDS)

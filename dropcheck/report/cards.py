@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-from rich.console import RenderableType
+from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
@@ -18,6 +16,9 @@ from dropcheck.report.layout import Cell, pairs_table
 from dropcheck.report.problems import place
 from dropcheck.report.statements import compares_estimates, split_statement
 from dropcheck.report.terminal import Terminal, one_line, render, styled
+
+if TYPE_CHECKING:  # JSON has no use for rich
+    from rich.console import RenderableType
 
 MOST_ROWS = 20  # of a list of cases
 
