@@ -486,3 +486,19 @@ def test_give_and_take_is_no_sum() -> None:
     (problem,) = caught.value.problems
     assert problem.message == "'+-' is not part of the language"
     assert "within" in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("run_on", "apart"),
+    [
+        ("1or 2", "1 or 2"),
+        ("1.or 2", "1. or 2"),
+        (".5or x", ".5 or x"),
+        ("1_0if 1else 2", "1_0 if 1 else 2"),
+        ("0x1or x", "0x1 or x"),
+        ("x[1]if 1else 2", "x[1] if 1 else 2"),
+    ],
+)
+def test_a_number_that_runs_into_a_word_is_read_without_a_warning(run_on: str, apart: str) -> None:
+    # Python's reader warns of these, and here a warning is an error
+    assert parse_expression(SourceText.plain(run_on)) == parse_expression(SourceText.plain(apart))
