@@ -54,9 +54,9 @@ def _nothing(_: object) -> tuple[()]:
 
 
 def _equal(self: Any, other: object) -> Any:
+    compared: Any = self._compared
     if other.__class__ is not self.__class__:
         return NotImplemented
-    compared: Any = self._compared
     return compared(self) == compared(other)
 
 
