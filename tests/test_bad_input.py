@@ -365,10 +365,18 @@ ON_RUN = {
         one_claim("a ~ normal(0, 1);x ~ bernoulli(a)", "E(x) == 0"), 7, 7, "p must satisfy", "clip"
     ),
     "an index that is not whole": Bad(
-        one_claim(f"{N};y = take([1, 2], x)", "E(y) == 0"), 7, 11, "must be a whole number"
+        one_claim(f"{N};y = take([1, 2], x)", "E(y) == 0"),
+        7,
+        11,
+        "must be a whole number",
+        "round it first",
     ),
     "an index out of range": Bad(
-        one_claim(N, "E(take([1, 2], 5) + x) == 0"), 8, 9, "out of range for 2 places"
+        one_claim(N, "E(take([1, 2], 5) + x) == 0"),
+        8,
+        9,
+        "out of range for 2 places",
+        "the last is 1",
     ),
     "many probabilities": Bad(
         one_claim("x ~ categorical(ones(2e5))", "E(x) == 0"), 6, 11, "p must sum to 1", "index"

@@ -46,6 +46,10 @@ REFUSED = {
     ("mean(x) == 0", NORMAL): ((7, 13), "'mean' is over the elements", "did you mean E(…)"),
     ("std(y) == 1", "y ~ normal(0, 1)[3]"): ((7, 17), "'y' is random", "did you mean Std(…)"),
     ("E(Var(x)) == 1", NORMAL): ((7, 15), "inside the operator E", "parameter m"),
+    ("E(x + 2 * Var(x)) == 1", NORMAL): ((7, 23), "inside the operator E", "parameter m"),
+    ("E(x, given=[1, sqrt(P(x > 0))][1] < x) == 1", NORMAL): ((7, 33), "inside the operator E", ""),
+    ("P(x > 0, x < 1) == 0.3", NORMAL): ((7, 13), "P takes 1 argument by", "P(a and b)"),
+    ("E(take(3, 0) + x) == 1", NORMAL): ((7, 15), "an array to take from", "take([2, 3, 5], i)"),
     ("E(y) == 0", "x ~ normal(0, 1); y = E(x)"): ((7, 11), "stands in the model", "'claim'"),
     # sides
     ("E(x) == [1, 2]", NORMAL): ((7, 21), "has shape [2]", "pick an element"),

@@ -164,7 +164,7 @@ class GraphBuilder:
                     takes_truth=takes_truth,
                 )
             except ValueError as error:  # a value that the function cannot take
-                raise at.error(str(error)) from None
+                raise at.error(str(error), getattr(error, "hint", None)) from None
         found = Value(
             Kind.COMPUTED,
             operation,

@@ -13,7 +13,7 @@ from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.graph import Kind, Plain, Value, hashable, joined_sources
 from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import OPERATORS
-from dropcheck.language.syntax import Call, Node, Position
+from dropcheck.language.syntax import Call, Node, Position, children
 from dropcheck.language.vocabulary import Function, Shape, ShapeError
 from dropcheck.language.wording import shape_text
 
@@ -84,7 +84,7 @@ class CallLowering(LawLowering):
             try:
                 shape = function.shape(known_shapes, options)
             except ShapeError as error:
-                raise node.at.error(f"{function.name}: {error}") from None
+                raise node.at.error(f"{function.name}: {error}", error.hint) from None
         return self.operation(
             function.kernel,
             values,
@@ -222,7 +222,10 @@ class CallLowering(LawLowering):
         needed = len(names) - 1
         if len(node.arguments) > needed:
             hint = "the condition is named: given=event"
-            raise node.at.error(f"{node.name} takes {needed} argument(s) by position", hint)
+            if node.name == "P":
+                hint = f"join events by 'and', P(a and b); {hint}"
+            several = "arguments" if needed > 1 else "argument"
+            raise node.at.error(f"{node.name} takes {needed} {several} by position", hint)
         bound = bind(
             node, names, needed, lambda: f"{node.name}({', '.join(names[:-1])}, given=event)"
         )
@@ -230,7 +233,7 @@ class CallLowering(LawLowering):
         values = [self.lower(bound[name]) for name in given]
         for value, name in zip(values, given, strict=True):
             if value.estimated:
-                raise bound[name].at.error(
+                raise _inner(bound[name]).at.error(
                     f"an operator stands inside the operator {node.name}",
                     "put a number or a parameter m in place of the inner one, and claim E(…) == m "
                     "of it apart",
@@ -282,3 +285,11 @@ class CallLowering(LawLowering):
             sources=joined_sources(values),
             suspect=next((value.suspect for value in values if value.suspect), None),
         )
+
+
+def _inner(node: Node) -> Node:
+    """The first operator in an expression, in the order of the text; else the expression."""
+    if isinstance(node, Call) and node.name in OPERATORS:
+        return node
+    found = (_inner(child) for child in children(node))
+    return next((one for one in found if isinstance(one, Call) and one.name in OPERATORS), node)

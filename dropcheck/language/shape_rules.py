@@ -93,7 +93,8 @@ def take(shapes: tuple[Shape, ...], _options: Options) -> Shape:
     """The indices' shape; of a matrix, whole rows."""
     table, indices = shapes
     if not table:
-        raise need("an array to take from", table)
+        hint = "the array stands first, then the indices: take([2, 3, 5], i)"
+        raise need("an array to take from", table, hint)
     return indices + table[1:]
 
 

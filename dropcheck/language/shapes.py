@@ -168,12 +168,12 @@ def elementwise(shapes: tuple[Shape, ...], _options: Options) -> Shape:
     return broadcast(shapes)
 
 
-def need(kind: str, shape: Shape) -> ShapeError:
+def need(kind: str, shape: Shape, hint: str | None = None) -> ShapeError:
     """The error where something else than a single number, say, is needed.
 
     The name of the function is not in it: who binds the arguments knows it, and the place.
     """
-    return ShapeError(f"{kind} is needed, and this is {describe(shape)}")
+    return ShapeError(f"{kind} is needed, and this is {describe(shape)}", hint)
 
 
 def _axes(shape: Shape, options: Options, several: bool) -> tuple[int, ...]:

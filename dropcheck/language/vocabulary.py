@@ -19,6 +19,10 @@ ShapeRule = Callable[[tuple[Shape, ...], Options], Shape]
 class ShapeError(ValueError):
     """Shapes that do not go together; the message says which and why, without a position."""
 
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:

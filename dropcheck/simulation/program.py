@@ -293,7 +293,7 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
     try:
         return step.kernel(*inputs, **options, **extra)
     except ValueError as error:
-        raise step.value.at.error(str(error)) from None
+        raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
 
 
 def _draw(

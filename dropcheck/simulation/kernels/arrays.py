@@ -66,12 +66,18 @@ def _indices(i: Array, length: int, name: str, negative: bool) -> tuple[Array, A
         fraction = np.isfinite(i) & (i != np.floor(i))
     if fraction.any():
         shown = f"{i[fraction][0]:g}"
-        raise KernelError(f"an index in '{name}' must be a whole number, and is {shown}")
+        raise KernelError(
+            f"an index in '{name}' must be a whole number, and is {shown}",
+            "round it first: floor(…), ceil(…) or round(…)",
+        )
     if good.all():
         return i.astype(np.intp), None
     if i.shape[-1] == 1 and not np.isnan(i).any():
         shown = f"{i[~good][0]:g}"
-        raise KernelError(f"index {shown} in '{name}' is out of range for {length} places")
+        raise KernelError(
+            f"index {shown} in '{name}' is out of range for {length} places",
+            f"indices count from 0: the last is {length - 1}" if length else "there are none",
+        )
     return np.where(good, i, 0.0).astype(np.intp), ~good
 
 

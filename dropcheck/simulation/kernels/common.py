@@ -16,6 +16,10 @@ Array = NDArray[Any]
 class KernelError(ValueError):
     """A value that a function cannot take, such as an index that is not whole; one sentence."""
 
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
 
 def floats(x: Array) -> Array:
     """The array as float64, truths as 1 and 0."""
