@@ -272,6 +272,25 @@ def test_a_card_shows_a_claim_in_full() -> None:
     )
 
 
+def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
+    model = SourceText.plain("x ~ normal(0, 1)\ny = where(x > 0, x, 0) + where(x > 1, 1, 0) * 2")
+    statement = SourceText.plain("E(y) == 1")
+    claim = replace(CLAIM, statement=statement, model=model, note="many words of a note " * 8)
+    examples = {"qk-variance": "dropcheck run qk"}
+    narrow = claim_cards([claim], REGISTRY, examples, Terminal(40)).splitlines()
+    assert max(map(len, narrow)) <= 40
+    at = narrow.index("  model       x ~ normal(0, 1)")
+    assert narrow[at + 1 : at + 4] == [
+        "              y = where(x > 0, x, 0) +",
+        "                  where(x > 1, 1, 0)",
+        "                  * 2",
+    ]
+    wide = claim_cards([claim], REGISTRY, examples, Terminal(160))
+    assert "              y = where(x > 0, x, 0) + where(x > 1, 1, 0) * 2" in wide.splitlines()
+    assert max(map(len, wide.splitlines())) <= 14 + 90
+    assert " ".join(wide.split()).count("many words of a note") == 8
+
+
 @pytest.mark.parametrize(
     ("statement", "within", "shown"),
     [

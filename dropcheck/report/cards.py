@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Document, Registry
@@ -21,6 +22,9 @@ if TYPE_CHECKING:  # JSON has no use for rich
     from rich.console import RenderableType
 
 MOST_ROWS = 20  # of a list of cases
+LABELS = 14  # columns that the labels take, with what stands around them
+LONGEST_LINE = 90  # of prose: longer ones are hard to read
+CODE = ("claim", "model", "requires", "parameters")  # a line that goes on is to be told from a next
 
 
 def claim_cards(
@@ -55,8 +59,35 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         ("note", claim.note and one_line(claim.note)),
         ("where", place(claim.location)),
     ]
-    shown = [(label, Cell(terminal.spell(text))) for label, text in pairs if text]
+    shown = [
+        (label, Cell(_broken(terminal.spell(text), label, terminal)))
+        for label, text in pairs
+        if text
+    ]
     return [styled(claim.id, "bold"), pairs_table(shown)]
+
+
+def _broken(text: str, label: str, terminal: Terminal) -> str:
+    """The text with its lines broken between words; what goes on a line of code stands further in.
+
+    A word that is longer than a line is left to be folded.
+    """
+    if terminal.width is None:
+        return text
+    room = terminal.width - LABELS
+    code = label in CODE
+    lines: list[str] = []
+    for line in text.split("\n"):
+        own = line[: len(line) - len(line.lstrip())]
+        lines += wrap(
+            line,
+            max(room if code else min(room, LONGEST_LINE), 10),
+            subsequent_indent=f"{own}    " if code else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+            replace_whitespace=False,
+        ) or [""]
+    return "\n".join(lines)
 
 
 def _guarantee(claim: Claim) -> str:
