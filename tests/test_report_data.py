@@ -280,10 +280,9 @@ def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
     narrow = claim_cards([claim], REGISTRY, examples, Terminal(40)).splitlines()
     assert max(map(len, narrow)) <= 40
     at = narrow.index("  model       x ~ normal(0, 1)")
-    assert narrow[at + 1 : at + 4] == [
+    assert narrow[at + 1 : at + 3] == [
         "              y = where(x > 0, x, 0) +",
-        "                  where(x > 1, 1, 0)",
-        "                  * 2",
+        "                  where(x > 1, 1, 0) * 2",
     ]
     wide = claim_cards([claim], REGISTRY, examples, Terminal(160))
     assert "              y = where(x > 0, x, 0) + where(x > 1, 1, 0) * 2" in wide.splitlines()
