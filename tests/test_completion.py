@@ -50,18 +50,18 @@ SETTING_UP = {
         "bind 'set enable-bracketed-paste off'",
         "bind 'set completion-query-items 0'",
         "bind 'set page-completions off'",
-        'eval "$(dropcheck --show-completion bash)"',
+        'eval "$(dropcheck --show-completion)"',
         f"PS1='{PROMPT}'",
     ],
     "zsh": [
         "unsetopt zle_bracketed_paste prompt_sp",
         "autoload -U compinit && compinit -u -D",
         "zstyle ':completion:*' list-prompt ''",
-        'LISTMAX=1000; eval "$(dropcheck --show-completion zsh)"',
+        'LISTMAX=1000; eval "$(dropcheck --show-completion)"',
         f"PS1='{PROMPT}'",
     ],
     "fish": [
-        "dropcheck --show-completion fish | source",
+        "dropcheck --show-completion | source",
         "function fish_prompt; echo -n 'READY> '; end",
     ],
 }
@@ -84,7 +84,6 @@ class Shell:
             "TERM": "xterm" if name == "fish" else "dumb",
             "HOME": str(folder),
             "SHELL": name,
-            "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
         }
         self.name = name
         self.folder = folder
