@@ -30,7 +30,10 @@ RECIPES = TOP / "docs" / "recipes.md"
 # The pages whose reader has what `prepare` makes; the others' tests say what theirs has.
 PAGES = tuple(
     TOP / "docs" / f"{name}.md"
-    for name in ("run", "list", "show", "check", "audit", "init", "schema", "recipes", "limits")
+    for name in (
+        *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "limits"),
+        *("editors", "github"),
+    )
 )
 ELISION = "…"  # a line of its own that stands for any lines
 _FENCED = re.compile(

@@ -143,6 +143,14 @@ def test_inputs_reach_the_shell_as_values_and_never_as_text() -> None:
     assert not [script for script in scripts if "${{" in script]
 
 
+def test_its_page_tells_of_every_input_and_output() -> None:
+    page = (TOP / "docs" / "github.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)
+    assert told == [*action()["inputs"], *action()["outputs"]]
+    (step,) = re.findall(r"with:\n((?: {10}.*\n)+)", page.partition("upload-artifact")[0])
+    assert set(yaml.safe_load(step)) <= set(action()["inputs"])
+
+
 def test_every_input_and_output_is_described_and_used() -> None:
     found = action()
     text = json.dumps(found["runs"])
