@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError, Problem
@@ -49,7 +50,10 @@ class CasePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plans of all cases; `seconds` are those that the pilots took."""
+    """The plans of all cases; `seconds` are those that the pilots took.
+
+    One that was interrupted holds the cases whose pilots were drawn by then.
+    """
 
     registry: str
     settings: Settings
@@ -57,6 +61,7 @@ class Plan:
     cases: tuple[CasePlan, ...]
     seconds: float
     warnings: tuple[str, ...] = ()
+    interrupted: bool = False
 
     @property
     def draws(self) -> int:
@@ -116,20 +121,25 @@ def plan_cases(
 
     found: dict[int, Forecast] = {}
     problems: dict[int, tuple[Problem, ...]] = {}
-    for index, result in drive((starter(case) for case in cases), threads):
-        if isinstance(result, DropcheckError):
-            problems[index] = result.problems
-        else:
-            found[index] = result
-        advance(cases[index].claim.id)
+    interrupted = False
+    try:
+        for index, result in drive((starter(case) for case in cases), threads):
+            if isinstance(result, DropcheckError):
+                problems[index] = result.problems
+            else:
+                found[index] = result
+            advance(cases[index].claim.id)
+    except KeyboardInterrupt:
+        interrupted = True
     if problems:
         raise DropcheckError([one for _, own in sorted(problems.items()) for one in own])
-    forecasts = [found[index] for index in range(len(cases))]
+    forecasts = [forecast for _, forecast in sorted(found.items(), key=itemgetter(0))]
     budgets = _budgets(forecasts, settings, threads)
     plans = tuple(
         _planned(one, budget, threads) for one, budget in zip(forecasts, budgets, strict=True)
     )
-    return Plan(registry.name, settings, threads, plans, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    return Plan(registry.name, settings, threads, plans, seconds, interrupted=interrupted)
 
 
 def _guarded(

@@ -253,6 +253,17 @@ def test_every_command_that_draws_stops(after: float, arguments: list[str], fold
     assert "Traceback" not in out
 
 
+def test_an_interrupted_plan_prints_what_is_planned(folder: Path) -> None:
+    (folder / "claims.yaml").write_text(QUICK + HEAVY)
+    terminal = Terminal(folder, "plan")
+    terminal.child.expect("2/3 cases")
+    terminal.child.sendintr()
+    code, told = terminal.finished()
+    assert code == 130
+    assert "interrupted · 2 cases: 2 within the budget" in " ".join(told.split())
+    assert "quick-falsehood" in told
+
+
 @pytest.mark.parametrize("command", ["run", "check", "list", "mutate", "plan"])
 def test_loading_is_interrupted_in_silence(command: str, folder: Path) -> None:
     os.mkfifo(folder / "pipe.yaml")  # nobody writes to it: reading it takes for ever

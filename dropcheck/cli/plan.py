@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,10 +27,14 @@ from dropcheck.cli.common import (
     time_option,
 )
 from dropcheck.cli.execute import selected_cases
+from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import emit, interactive
 from dropcheck.cli.parameters import selection_of
 from dropcheck.errors import DropcheckError
 from dropcheck.results import Settings
+
+if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
+    from dropcheck.planning import Plan
 
 
 def plan(  # one argument an option: this is the list that `--help` shows
@@ -78,10 +82,12 @@ def plan(  # one argument an option: this is the list that `--help` shows
     # the registry was read when the claims' parameters became options
     registry = selection.registry or load_registry(file)
     cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
-    text = _planned(cases, settings, registry, notes, chosen, shown=not no_progress)
-    problem = emit(text, sys.stdout)
+    found = _planned(cases, settings, registry, notes, shown=not no_progress)
+    problem = emit(_told(found, chosen), sys.stdout)
     if problem is not None:
         raise DropcheckError(problem)
+    if found.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
 
 
 def _planned(
@@ -89,16 +95,19 @@ def _planned(
     settings: Settings,
     registry: Registry,
     notes: tuple[str, ...],
-    format_name: str,
     *,
     shown: bool,
-) -> str:
+) -> Plan:
     from dropcheck.planning import plan_cases
-    from dropcheck.report.plan import plan_json, plan_report
     from dropcheck.report.progress import progress
-    from dropcheck.report.terminal import terminal_of
 
     with progress(len(cases), shown and interactive()) as advance:
         found = plan_cases(cases, settings, registry, advance)
-    found = replace(found, warnings=notes)
+    return replace(found, warnings=notes)
+
+
+def _told(found: Plan, format_name: str) -> str:
+    from dropcheck.report.plan import plan_json, plan_report
+    from dropcheck.report.terminal import terminal_of
+
     return plan_json(found) if format_name == "json" else plan_report(found, terminal_of())

@@ -86,6 +86,7 @@ def summary_parts(plan: Plan) -> tuple[str, ...]:
     beyond = f", {found['beyond']} beyond it" if found["beyond"] else ""
     unknown = f", {found['unknown']} cannot be told" if found["unknown"] else ""
     return (
+        *(("interrupted",) if plan.interrupted else ()),
         f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget"
         f"{beyond}{unknown}",
         f"a run takes about {numbers.count(plan.draws)} draws",
@@ -116,6 +117,7 @@ def plan_json(plan: Plan) -> str:
             "alpha": plan.settings.alpha,
             "threads": plan.threads,
             "seconds": round(plan.seconds, 3),
+            "interrupted": plan.interrupted,
             "summary": {
                 "cases": len(plan.cases),
                 **counts(plan),
