@@ -105,7 +105,9 @@ def test_wheel_says_its_version_license_and_python(unpacked: Path) -> None:
 
 def test_wheel_puts_the_command_on_the_path(unpacked: Path) -> None:
     [entries] = unpacked.glob("*.dist-info/entry_points.txt")
-    assert "dropcheck = dropcheck.__main__:program" in entries.read_text(encoding="utf-8").splitlines()
+    assert (
+        "dropcheck = dropcheck.__main__:program" in entries.read_text(encoding="utf-8").splitlines()
+    )
 
 
 def test_every_dependency_has_its_reason_beside_it() -> None:
