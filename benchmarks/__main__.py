@@ -21,7 +21,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402
 
-PARTS = "abcdefg"
+PARTS = "abcdefgh"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"
 
 
@@ -44,7 +44,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 def figures(given: argparse.Namespace) -> Iterator[Figure]:
     """Every figure of the parts asked for, as it is measured."""
-    from benchmarks import draw_counts, floor, growth, scripts, startup, threads
+    from benchmarks import draw_counts, floor, growth, looks, scripts, startup, threads
     from dropcheck.claims.reader import read_registry
 
     registry = read_registry(Path(__file__).resolve().parent.parent / "claims.yaml")
@@ -58,6 +58,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "e": lambda: growth.measured(repeats, clock, quick=quick),
         "f": lambda: startup.starting(repeats, given.clock),
         "g": lambda: startup.running(1 if quick else min(repeats, 3), given.clock),
+        "h": lambda: looks.measured(registry),
     }
     for part in given.only:
         yield from parts[part]()

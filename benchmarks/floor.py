@@ -55,11 +55,11 @@ class Simulated:
         tally = Tally(self.program)
 
         def judge() -> Judge[Tally]:
-            found = yield Request(self.program, 0, self.key, MAIN, self.centres, 0, spans)
+            found = yield Request(self.program, 0, self.key, MAIN, self.centres, 0, spans, 1.0)
             tally.add(found, spans)
             return tally
 
-        ((_, result),) = drive([judge], threads)
+        ((_, result),) = drive([judge], threads, copies=True)
         return result
 
     def draw_alone(self, draws: tuple[Draw, ...], spans: int, threads: int) -> None:

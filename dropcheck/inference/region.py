@@ -31,6 +31,15 @@ class Region:
         """Half the width of a range; infinite for a half-line, 0 for a point."""
         return (self.high - self.low) / 2
 
+    def strict_end_within(self, value: float, distance: float) -> bool:
+        """Whether an end that must not be reached lies so near to a value.
+
+        >>> Region(low=1.0, low_open=True).strict_end_within(1.1, 0.2)
+        True
+        """
+        ends = ((self.low, self.low_open), (self.high, self.high_open))
+        return any(is_open and abs(value - end) < distance for end, is_open in ends)
+
     def shifted(self, by: float) -> Region:
         """The same region about another origin."""
         return Region(self.low + by, self.high + by, self.low_open, self.high_open)

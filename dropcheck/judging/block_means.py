@@ -18,7 +18,7 @@ from dropcheck.inference.interval import (
 )
 from dropcheck.inference.region import Region, decide, widening
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
-from dropcheck.judging.statement import ROUNDING, more, planned, scale_of, settling
+from dropcheck.judging.statement import ENDLESS, ROUNDING, more, planned, scale_of, settling
 from dropcheck.judging.trial import (
     FEWEST_DRAWS,
     Finding,
@@ -34,12 +34,19 @@ from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
 
-# Blocks of the pilot: its standard error is then known to about 6%.
-PILOT_BLOCKS = 128
+# Blocks of the pilot: its standard error is then known to about 9%.
+PILOT_BLOCKS = 64
 # Draws that centres are found from: they lie within a tenth of a deviation of the middle.
 CENTRE_DRAWS = 512
 # Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
 PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
+# A pilot that leaves open how far the quantity is from the end of a range is drawn on: until draws
+# planned from one standard error nearer or farther differ by no more than this factor, or the pilot
+# is this share of the most of them; by this factor at a time, so many times.
+PLAN_SPREAD = 3.0
+PILOT_SHARE = 16
+PILOT_GROWTH = 4
+PILOT_STEPS = 3
 # How many times the draws of the limit theorem the inequality may take before it is given up.
 DEAREST_INEQUALITY = 2.0
 RARER = "draws that differ may be too rare to be met, and too large to be left out"
@@ -108,13 +115,19 @@ def _plan_with(
     pilot = Tally(program)
     blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
     most = trial.most_draws(compiled.program)
-    yield from trial.draw_until(
-        pilot, program, PILOT, centres, min(blocks * program.block_draws, most)
-    )
-    trial.refuse_if_nowhere_defined(pilot)
-    if pilot.undefined:
-        return pilot, fewest, Guarantee.ASYMPTOTIC, None
-    return pilot, *_plan(trial, compiled, pilot, centres, fewest)
+    wanted = blocks * program.block_draws
+    for step in range(PILOT_STEPS + 1):
+        yield from trial.draw_until(pilot, program, PILOT, centres, min(wanted, most))
+        trial.refuse_if_nowhere_defined(pilot)
+        if pilot.undefined:
+            return pilot, fewest, Guarantee.ASYMPTOTIC, None
+        around, expected, tier, doubt = _plan(trial, compiled, pilot, centres, fewest)
+        clear = max(around) < ENDLESS and max(around) <= PLAN_SPREAD * min(around)
+        wanted = min(PILOT_GROWTH * pilot.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
+        enough = clear or wanted < pilot.draws + program.span_draws
+        if enough or step == PILOT_STEPS or trial.out_of_time():
+            break
+    return pilot, expected, tier, doubt
 
 
 def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
@@ -164,32 +177,39 @@ class Judged:
 
 def _plan(
     trial: Trial, compiled: Compiled, pilot: Tally, centres: Floats, fewest: int
-) -> tuple[int, Guarantee, Interval | None]:
-    """Draws after which the verdict is expected, the tier that it will rest on, and doubts.
+) -> tuple[list[int], int, Guarantee, Interval | None]:
+    """Draws after which a verdict is expected, its tier, and doubts.
+
+    First come those that would be, were the estimate one standard error lower, as it is, or higher.
 
     The inequality is preferred wherever it applies, unless the bounds on the quantity are so wide
     that it would take many times the draws of the limit theorem.
     """
     alpha = trial.alpha * budget.PLANNED
 
-    def draws(judged: Judged | None, tier: Guarantee) -> int:
+    def draws(judged: Judged | None, tier: Guarantee, off: float = 0.0) -> int:
         if judged is None or judged.decisive is None:
             return fewest
-        return planned(pilot.draws, judged.decisive, judged.regions, alpha, tier)
+        found = judged.decisive
+        if not all(region.point for region, _ in judged.regions):
+            found = replace(found, estimate=found.estimate + off * found.standard_error)
+        return planned(pilot.draws, found, judged.regions, alpha, tier)
 
     by_limit = judged_at(trial, compiled, pilot, centres, trial.alpha, Guarantee.ASYMPTOTIC)
     expected = max(draws(by_limit, Guarantee.ASYMPTOTIC), fewest)
+    around = [draws(by_limit, Guarantee.ASYMPTOTIC, off) for off in (-1, 0, 1)]
     if _applies(trial, compiled):
         tier = Guarantee.FINITE_SAMPLE
         by_inequality = judged_at(trial, compiled, pilot, centres, trial.alpha, tier)
         if by_inequality is not None and by_inequality.decisive is not None:
             needed = draws(by_inequality, tier)
             if needed <= DEAREST_INEQUALITY * expected:
-                return needed, tier, None
+                around = [draws(by_inequality, tier, off) for off in (-1, 0, 1)]
+                return around, needed, tier, None
     doubt = None if by_limit is None else by_limit.decisive
     if doubt is not None:
-        expected = max(expected, int(min(doubt.settles, 1e15)))
-    return expected, Guarantee.ASYMPTOTIC, doubt
+        expected = max(expected, int(min(doubt.settles, ENDLESS)))
+    return around, expected, Guarantee.ASYMPTOTIC, doubt
 
 
 def _applies(trial: Trial, compiled: Compiled) -> bool:

@@ -18,12 +18,18 @@ from dropcheck.judging.trial import (
     Finding,
     Trial,
     fitted,
+    in_blocks,
 )
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Certainty, Proportion
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
+
+# Draws of the pilot: a probability is then known to a hundredth.
+COUNTED_DRAWS = 8192
+# Blocks at the planned look: whole spans are drawn, of a few blocks each, and none in vain.
+PLANNED_BLOCKS = 512
 
 
 def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums, CaseResult]:
@@ -125,7 +131,8 @@ class CountedPilot:
 def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CountedPilot]:
     """Draw a pilot, used for nothing but to plan the looks."""
     most = trial.most_draws(claim.program)
-    program = fitted(claim.program, most)
+    whole = fitted(claim.program, most)
+    program = in_blocks(whole, 1)
     reading = trial.reading
     (comparison,) = reading.comparisons
     scale = reading.known_scale
@@ -133,7 +140,7 @@ def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Cou
         scale = abs(claim.factor) + abs(claim.constant)
     widen = widening(comparison.region, trial.sharpness(scale))
     pilot = Tally(program)
-    yield from trial.draw_until(pilot, program, PILOT, np.zeros(program.size), 1)
+    yield from trial.draw_until(pilot, program, PILOT, np.zeros(program.size), COUNTED_DRAWS)
     trial.refuse_if_nowhere_defined(pilot)
     found = interval_of(claim, pilot, trial.alpha) if not pilot.undefined else None
     expected = 1
@@ -145,6 +152,7 @@ def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Cou
             trial.alpha * budget.PLANNED,
             Guarantee.EXACT,
         )
+    program = in_blocks(whole, expected // PLANNED_BLOCKS)
     return CountedPilot(program, most, pilot, expected, comparison.region, widen, scale)
 
 

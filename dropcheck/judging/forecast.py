@@ -14,6 +14,7 @@ from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import Region
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.prepared import Prepared, Unanswerable
+from dropcheck.judging.statement import ENDLESS
 from dropcheck.judging.trial import FEWEST_DRAWS, Trial, fitted
 from dropcheck.results import Guarantee, Settings
 from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
@@ -23,9 +24,6 @@ from dropcheck.simulation.streams import PILOT
 
 Smallest = Callable[[int], float | None]
 """The smallest discrepancy that so many draws can see; None where they can see none."""
-
-# A plan that comes out above this has no end: what is claimed lies where no interval can decide.
-ENDLESS = 1e15
 
 
 def _nothing(_: int) -> float | None:

@@ -27,6 +27,8 @@ from dropcheck.simulation.streams import PILOT
 RARE_SIGHTINGS = 64
 # Draws that tell what two outcomes that meet are worth.
 PAIR_DRAWS = 256
+# Pairs that are looked at, those first that may have met most often: it takes time.
+MOST_PAIRS = 256
 # Share of a look's error that pays for the bounds on rare outcomes.
 RARE_SHARE = 0.05
 
@@ -127,7 +129,7 @@ def _hardly_seen(tally: Tally) -> list[_Rarer]:
 
 
 def _hardly_met(program: Program, tally: Tally) -> list[tuple[_Rarer, _Rarer]]:
-    """Independent truths whose rarer outcomes were each seen, but hardly ever in the same draw.
+    """Independent truths whose rarer outcomes hardly ever came in the same draw.
 
     Of those that are one truth a draw: an array of them is not forced as a whole for a pair.
     """
@@ -135,17 +137,15 @@ def _hardly_met(program: Program, tally: Tally) -> list[tuple[_Rarer, _Rarer]]:
         return []
     drawn = {step.target: step.value for step in program.steps}
     values = [drawn[register] for register in program.watched]
-    seen = [
-        found
-        for found in _rarer(tally)
-        if values[found.truth].shape == () and found.sightings >= RARE_SIGHTINGS
+    alone = [found for found in _rarer(tally) if values[found.truth].shape == ()]
+    found = [
+        (one.sightings * other.sightings / one.asked, one, other)
+        for one, other in itertools.combinations(alone, 2)
+        if not values[one.truth].sources & values[other.truth].sources
     ]
-    return [
-        (one, other)
-        for one, other in itertools.combinations(seen, 2)
-        if one.sightings * other.sightings / one.asked < RARE_SIGHTINGS
-        and not values[one.truth].sources & values[other.truth].sources
-    ]
+    rare = [entry for entry in found if entry[0] < RARE_SIGHTINGS]
+    rare.sort(key=lambda entry: -entry[0])
+    return [(one, other) for _, one, other in rare[:MOST_PAIRS]]
 
 
 def _uncertain_share(one: _Rarer, other: _Rarer, draws: int, alpha: float) -> float:

@@ -19,6 +19,9 @@ from dropcheck.simulation.compile import Compiled
 # Differences below this share of the largest magnitude met are rounding.
 ROUNDING = 1e-12
 
+# More draws than any run can make: what is claimed lies where no interval can decide.
+ENDLESS = 10**15
+
 Quantity = TypeVar("Quantity")
 
 
@@ -57,6 +60,8 @@ def planned(
         quantile = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15))
     needed = 1.0
     for region, widen in regions:
+        if region.strict_end_within(interval.estimate, 2 * interval.standard_error):
+            return ENDLESS  # on which side of it the quantity lies, these draws cannot tell
         target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
         needed = max(
             needed,
@@ -64,7 +69,7 @@ def planned(
                 draws, interval.standard_error, interval.second_order, target, quantile
             ),
         )
-    return int(min(needed, 1e15))
+    return int(min(needed, ENDLESS))
 
 
 def more(
@@ -79,4 +84,4 @@ def more(
     if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
     needed = planned(draws, interval, regions, alpha, tier)
-    return max(float(needed - draws), draws / 2) if needed < 1e15 else None
+    return max(float(needed - draws), draws / 2) if needed < ENDLESS else None
