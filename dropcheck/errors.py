@@ -55,7 +55,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_folded = {candidate.lower(): candidate for candidate in candidates}
     if name.lower() in by_folded:
         return by_folded[name.lower()]
-    matches = get_close_matches(name[:100], candidates, n=1, cutoff=0.6)
+    matches = get_close_matches(name[:100], candidates, n=3, cutoff=0.6)
+    # two letters that changed places are the commonest slip
+    letters = sorted(name.lower())
+    matches.sort(key=lambda match: sorted(match.lower()) != letters)
     return matches[0] if matches else None
 
 

@@ -66,9 +66,13 @@ TIE = 1e-12
 
 
 def nearly_tied(a: Array, b: Array) -> Array:
-    """Where two arrays differ, but by no more than rounding could have made them."""
+    """Where two arrays differ, but by no more than rounding could have made them.
+
+    An infinity is no rounding of anything, though any distance is a small share of it.
+    """
     apart = np.abs(a - b)
-    tied: Array = (apart > 0) & (apart <= TIE * np.maximum(np.abs(a), np.abs(b)))
+    near = apart <= TIE * np.maximum(np.abs(a), np.abs(b))
+    tied: Array = (apart > 0) & np.isfinite(apart) & near
     return tied
 
 
