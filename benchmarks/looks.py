@@ -10,7 +10,6 @@ its quantile stands in place of the normal's; a claim of certainty takes the sam
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from statistics import NormalDist
 
