@@ -90,6 +90,5 @@ def measured(registry: Registry) -> Iterator[Figure]:
         "h",
         "the same, the median case",
         Spread.of([ratio for ratio, _ in ratios]),
-        bar=Bar(1.3),
         note="most: " + ", ".join(f"{name} {ratio:.3g}" for ratio, name in sorted(ratios)[:-4:-1]),
     )

@@ -38,7 +38,7 @@ FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
 # The shortest block: so many draws, or fewer where they take as long as this, in rough
 # nanoseconds; numpy's cost a call is then small beside theirs.
-SHORTEST_BLOCK = 128
+SHORTEST_BLOCK = 512
 SHORTEST_WORK = 1e5
 FEWEST_IN_BLOCK = 8
 # Draws without a condition being met once after which it is given up: by then one as rare as one
