@@ -18,7 +18,7 @@ from dropcheck.cli import main
 def no_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Runs remember nothing for the user, and tell GitHub nothing of a test."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        for name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
             patch.delenv(name, raising=False)
         # made only where something is remembered
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "user-cache"))

@@ -26,22 +26,31 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 USUAL_NAME = "claims.yaml"
+MISTAKEN_NAME = "claims.yml"
+SHIPPED = "shipped"  # names the claims that ship; a file of that name is `./shipped`
 SHIPPED_NAME = "claims.yaml (shipped with dropcheck)"
 
 
 def load_registry(file: str | None) -> Registry:
     """The registry that a command speaks of.
 
-    The file named; else `claims.yaml` in the current folder; else the one that ships.
+    The file named, or by `shipped` the one that ships; else `claims.yaml` in the current folder;
+    else the one that ships.
 
     Raises:
-        DropcheckError: it cannot be read, or holds errors.
+        DropcheckError: it cannot be read, or holds errors; or none is named, and one is here
+            under a name that is not looked for.
     """
+    if file == SHIPPED:
+        return read_registry(_shipped(), SHIPPED_NAME)
     if file is not None:
         return read_registry(file)
     here = Path(USUAL_NAME)
     if here.is_file():
         return read_registry(here)
+    if Path(MISTAKEN_NAME).is_file():
+        hint = f"rename it to {USUAL_NAME}, or name it: --file {MISTAKEN_NAME}"
+        raise DropcheckError(Problem(f"{MISTAKEN_NAME} is not read", hint=hint))
     return read_registry(_shipped(), SHIPPED_NAME)
 
 

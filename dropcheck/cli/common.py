@@ -18,7 +18,8 @@ File = Annotated[
         "--file",
         "-f",
         metavar="FILE",
-        help="The claims file; otherwise claims.yaml here, otherwise the claims that ship.",
+        help="The claims file, or 'shipped': the claims that ship with dropcheck. Otherwise "
+        "claims.yaml here, otherwise (but not under CI) those that ship.",
     ),
 ]
 Tags = Annotated[

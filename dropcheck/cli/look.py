@@ -11,6 +11,7 @@ import typer
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.cli import actions, values
 from dropcheck.cli.common import File, Format, Tags, claims_argument
+from dropcheck.cli.default_file import refuse_in_automation
 from dropcheck.cli.exits import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit
 from dropcheck.errors import DropcheckError, Problem
@@ -104,6 +105,7 @@ def check_file(name: str | None) -> CheckedFile:
     from dropcheck.report.listing import CheckedFile
 
     try:
+        refuse_in_automation(name)
         registry = load_registry(name)
     except DropcheckError as error:
         return CheckedFile(name or "claims.yaml", None, None, error.problems, ())

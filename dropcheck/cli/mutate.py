@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dropcheck.cli.common import Claims, File, Format, NoProgress, Reader, Seed, Tags
+from dropcheck.cli.default_file import refuse_in_automation
 from dropcheck.cli.exits import ExitCode, complain, in_file_order
 from dropcheck.cli.output import emit, interactive
 from dropcheck.errors import DropcheckError
@@ -71,6 +72,7 @@ def mutate(  # one argument an option: this is the list that `--help` shows
     )
     chosen = read.format(format_name)
     read.finish()
+    refuse_in_automation(file)
     limits = {"--alpha": alpha, "--max-draws": max_draws}
     run = _carried_out(file, claims or [], tag or [], settings, limits, progress=not no_progress)
 

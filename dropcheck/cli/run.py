@@ -28,6 +28,7 @@ from dropcheck.cli.common import (
     draws_option,
     time_option,
 )
+from dropcheck.cli.default_file import fallback_note, refuse_in_automation
 from dropcheck.cli.execute import Given, Reporting, exit_code, selected_cases, try_cases
 from dropcheck.cli.exits import complain
 from dropcheck.cli.parameters import selection_of
@@ -134,6 +135,7 @@ def run(  # one argument an option: this is the list that `--help` shows
         )
     read.finish()
     see_that_they_can_be_made(outputs)
+    refuse_in_automation(file)
     reporting = Reporting(
         format=chosen,
         outputs=outputs,
@@ -148,6 +150,8 @@ def run(  # one argument an option: this is the list that `--help` shows
     registry = selection.registry or load_registry(file)
     cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
     _spare_the_claims(outputs, registry)
+    stand_in = fallback_note(file)
+    complain([stand_in] if stand_in is not None else [], "note")
     if last_failed:
         again = rerun(cases, registry, settings.max_memory, swept=bool(overrides))
         cases = again.cases
