@@ -167,7 +167,7 @@ CALLS = {
     "ln(s)": ("'ln' is not a function", "log(x)"),
     "len(v)": ("'len' is not a function", "size(x)"),
     "Median(s)": ("'Median' is not a function", "P(u <= m) == 0.5"),
-    "variance(s)": ("'variance' is not a function", "operators are E, Var"),
+    "variance(s)": ("'variance' is not a function", "is Var(u)"),
     "normal(0, 1)": ("'normal' is a law", "x ~ normal(…)"),
     "sum()": ("sum lacks 'x'", "sum(x, axis=-1, keepdims=0)"),
     "sum(v, 0, 0, 0)": ("sum takes at most 3 arguments, and has 4", "sum(x"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language import shapes
 from dropcheck.language.binding import bind, function_signature, unknown_keyword
 from dropcheck.language.draws import LawLowering
+from dropcheck.language.elsewhere import function_hint
 from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.graph import Kind, Plain, Value, hashable, joined_sources
 from dropcheck.language.laws import LAWS
@@ -22,13 +23,6 @@ LONGEST_OPTION = 1_000
 
 # What one draw's elements give, and the operator on the law that may have been meant.
 _OPERATOR_FOR = {"mean": "E", "var": "Var", "std": "Std"}
-# What goes by another name elsewhere; names that are functions here stand for their capitals.
-_ELSEWHERE = {
-    "ln": "the natural logarithm is log(x)",
-    "len": "the number of elements is size(x)",
-    "median": "of a law, m is the median where P(u <= m) == 0.5",
-    "quantile": "of a law, q is the quantile at level a where P(u <= q) == a",
-}
 
 
 class CallLowering(LawLowering):
@@ -51,15 +45,8 @@ class CallLowering(LawLowering):
                 f"{node.name!r} is a law, and cannot stand in an expression",
                 f"draw from it on a line of the model: x ~ {node.name}(…)",
             )
-        known = [*FUNCTIONS, *OPERATORS, "density", "logdensity"]
-        hint = suggestion(node.name, known)
-        if node.name.lower() in ("variance", "expectation", "mean_", "prob", "probability", "sd"):
-            hint = f"operators are {', '.join(OPERATORS)}"
         return node.at.error(
-            f"{node.name!r} is not a function of the language",
-            _ELSEWHERE.get(node.name.lower())
-            or hint
-            or "recurrences and functions of your own are not part of format 1",
+            f"{node.name!r} is not a function of the language", function_hint(node.name)
         )
 
     def _function(self, function: Function, node: Call) -> Value:
@@ -84,7 +71,8 @@ class CallLowering(LawLowering):
             try:
                 shape = function.shape(known_shapes, options)
             except ShapeError as error:
-                raise node.at.error(f"{function.name}: {error}", error.hint) from None
+                hint = error.hint or _hint_of_one_number(function, known_shapes)
+                raise node.at.error(f"{function.name}: {error}", hint) from None
         return self.operation(
             function.kernel,
             values,
@@ -285,6 +273,17 @@ class CallLowering(LawLowering):
             sources=joined_sources(values),
             suspect=next((value.suspect for value in values if value.suspect), None),
         )
+
+
+def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | None:
+    """The hint where a function of a draw's elements is given a single number."""
+    over = any(parameter.name == "axis" for parameter in function.parameters)
+    if not over or given[0] != ():
+        return None
+    return (
+        f"{function.name!r} is over the elements of one draw: of several numbers write "
+        f"{function.name}([a, b]), and n at once are drawn by x ~ normal(0, 1)[n]"
+    )
 
 
 def _inner(node: Node) -> Node:

@@ -8,7 +8,9 @@ from dataclasses import field
 
 from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
-from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.language.elsewhere import law_hint
+from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.graph import Folder, Value
 from dropcheck.language.laws import LAWS
 from dropcheck.language.lower import Lowering
@@ -24,7 +26,7 @@ from dropcheck.language.syntax import (
     Statement,
     children,
 )
-from dropcheck.language.wording import listed, parameter_text, shape_text
+from dropcheck.language.wording import parameter_text, shape_text
 from dropcheck.records import dataclass
 
 __all__ = [
@@ -148,7 +150,9 @@ def parse_law(text: str, at: Location) -> Call:
             Problem(f"{text!r} is not a law", at, "write for example normal(0, 1)")
         )
     if node.name not in LAWS:
-        hint = suggestion(node.name, LAWS) or f"laws are {listed(LAWS)}"
+        hint = law_hint(node.name)
+        if node.name in FUNCTIONS:
+            hint = "a parameter is a number or a law: work it out on a line of 'model'"
         raise DropcheckError(Problem(f"{node.name!r} is not a law", at, hint))
     return node
 

@@ -7,18 +7,17 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from dropcheck.claims.registry import Sample
-from dropcheck.errors import suggestion
 from dropcheck.language import shapes
 from dropcheck.language.binding import bind, signature
 from dropcheck.language.builder import GraphBuilder
-from dropcheck.language.functions import FUNCTIONS
+from dropcheck.language.elsewhere import law_hint
 from dropcheck.language.graph import SAMPLE, Folder, Kind, Value, joined_sources
 from dropcheck.language.law_parts import domain_problem
 from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import LawParameterValue, Scope
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript
 from dropcheck.language.vocabulary import Law, Shape, ShapeError
-from dropcheck.language.wording import describe_shape, listed, memory_hint, shape_text
+from dropcheck.language.wording import describe_shape, memory_hint, shape_text
 from dropcheck.records import dataclass
 
 MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
@@ -126,10 +125,7 @@ class LawLowering(GraphBuilder):
                 "write a law such as normal(0, 1)[n], or '=' for an expression",
             )
         if base.name not in LAWS:
-            hint = suggestion(base.name, LAWS)
-            if hint is None and base.name in FUNCTIONS:
-                hint = f"{base.name!r} is a function: write '=' in place of '~'"
-            raise base.at.error(f"{base.name!r} is not a law", hint or f"laws are {listed(LAWS)}")
+            raise base.at.error(f"{base.name!r} is not a law", law_hint(base.name))
         law = LAWS[base.name]
         names = [parameter.name for parameter in law.parameters]
         bound = bind(base, names, len(names), lambda: signature(law))

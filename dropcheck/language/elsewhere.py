@@ -1,0 +1,216 @@
+"""What things are called elsewhere: in papers, in numpy, in PyTorch, and what to write here.
+
+A name that is spelled nearly like one of ours may mean another thing, as `swish` is near `sinh`;
+so the hint for an unknown name is looked for here before it is guessed from the spelling.
+"""
+
+from __future__ import annotations
+
+from dropcheck.errors import suggestion
+from dropcheck.language.binding import signature
+from dropcheck.language.functions import FUNCTIONS
+from dropcheck.language.laws import LAWS
+from dropcheck.language.scope import OPERATORS
+from dropcheck.language.wording import listed
+
+_NONE = "it is not in the vocabulary, and nothing there stands for it"
+_NORMAL = "its second argument is the standard deviation, not the variance"
+_HALF_NORMAL = "there is none: draw z ~ normal(0, sd), and take abs(z)"
+_MEAN = "the mean of the law is E(u), that of the elements of one draw mean(x)"
+_SPREAD = "the standard deviation of the law is Std(u), that of the elements of one draw std(x)"
+_SHAPED = "there is none: draw the array in the shape that it is to have, normal(0, 1)[n, m]"
+
+# Names of laws, in small letters but where capitals make another name, and those here.
+_LAWS = {
+    "N": "normal",
+    "U": "uniform",
+    "gauss": "normal",
+    "gaussian": "normal",
+    "ber": "bernoulli",
+    "bern": "bernoulli",
+    "bin": "binomial",
+    "binom": "binomial",
+    "cat": "categorical",
+    "chi2": "chi_square",
+    "chisq": "chi_square",
+    "chi_squared": "chi_square",
+    "chisquare": "chi_square",
+    "chisquared": "chi_square",
+    "exp": "exponential",
+    "expo": "exponential",
+    "geom": "geometric",
+    "lognorm": "lognormal",
+    "multinormal": "multivariate_normal",
+    "mvn": "multivariate_normal",
+    "mvnormal": "multivariate_normal",
+    "nbinom": "negative_binomial",
+    "norm": "normal",
+    "poi": "poisson",
+    "pois": "poisson",
+    "randint": "discrete_uniform",
+    "randperm": "permutation",
+    "studentt": "student_t",
+    "t": "student_t",
+    "truncnorm": "truncated_normal",
+    "unif": "uniform",
+    "vonmises": "von_mises",
+}
+_NO_LAWS = {
+    "half_normal": _HALF_NORMAL,
+    "halfnorm": _HALF_NORMAL,
+    "halfnormal": _HALF_NORMAL,
+    "rand": "write uniform(0, 1), and a shape in brackets after it: uniform(0, 1)[n]",
+    "randn": "write normal(0, 1), and a shape in brackets after it: normal(0, 1)[n]",
+}
+# What more there is to know where people come with another habit.
+_ABOUT = {
+    "normal": _NORMAL,
+    "lognormal": "mean and sd are those of the logarithm, and sd is no variance",
+    "truncated_normal": "its second argument is the standard deviation before it is truncated",
+    "exponential": "scale is its mean, the inverse of a rate",
+    "discrete_uniform": "both ends are values of it",
+}
+_FUNCTIONS = {
+    "V": "the variance of the law is Var(u), that of the elements of one draw var(x)",
+    "variance": "the variance of the law is Var(u), that of the elements of one draw var(x)",
+    "absolute": "write abs(x)",
+    "acos": "write arccos(x)",
+    "acosh": _NONE,
+    "arccosh": _NONE,
+    "amax": "write max(x)",
+    "amin": "write min(x)",
+    "asin": "write arcsin(x)",
+    "asinh": "write arcsinh(x)",
+    "atan": "write arctan(x)",
+    "atan2": "write arctan2(y, x)",
+    "atanh": "write arctanh(x)",
+    "average": _MEAN,
+    "avg": _MEAN,
+    "binom": "write comb(n, k)",
+    "bmm": "write a @ b",
+    "cat": "write concat(a, b)",
+    "cdf": "of a standard normal it is Phi(x); of any law, P(u <= x)",
+    "ceiling": "write ceil(x)",
+    "choose": "write comb(n, k)",
+    "clamp": "write clip(x, low, high)",
+    "concatenate": "write concat(a, b)",
+    "correlation": "write Corr(u, v)",
+    "covariance": "write Cov(u, v)",
+    "cross_entropy": _NONE,
+    "einsum": "write products as a @ b, a * b and sum(…, axis=…)",
+    "entropy": _NONE,
+    "erfinv": _NONE,
+    "ev": _MEAN,
+    "exp2": "write 2**x",
+    "expect": _MEAN,
+    "expectation": _MEAN,
+    "expected": _MEAN,
+    "expit": "write sigmoid(x)",
+    "fabs": "write abs(x)",
+    "flatten": _SHAPED,
+    "fmod": "write a % b, which has the sign of b",
+    "identity": "write eye(n)",
+    "ifelse": "write where(c, a, b), or a if c else b",
+    "indicator": "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
+    "inverse": "write inv(A)",
+    "kl": _NONE,
+    "kl_div": _NONE,
+    "kurtosis": "write Kurt(u)",
+    "layernorm": "write (x - mean(x)) / std(x), with keepdims=1 where x has rows",
+    "len": "the number of elements is size(x)",
+    "ln": "the natural logarithm is log(x)",
+    "log_softmax": "write z - logsumexp(z), with keepdims=1 where z has rows",
+    "logsoftmax": "write z - logsumexp(z), with keepdims=1 where z has rows",
+    "matmul": "write a @ b",
+    "mean": _MEAN,
+    "median": "of a law, m is the median where P(u <= m) == 0.5",
+    "mm": "write a @ b",
+    "mod": "write a % b",
+    "mse": "write mean((a - b)**2)",
+    "ndtr": "write Phi(x)",
+    "ndtri": _NONE,
+    "nll": _NONE,
+    "norm_cdf": "write Phi(x)",
+    "pdf": "write density(law, x), or phi(x) of a standard normal",
+    "permute": _SHAPED,
+    "phi_inv": _NONE,
+    "pinv": _NONE,
+    "pow": "write x**y",
+    "power": "write x**y",
+    "ppf": _NONE,
+    "pr": "write P(event)",
+    "prob": "write P(event)",
+    "probability": "write P(event)",
+    "probit": _NONE,
+    "quantile": "of a law, q is the quantile at level a where P(u <= q) == a",
+    "range": "write arange(n)",
+    "ravel": _SHAPED,
+    "remainder": "write a % b",
+    "reshape": _SHAPED,
+    "rsqrt": "write 1 / sqrt(x)",
+    "sd": _SPREAD,
+    "sgn": "write sign(x)",
+    "skewness": "write Skew(u)",
+    "square": "write x**2",
+    "stddev": _SPREAD,
+    "stdev": _SPREAD,
+    "svd": _NONE,
+    "swish": "write silu(x)",
+    "topk": _NONE,
+    "tr": "write trace(A)",
+    "transpose": "write A.T",
+    "tril": _NONE,
+    "triu": _NONE,
+    "view": _SHAPED,
+}
+
+
+def _written(name: str) -> str:
+    """How a law is called, and what may surprise in it."""
+    about = f": {_ABOUT[name]}" if name in _ABOUT else ""
+    return f"{signature(LAWS[name])}{about}"
+
+
+def _law_called(name: str) -> str | None:
+    """The law of ours that goes by a name elsewhere, as a call."""
+    folded = name.lower()
+    known = _LAWS.get(name) or _LAWS.get(folded) or folded
+    return _written(known) if known in LAWS else None
+
+
+def law_hint(name: str) -> str:
+    """What to write in place of a name that is no law.
+
+    >>> law_hint("Ber")
+    'write bernoulli(p)'
+    >>> law_hint("bernouli")
+    "did you mean 'bernoulli'?"
+    """
+    written = _law_called(name)
+    if written is not None:
+        return f"write {written}"
+    told = _NO_LAWS.get(name.lower())
+    if told is None and name in FUNCTIONS:
+        told = f"{name!r} is a function: write '=' in place of '~'"
+    return told or suggestion(name, LAWS) or f"laws are {listed(LAWS)}"
+
+
+def function_hint(name: str) -> str:
+    """What to write in place of a name that is no function.
+
+    >>> function_hint("swish"), function_hint("ReLU")
+    ('write silu(x)', "did you mean 'relu'?")
+    >>> function_hint("N")
+    'draw on a line of the model, x ~ normal(mean, sd): its second argument is the standard \
+deviation, not the variance'
+    """
+    told = _FUNCTIONS.get(name) or _FUNCTIONS.get(name.lower()) or _NO_LAWS.get(name.lower())
+    if told is not None:
+        return told
+    known = [*FUNCTIONS, *OPERATORS, "density", "logdensity"]
+    written = _law_called(name)
+    if written is not None and name.lower() not in FUNCTIONS:
+        return f"draw on a line of the model, x ~ {written}"
+    return (
+        suggestion(name, known) or "recurrences and functions of your own are not part of format 1"
+    )
