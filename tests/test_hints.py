@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dropcheck.claims.reader import read_text
-from dropcheck.errors import Problem, suggestion
+from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.checks import Checked, check_registry
 from dropcheck.language.elsewhere import function_hint, law_hint
 from dropcheck.language.functions import FUNCTIONS
@@ -118,3 +118,131 @@ def test_a_function_of_elements_is_given_one_number() -> None:
     assert problem.message == "sum: an array is needed, and this is a single number"
     assert "sum([a, b])" in (problem.hint or "")
     assert checked("x ~ normal(0, 1)[3]", "E(sum(x)) == 0").problems == ()
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+MATRICES = "Q ~ normal(0, 1)[4, 3]; K ~ normal(0, 1)[5, 3]; v ~ normal(0, 1)[3]; "
+
+
+@pytest.mark.parametrize(
+    ("product", "hint"),
+    [
+        ("Q @ K", "write Q @ K.T"),
+        ("(Q + 1) @ K", "write a @ K.T"),
+        ("K.T @ Q.T", "write K @ Q.T"),
+        ("Q @ ones(4)", "write Q.T @ b"),
+        ("Q @ ones(2, 2)", None),
+        ("v.T @ v", "a vector needs none: v @ v is the sum of its squares, and outer(v, v) has"),
+    ],
+)
+def test_products_that_do_not_fit(product: str, hint: str | None) -> None:
+    problem = told(f"{MATRICES} s = {product}")
+    assert (problem.hint or "").startswith(hint) if hint else problem.hint is None
+
+
+def test_the_products_that_the_hints_name_fit() -> None:
+    model = MATRICES + "a = Q @ K.T; b = K @ Q.T; c = Q.T @ ones(4); d = v @ v"
+    assert checked(model).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("law", "hint"),
+    [
+        ("normal(0, 1, size=10)", "write normal(0, 1)[10]"),
+        ("normal(mean=0, sd=1, size=[2, 3])", "write normal(mean=0, sd=1)[2, 3]"),
+        ("normal(0, 1, shape=10)", "write normal(0, 1)[10]"),
+        ("choice([" + "1, " * 50 + "1], size=3)", "write normal(0, 1)[n]"),
+    ],
+)
+def test_a_shape_by_name(law: str, hint: str) -> None:
+    problem = told(f"x ~ {law}")
+    assert "follows" in problem.message
+    assert problem.hint == hint
+
+
+def test_a_shape_that_is_an_argument_stays_one() -> None:
+    assert checked("x ~ gamma(shape=2, scale=1)", "E(x) == 2").problems == ()
+
+
+def test_one_index_is_one_too_many() -> None:
+    problem = told("x ~ normal(0, 1)", "E(x[0]) == 0")
+    assert problem.message == "1 index is too many for a single number"
+
+
+# ---- what the grammar refuses -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "message", "hint"),
+    [
+        ("for i in arange(3): x = i", "no loops, and no 'for'", "cumsum"),
+        ("while x = 1", "no loops, and no 'while'", "cumsum"),
+        ("x = [i for i in arange(3)]", "a comprehension is not part", "cumsum"),
+        ("x = 1 for i in y", "a comprehension is not part", "cumsum"),
+        ("x ~ normal(0, 1) y = x + 1", "a second definition begins", "'model: |'"),
+        ("y = 2 x ~ normal(0, 1)", "a second definition begins", "'model: |'"),
+        ("x = y = 3", "'=' does not compare", "'=='"),
+        ("x = a and y = 3", "'=' does not compare", "'=='"),
+        ("e ~ normal(0, 1)", "'e' is a constant", "e is Euler's number"),
+        ("pi ~ normal(0, 1)", "'pi' is a constant", "choose another name"),
+    ],
+)
+def test_lines_of_a_model(model: str, message: str, hint: str) -> None:
+    problem = told(model)
+    assert message in problem.message
+    assert hint in (problem.hint or "")
+
+
+def test_a_name_that_begins_like_a_loop_is_a_name() -> None:
+    assert checked("form ~ normal(0, 1); forward = form + 1", "E(forward) == 1").problems == ()
+
+
+def test_a_folded_model_is_told_at_the_second_line() -> None:
+    text = (
+        "dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: >\n      x ~ normal(0, 1)\n"
+        "      y = f(a=x)\n    claim: E(y) == 1\n"
+    )
+    (problem,) = check_registry(read_text(text, "claims.yaml")).problems
+    assert problem.location is not None
+    assert (problem.location.line, problem.location.column) == (7, 7)
+    assert "'model: |'" in (problem.hint or "")
+
+
+# ---- the file -----------------------------------------------------------------------------------
+
+
+def refused(text: str) -> Problem:
+    with pytest.raises(DropcheckError) as caught:
+        read_text(text, "claims.yaml")
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_claims_as_a_list() -> None:
+    problem = refused("dropcheck: 1\nclaims:\n  - title: T\n    claim: 1 == 1\n")
+    assert "'claims' must be a mapping" in problem.message
+    assert "write 'my-claim:'" in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("1/sqrt(2)", "on a line of 'model'"),
+        ("2 * n", "on a line of 'model'"),
+        ("n / 2", "on a line of 'model'"),
+        ("many", "write a number such as"),
+        ("half-life", "write a number such as"),
+        ("1e6/0", "write a number such as"),
+        ("normal(0, 1", "write a number such as"),
+    ],
+)
+def test_an_expression_as_a_value(value: str, hint: str) -> None:
+    text = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: 1 == s\n    parameters:\n"
+    assert hint in (refused(f'{text}      s: "{value}"\n').hint or "")
+
+
+def test_a_function_as_a_value() -> None:
+    found = checked("x ~ s", more='    parameters: {s: "sqrt(2)"}\n').problems
+    assert {problem.message for problem in found} == {"'sqrt' is not a law"}
+    assert all("on a line of 'model'" in (problem.hint or "") for problem in found)

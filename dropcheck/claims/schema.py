@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from dropcheck.claims.registry import Value as RegistryValue
-from dropcheck.claims.values import ACCEPTED, format_value, parse_value
+from dropcheck.claims.values import ACCEPTED, format_value, parse_value, value_hint
 
 
 def _predicate(says: str, hint: str | None = None) -> PydanticCustomError:
@@ -55,7 +55,7 @@ def _value(raw: object) -> RegistryValue:
         except ValueError as error:
             text = repr(raw if len(raw) <= 40 else raw[:39] + "…")
             said = f"must be a number or a law, and {text} {error}"
-            raise _predicate(said, ACCEPTED) from None
+            raise _predicate(said, value_hint(raw, error)) from None
     raise PydanticCustomError("value_type", "must be a number or a law")
 
 

@@ -141,6 +141,8 @@ def _if_empty(bare: str) -> str:
 
 def _mend(kind: str, bare: str, node: Node) -> str | None:
     """What to write in place of a value of a wrong type."""
+    if bare == "claims" and isinstance(node, Listing):
+        return "claims have ids: in place of '- title: …' write 'my-claim:', and indent its keys"
     if kind == "dict_type" and bare == "cases":
         return "a case names its parameters: '- {p: 0.1, n: 10}'"
     if kind == "value_type":

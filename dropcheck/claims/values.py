@@ -16,6 +16,11 @@ from dropcheck.claims.registry import Value
 
 ACCEPTED = "write a number such as 512, 1e6, 2**20 or 1/3, or a law such as normal(0, 1)"
 
+NEITHER = "is neither a number nor a law"
+COMPUTED = "compute it on a line of 'model', from parameters that are numbers"
+
+# A call or a name with a sign of arithmetic, or the other way round.
+_COMPUTES = re.compile(r"(?<![\w.])[^\W\d]\w*\s*[(*/+%]|[*/+%]\s*[^\W\d]")
 # No name can be spelled with these but hexadecimal and exponents, so nothing else is ever parsed.
 _ARITHMETIC = re.compile(r"[0-9a-fA-FxXoO_.+\-*/%()\s]*")
 _LAW_BEGINS = re.compile(r"[^\W\d]\w*\s*\(")
@@ -111,7 +116,16 @@ def parse_value(text: str) -> Value:
     except ValueError as error:
         if str(error) != "is not a number":
             raise
-        raise ValueError("is neither a number nor a law") from None
+        raise ValueError(NEITHER) from None
+
+
+def value_hint(text: str, error: ValueError) -> str:
+    """The hint for a value that `parse_value` refuses.
+
+    >>> value_hint("1/sqrt(2)", ValueError(NEITHER))
+    "compute it on a line of 'model', from parameters that are numbers"
+    """
+    return COMPUTED if str(error) == NEITHER and _COMPUTES.search(text) else ACCEPTED
 
 
 def _one_spelling(law: str) -> str:

@@ -115,7 +115,7 @@ class GraphBuilder:
             try:
                 shape = rule(*(value.shape for value in values))
             except ShapeError as error:
-                raise at.error(str(error)) from None
+                raise at.error(str(error), error.hint) from None
         return self.operation(operation, values, shape, at, options=options)
 
     def operation(

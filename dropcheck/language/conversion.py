@@ -165,6 +165,10 @@ class Converter:
                     "a comma stands where one expression is expected",
                     "write a list as [a, b], and a number such as 1,000 without commas",
                 )
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+                from dropcheck.language.mistakes import NO_LOOPS
+
+                raise at.error("a comprehension is not part of the language", NO_LOOPS)
             case _:
                 raise at.error(
                     f"{_kind(node)} is not part of the language",
@@ -235,10 +239,6 @@ def _slice_ends(node: ast.Slice) -> tuple[ast.expr | None, ast.expr | None, ast.
 def _kind(node: ast.expr) -> str:
     names = {
         ast.Lambda: "'lambda'",
-        ast.ListComp: "a comprehension",
-        ast.SetComp: "a comprehension",
-        ast.DictComp: "a comprehension",
-        ast.GeneratorExp: "a comprehension",
         ast.Dict: "a dictionary",
         ast.Set: "a set in braces",
         ast.NamedExpr: "':='",

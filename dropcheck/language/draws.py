@@ -10,7 +10,7 @@ from dropcheck.claims.registry import Sample
 from dropcheck.language import shapes
 from dropcheck.language.binding import bind, signature
 from dropcheck.language.builder import GraphBuilder
-from dropcheck.language.elsewhere import law_hint
+from dropcheck.language.elsewhere import law_hint, shape_by_name
 from dropcheck.language.graph import SAMPLE, Folder, Kind, Value, joined_sources
 from dropcheck.language.law_parts import domain_problem
 from dropcheck.language.laws import LAWS
@@ -128,6 +128,8 @@ class LawLowering(GraphBuilder):
             raise base.at.error(f"{base.name!r} is not a law", law_hint(base.name))
         law = LAWS[base.name]
         names = [parameter.name for parameter in law.parameters]
+        if any(name in ("size", "shape") and name not in names for name, _ in base.keywords):
+            raise shape_by_name(base, names)
         bound = bind(base, names, len(names), lambda: signature(law))
         return Draw(law, tuple(bound[name] for name in names), shape, base.at)
 

@@ -6,12 +6,17 @@ so the hint for an unknown name is looked for here before it is guessed from the
 
 from __future__ import annotations
 
-from dropcheck.errors import suggestion
+from collections.abc import Sequence
+
+from dropcheck.errors import DropcheckError, suggestion
 from dropcheck.language.binding import signature
 from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import OPERATORS
+from dropcheck.language.syntax import Array, Call
 from dropcheck.language.wording import listed
+
+LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
 
 _NONE = "it is not in the vocabulary, and nothing there stands for it"
 _NORMAL = "its second argument is the standard deviation, not the variance"
@@ -193,6 +198,19 @@ def law_hint(name: str) -> str:
     if told is None and name in FUNCTIONS:
         told = f"{name!r} is a function: write '=' in place of '~'"
     return told or suggestion(name, LAWS) or f"laws are {listed(LAWS)}"
+
+
+def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
+    """An error for the shape of a draw among the law's arguments, as numpy has it."""
+    from dropcheck.language.unparse import unparse
+
+    given = next(value for name, value in call.keywords if name not in names)
+    kept = tuple((name, value) for name, value in call.keywords if name in names)
+    own = unparse(Call(call.at, call.name, call.arguments, kept))
+    entries = given.items if isinstance(given, Array) else (given,)
+    wanted = f"{own}[{', '.join(map(unparse, entries))}]"
+    hint = f"write {wanted if len(wanted) <= LONGEST_SHOWN else 'normal(0, 1)[n]'}"
+    return given.at.error(f"the shape of a draw follows {call.name}(…) in brackets", hint)
 
 
 def function_hint(name: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 from dropcheck.claims.registry import Sample
-from dropcheck.language import shapes
+from dropcheck.language import products, shapes
 from dropcheck.language.calls import CallLowering
 from dropcheck.language.graph import Value, hashable
 from dropcheck.language.laws import LAWS
@@ -109,7 +110,8 @@ class Lowering(CallLowering):
             case Subscript(base=base, index=index):
                 return self._subscript(base, index, node.at)
             case Transpose(base=base):
-                return self.shaped("transpose", (self.lower(base),), shapes.transpose, node.at)
+                rule = partial(products.transpose, base)
+                return self.shaped("transpose", (self.lower(base),), rule, node.at)
             case _:
                 raise node.at.error("a slice stands only in an index", "write x[1:3]")
 
@@ -126,7 +128,7 @@ class Lowering(CallLowering):
 
     def _binary(self, node: Binary, left: Value, right: Value) -> Value:
         if node.operator == "@":
-            return self.shaped("matmul", (left, right), shapes.matmul, node.at)
+            return self.shaped("matmul", (left, right), partial(products.matmul, node), node.at)
         value = self.elementwise(node.operator, (left, right), node.at)
         if node.operator not in ("/", "//", "%") or right.shape != ():
             return value

@@ -9,10 +9,16 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.syntax import Position
 
+LOOP = "the language has no loops, and no {}"
+NO_LOOPS = (
+    "sum, cumsum and cumprod go over the elements of an array; code of your own is tried from "
+    "Python, dropcheck.verify(…, sample=…)"
+)
 # What is likely to be wrong with a line that Python's grammar refuses: pattern, message, hint.
 _LIKELY = tuple(
     (re.compile(pattern), message, hint)
     for pattern, message, hint in (
+        (r"\b(for|while)\b", LOOP, NO_LOOPS),
         (
             rf"\b(?:{'|'.join(keyword.kwlist)})(?<!\band|\bnot)(?<!\bor|\bif)(?<!else)\b",
             "{} is a word of Python's grammar, and cannot be a name",

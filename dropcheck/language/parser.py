@@ -123,6 +123,11 @@ _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 def _parse_model_line(source: SourceText, first: int, group: list[str]) -> ModelLine:
     check_signs(source, first, group)
     here = Position(source, first, len(group[0]) - len(group[0].lstrip()))
+    word = group[0].split(maxsplit=1)[0]
+    if word in ("for", "while"):
+        from dropcheck.language.mistakes import LOOP, NO_LOOPS
+
+        raise here.error(LOOP.format(repr(word)), NO_LOOPS)
     sign = _MODEL_SIGN.search(group[0])
     opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
     if sign is None or sign.start() > opened:
@@ -148,7 +153,27 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
             f"nothing stands right of {sign.group()!r}",
             "write a law such as normal(0, 1)" if drawn else "write an expression",
         )
+    second = _second_definition(group[0], sign.end())
+    if second is not None:
+        raise Position(source, first, second).error(
+            "a second definition begins on this line",
+            "write each on a line of its own, under 'model: |'; 'model: >' folds lines into one",
+        )
     return ModelLine(names, drawn, _parse_lines(source, first, right))
+
+
+# A name and a sign of a model's line, after what can end an expression.
+_SECOND = re.compile(r"(\w+|[)\]])\s+([^\W\d]\w*)\s*(?:~|(?<![=!<>])=(?!=))")
+
+
+def _second_definition(line: str, start: int) -> int | None:
+    """Where a name is defined once more, outside all brackets, to the right of `start`."""
+    for found in _SECOND.finditer(line, start):
+        before = line[start : found.start(2)]
+        opened = sum(before.count(b) for b in "([{") - sum(before.count(b) for b in ")]}")
+        if opened == 0 and not keyword.iskeyword(found[1]) and not keyword.iskeyword(found[2]):
+            return found.start(2)
+    return None
 
 
 def _names(source: SourceText, first: int, text: str) -> Iterator[Name]:

@@ -57,7 +57,9 @@ class Scope:
         if name.name in CONSTANTS:
             raise name.at.error(
                 f"{name.name!r} is a constant of the language and cannot be redefined",
-                "choose another name",
+                "e is Euler's number, 2.718…: choose another name, such as eps"
+                if name.name == "e"
+                else "choose another name",
             )
         if name.name in OPERATORS:
             raise name.at.error(

@@ -140,7 +140,8 @@ def subscript(shape: Shape, index: Sequence[Index]) -> Shape:
     (4,)
     """
     if len(index) > len(shape):
-        raise ShapeError(f"{len(index)} indices are too many for {describe(shape)}")
+        count_text = "1 index is" if len(index) == 1 else f"{len(index)} indices are"
+        raise ShapeError(f"{count_text} too many for {describe(shape)}")
     kept: list[int] = []
     for length, entry in zip(shape, index, strict=False):
         if isinstance(entry, slice):
