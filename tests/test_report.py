@@ -278,3 +278,59 @@ def test_a_title_cannot_command_the_terminal() -> None:
 def test_user_text_is_no_markup() -> None:
     text = "Var[q.k] [/x] [bold]b[/bold] :smile: [link=http://x]"
     assert render([styled(text), text], Terminal()) == f"{text}\n{text}\n"
+
+
+# ---- digits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claimed", "interval", "estimated", "shown"),
+    [
+        (0.0, (-0.0121, -0.0004), -0.0062, "[-0.0121, -0.0004]"),  # to three it would touch 0
+        (0.0, (-0.0121, 0.0004), -0.0062, "[-0.012, 0.000]"),  # which this one does
+        (0.0, (-0.0121, -0.00000004), -0.006, "[-0.01210000, -0.00000004]"),
+        (0.0014, (0.0012, 0.0300), 0.015, "[0.001, 0.030]"),
+        (0.10049, (0.1001, 0.1305), 0.115, "[0.100, 0.131]"),  # touches it either way
+        (0.1007, (0.10065, 0.1305), 0.115, "[0.1007, 0.1305]"),  # 0.101 would miss it
+        (2 / 3, (0.666672, 0.70), 0.68, "[0.667, 0.700]"),  # beside 0.6667
+    ],
+)
+def test_an_interval_touches_what_is_claimed_in_print_where_it_does(
+    claimed: float, interval: tuple[float, float], estimated: float, shown: str
+) -> None:
+    case = replace(
+        PASSED, statement="E(x) == c", claimed=claimed, interval=interval, estimate=estimated
+    )
+    assert words.interval(case) == shown
+    low, high = (float(text) for text in shown.strip("[]").split(", "))
+    touches = interval[0] <= claimed <= interval[1]
+    assert (low <= float(words.claimed(case)) <= high) is touches
+    # the estimate has the digits of its interval
+    decimals = len(words.estimated(case).partition(".")[2])
+    assert decimals == len(shown.partition(",")[0].partition(".")[2])
+
+
+def test_a_tie_that_no_digits_tell_is_shown_as_usual() -> None:
+    case = replace(PASSED, claimed=512.0, interval=(512.0 + 1e-10, 514.57), estimate=513.0)
+    assert words.interval(case) == "[512.0, 514.6]"
+
+
+def test_a_long_claimed_value_has_a_digit_more_than_its_interval() -> None:
+    case = replace(PASSED, claimed=2 / 3, interval=(0.67, 0.70), estimate=0.682)
+    assert words.claimed(case) == "0.6667"
+    assert words.claimed(replace(case, claimed=0.123456)) == "0.123456"
+    ends = replace(case, statement="1/3 <= E(x) <= 2/3", claimed=(1 / 3, 2 / 3))
+    assert words.claimed(ends) == "0.3333 … 0.6667"
+    assert words.claimed(replace(case, draws=0, interval=None)) == "0.66666667"
+
+
+def test_an_estimate_that_nothing_bounds_has_three_digits() -> None:
+    case = replace(UNDECIDED, estimate=1.0192855, interval=(None, None))
+    assert (words.estimated(case), words.interval(case)) == ("1.02", "(-inf, inf)")
+    worked_out = replace(case, interval=None, draws=0)
+    assert words.estimated(worked_out) == "1.0192855"
+
+
+def test_a_distance_without_an_error_is_short() -> None:
+    case = replace(FAILED, estimate=0.9 - 0.017198947, standard_error=None, scale=None)
+    assert words.distance(case) == "0.0172 below"

@@ -10,6 +10,8 @@ UNKNOWN = "-"
 # beyond these magnitudes a row of zeros is harder to read than a power of ten
 LARGEST_FIXED = 1e7
 SMALLEST_FIXED = 1e-3
+# as long as a number that people write; of a longer one, such as 2 / 3, less will do
+LONGEST_KNOWN = 6
 
 
 def exact(value: float | None) -> str:
@@ -27,8 +29,31 @@ def exact(value: float | None) -> str:
     return _tidy(f"{value:.8g}")
 
 
-def measured(values: Iterable[float | None], width: float | None) -> tuple[str, ...]:
+def known(value: float | None, width: float | None, more: int = 0) -> str:
+    """A number that is known, beside measured ones: where it is long, a digit more than theirs.
+
+    >>> known(2 / 3, 0.03), known(2 / 3, 0.03, more=2), known(2 / 3, 0.0), known(0.125, 0.03)
+    ('0.6667', '0.666667', '0.66666667', '0.125')
+    >>> known(2 / 3, None), known(1048576.0, 3e4)
+    ('0.6667', '1048576')
+    """
+    text = exact(value)
+    if value is None or width == 0 or "." not in text or len(_figures(text)) <= LONGEST_KNOWN:
+        return text
+    if width is None or not math.isfinite(width):
+        return rough(value, 4 + more)
+    return min(measured((value,), width, more + 1)[0], text, key=len)
+
+
+def _figures(text: str) -> str:
+    """The significant figures of a number as it is written."""
+    return text.partition("e")[0].lstrip("-0.").replace(".", "")
+
+
+def measured(values: Iterable[float | None], width: float | None, more: int = 0) -> tuple[str, ...]:
     """Numbers that belong together, each to two significant digits of the `width` around them.
+
+    `more` digits are added.
 
     >>> measured([511.83, 509.11, 514.57], 5.46)
     ('511.8', '509.1', '514.6')
@@ -39,7 +64,7 @@ def measured(values: Iterable[float | None], width: float | None) -> tuple[str, 
     known = [abs(value) for value in values if value is not None and math.isfinite(value)]
     if width is None or not math.isfinite(width) or width <= 0 or not known:
         return tuple(exact(value) for value in values)
-    last = math.floor(math.log10(width)) - 1  # the power of ten of the last digit shown
+    last = math.floor(math.log10(width)) - 1 - more  # the power of ten of the last digit shown
     largest = max(known)
     if SMALLEST_FIXED <= largest < LARGEST_FIXED and last > -12:
         return tuple(_fixed(value, max(0, -last)) for value in values)
@@ -66,8 +91,10 @@ def _tidy(text: str) -> str:
     return f"{mantissa}e{int(exponent)}" if separator else text
 
 
-def interval(ends: tuple[float | None, float | None] | None, estimate: float | None) -> str:
-    """The interval in brackets; an end that is open says `inf`.
+def interval(
+    ends: tuple[float | None, float | None] | None, estimate: float | None, more: int = 0
+) -> str:
+    """The interval in brackets, with `more` digits; an end that is open says `inf`.
 
     >>> interval((509.11, 514.57), 511.8)
     '[509.1, 514.6]'
@@ -77,7 +104,7 @@ def interval(ends: tuple[float | None, float | None] | None, estimate: float | N
     if ends is None:
         return UNKNOWN
     low, high = ends
-    low_text, high_text, _ = measured((low, high, estimate), spread(ends, estimate))
+    low_text, high_text, _ = measured((low, high, estimate), spread(ends, estimate), more)
     left = "(-inf" if low is None or math.isinf(low) else f"[{low_text}"
     right = "inf)" if high is None or math.isinf(high) else f"{high_text}]"
     return f"{left}, {right}"

@@ -11,6 +11,8 @@ from dropcheck.results import CaseResult, Outcome, Verdict
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
 
+MOST_DIGITS_MORE = 8
+
 # words that reasons use where a distribution's tail is what stands in the way
 _TAIL_WORDS = ("tail", "moment", "settle", "carry", "infinite variance")
 
@@ -32,29 +34,65 @@ def claimed(case: CaseResult) -> str:
     sign = relation(case.statement)
     if value is None:
         return numbers.UNKNOWN
+    width = 0.0 if _is_known(case) else _spread(case)
+    more = _more_digits(case)
     if isinstance(value, tuple):
-        low, high = value
-        if low is None or math.isinf(low):
-            return f"{sign if sign in ('<', '<=') else '<='} {numbers.exact(high)}"
-        if high is None or math.isinf(high):
-            return f"{sign if sign in ('>', '>=') else '>='} {numbers.exact(low)}"
-        return f"{numbers.exact(low)} … {numbers.exact(high)}"
-    return numbers.exact(value) if sign == "==" else f"{sign} {numbers.exact(value)}"
+        low, high = (numbers.known(end, width, more) for end in value)
+        if value[0] is None or math.isinf(value[0]):
+            return f"{sign if sign in ('<', '<=') else '<='} {high}"
+        if value[1] is None or math.isinf(value[1]):
+            return f"{sign if sign in ('>', '>=') else '>='} {low}"
+        return f"{low} … {high}"
+    text = numbers.known(value, width, more)
+    return text if sign == "==" else f"{sign} {text}"
 
 
 def estimated(case: CaseResult) -> str:
     """The estimate, to the digits that its interval supports."""
+    width = _spread(case)
+    if width is None and case.estimate is not None and not _is_known(case):
+        return numbers.rough(case.estimate, 3)  # nothing says how many are right
     low, high = case.interval or (None, None)
-    return numbers.measured((case.estimate, low, high), _spread(case))[0]
+    return numbers.measured((case.estimate, low, high), width, _more_digits(case))[0]
 
 
 def interval(case: CaseResult) -> str:
     """The interval, to the digits that its width supports."""
-    return numbers.interval(case.interval, case.estimate)
+    return numbers.interval(case.interval, case.estimate, _more_digits(case))
 
 
 def _spread(case: CaseResult) -> float | None:
     return numbers.spread(case.interval, case.estimate)
+
+
+def _is_known(case: CaseResult) -> bool:
+    """Whether the quantity was worked out rather than drawn."""
+    return not case.draws and case.interval is None
+
+
+def _more_digits(case: CaseResult) -> int:
+    """Digits beyond the usual with which the interval is seen to touch, or miss, what is claimed.
+
+    Rounded, `[-0.012, -0.0004]` would touch a claimed 0 that it misses.
+    """
+    allowed, ends, width = region(case), case.interval, _spread(case)
+    if allowed is None or ends is None or width is None:
+        return 0
+    for more in range(MOST_DIGITS_MORE):
+        texts = numbers.measured((*ends, case.estimate), width, more)
+        low, high = (float(numbers.known(end, width, more)) for end in allowed)
+        if _touch((_end(texts[0]), _end(texts[1])), (low, high)) is _touch(ends, allowed):
+            return more
+    return 0  # they tie to within rounding: no digits would tell
+
+
+def _end(text: str) -> float | None:
+    return None if text == numbers.UNKNOWN else float(text)
+
+
+def _touch(ends: tuple[float | None, float | None], allowed: tuple[float, float]) -> bool:
+    low, high = ends
+    return (low is None or low <= allowed[1]) and (high is None or high >= allowed[0])
 
 
 def measured_quantity(case: CaseResult) -> str:
@@ -106,7 +144,7 @@ def distance(case: CaseResult) -> str | None:
     side = "below" if case.estimate < low else "above"
     share = f", {_share(gap / case.scale)}" if case.scale else ""
     if not case.standard_error:
-        return f"{numbers.exact(gap)} {side}{share}"
+        return f"{numbers.rough(gap, 3)} {side}{share}"
     return f"{numbers.rough(gap / case.standard_error, 3)} standard errors {side}{share}"
 
 
