@@ -291,6 +291,34 @@ def test_some_undefined_draws_are_counted_and_the_first_is_named(claim: str) -> 
     assert "the first of them draw " in found.reason
 
 
+@pytest.mark.parametrize(
+    ("claim", "tolerance", "claimed"),
+    [
+        ("E(log(x)) == 2", None, 2.0),
+        ("E(log(x)) <= 2", None, 2.0),
+        ("1 <= E(log(x)) <= 2", None, (1.0, 2.0)),
+        ("E(log(x)) == E(x)", None, 0.0),
+        ("E(log(x)) == E(x)", 0.1, None),  # a share, which is no value that the claim names
+        ("E(x) <= E(log(x)) <= E(x**2)", None, None),
+    ],
+)
+def test_what_is_claimed_is_told_of_an_undefined_quantity_too(
+    claim: str, tolerance: float | None, claimed: object
+) -> None:
+    found = judged(
+        "x ~ normal(0, 1)", claim, "" if tolerance is None else f"tolerance: {tolerance}"
+    )
+    assert found.verdict is OPEN
+    assert found.estimate is None
+    assert found.claimed == claimed
+
+
+def test_the_share_of_undefined_draws_is_told_in_per_cent() -> None:
+    reason = judged("x ~ normal(0, 1)", "E(log(x)) == 2").reason
+    assert reason is not None
+    assert re.search(r" draws \((49|50|51)%\) are NaN", reason)
+
+
 @pytest.mark.parametrize("claim", ["E(log(y)) == 1", "P(log(y) > 0) == 1", "P(log(y) > 0) == 0.9"])
 def test_undefined_on_every_draw_is_an_error(claim: str) -> None:
     with pytest.raises(DropcheckError, match="NaN or infinite on every draw"):

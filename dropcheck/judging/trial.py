@@ -181,8 +181,8 @@ class Trial:
             draws=tally.drawn,
             blocks=tally.drawn // tally.block_draws,
             seconds=tally.seconds,
-            reason=f"undefined: {tally.undefined:,} of {tally.looked_at:,} draws ({share:.2g}) are "
-            f"NaN or infinite, the first of them draw {(tally.first_undefined or 0) + 1:,}",
+            reason=f"undefined: {tally.undefined:,} of {tally.looked_at:,} draws "
+            f"({_percent(share)}) are NaN or infinite, the first of them draw {(tally.first_undefined or 0) + 1:,}",
         )
 
     def ties(self, program: Program) -> tuple[str, ...]:
@@ -197,6 +197,15 @@ class Trial:
             f"{self.case.claim.id}: values that '{near[0].operation}' compares in line {line} tie "
             "to within rounding; isclose(a, b) tells ties apart",
         )
+
+    def one_region(self) -> Region | None:
+        """Where the statement says that its quantity lies; None where it speaks of several.
+
+        A share of an end that is estimated is no value that the claim names.
+        """
+        comparisons = self.reading.comparisons
+        only = len(comparisons) == 1 and not comparisons[0].share
+        return comparisons[0].region if only else None
 
     def result(self, found: Finding) -> CaseResult:
         """The finding as the result that reports are made from."""
@@ -218,7 +227,7 @@ class Trial:
             document=claim.document,
             section=claim.section,
             tags=claim.tags,
-            claimed=_claimed(found.region),
+            claimed=_claimed(found.region or self.one_region()),
             estimate=_finite(found.estimate),
             interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
             standard_error=_finite(found.standard_error),
@@ -284,6 +293,15 @@ def _claimed(region: Region | None) -> float | tuple[float | None, float | None]
     if low is None or region.point:
         return high
     return low if high is None else (low, high)
+
+
+def _percent(share: float) -> str:
+    """A share that is not 0, to two figures.
+
+    >>> _percent(0.5), _percent(1.0), _percent(0.00123)
+    ('50%', '100%', '0.12%')
+    """
+    return f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.2g}%"
 
 
 def _finite(value: float | None) -> float | None:
