@@ -182,7 +182,8 @@ class Trial:
             blocks=tally.drawn // tally.block_draws,
             seconds=tally.seconds,
             reason=f"undefined: {tally.undefined:,} of {tally.looked_at:,} draws "
-            f"({_percent(share)}) are NaN or infinite, the first of them draw {(tally.first_undefined or 0) + 1:,}",
+            f"({_percent(share)}) are NaN or infinite, the first of them draw "
+            f"{(tally.first_undefined or 0) + 1:,}",
         )
 
     def ties(self, program: Program) -> tuple[str, ...]:
