@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +12,7 @@ from dropcheck.arguments import (
     call_text,
     checked_options,
     checked_texts,
+    mistyped_options,
     read_parameters,
 )
 from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
@@ -152,7 +153,7 @@ def verify(
             parameter_locations={},
             sample=None if sample is None else _own_code(sample, settings, failures),
         )
-        result, notes = _try(read, settings, repeat)
+        result, notes = _try(read, settings, repeat, tuple(more_parameters))
     except DropcheckError as error:
         cause = failures[0] if failures else None
         raise InvalidClaimError(error.problems) from cause
@@ -171,16 +172,19 @@ def verify(
 _DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
 
 
-def _try(claim: Claim, settings: Settings, repeat: str) -> tuple[CaseResult, list[str]]:
-    """The claim's result, and notes on it."""
+def _try(
+    claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
+) -> tuple[CaseResult, list[str]]:
+    """The claim's result, and notes on it; `keywords` are parameters given as arguments."""
     from dropcheck.language.checks import check_claim
     from dropcheck.verification import verify_cases
 
     registry = Registry(claim.location.file, {}, {claim.id: claim})
     cases = registry.expand()
     checked = check_claim(claim, cases, settings.max_memory)
-    if checked.problems:
-        raise DropcheckError(checked.problems)
+    problems = (*checked.problems, *mistyped_options(claim, keywords))
+    if problems:
+        raise DropcheckError(problems)
     [result] = verify_cases(cases, settings, registry, lambda _: repeat)
     return result, [note.message for note in checked.notes]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from numbers import Integral, Real
 
-from dropcheck.claims.registry import Value
+from dropcheck.claims.registry import Claim, Value
 from dropcheck.claims.values import ACCEPTED, format_value, parse_value
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.language.names import unfit
@@ -152,6 +152,24 @@ def _value(value: object) -> Value:
 def _option_meant(name: str) -> str | None:
     near = nearest(name, (*_OPTIONS, *TEXTS))
     return None if near is None else f"was the option {near!r} meant?"
+
+
+def mistyped_options(claim: Claim, keywords: Iterable[str]) -> Iterator[Problem]:
+    """Arguments that the claim has no use for, and whose names are nearly those of options."""
+    from dropcheck.language.cases import parse_claim, used_names
+
+    suspects = {name: near for name in keywords if (near := nearest(name, (*_OPTIONS, *TEXTS)))}
+    if not suspects:
+        return
+    try:
+        used = used_names(parse_claim(claim))
+    except DropcheckError:  # told by itself, and what the texts use cannot be known
+        return
+    for name, near in suspects.items():
+        if name not in used:
+            yield Problem(
+                f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?"
+            )
 
 
 def call_text(

@@ -230,6 +230,20 @@ def test_unused_parameter_is_a_warning_at_the_call() -> None:
     assert w[0].filename == __file__
 
 
+def test_a_mistyped_option_is_an_error_and_not_a_parameter() -> None:
+    with pytest.raises(InvalidClaimError) as caught:
+        verify("E(x) == 0", model="x ~ normal(0, 1)", resolutoin=0.1)
+    assert str(caught.value) == (
+        "the parameter 'resolutoin' is not used\nhint: did you mean the option 'resolution'?"
+    )
+
+
+def test_a_parameter_that_is_named_nearly_like_an_option_is_one_where_it_is_used() -> None:
+    assert verify("E(x) == alphas", model="x ~ normal(alphas, 1)", alphas=1).verdict.value
+    with pytest.warns(UserWarning, match="'alphas' of claim is not used"):
+        verify("1 == 1", parameters={"alphas": 2})  # named as a parameter outright
+
+
 # ---- the package ---------------------------------------------------------------------------------
 
 
