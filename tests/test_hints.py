@@ -246,3 +246,29 @@ def test_a_function_as_a_value() -> None:
     found = checked("x ~ s", more='    parameters: {s: "sqrt(2)"}\n').problems
     assert {problem.message for problem in found} == {"'sqrt' is not a law"}
     assert all("on a line of 'model'" in (problem.hint or "") for problem in found)
+
+
+# ---- notes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("law", "noted"),
+    [
+        ("normal(0, s**2)", True),
+        ("lognormal(0, s * s)", True),
+        ("truncated_normal(0, s**2, -1, 1)", True),
+        ("normal(0, s)", False),
+        ("normal(0, s**3)", False),
+        ("normal(s**2, 1)", False),
+        ("normal(0, sqrt(s**2))", False),
+        ("normal(0, 2 * s)", False),
+        ("exponential(s**2)", False),
+    ],
+)
+def test_a_square_for_a_standard_deviation_is_noted(law: str, noted: bool) -> None:
+    found = checked(f"s = 3; x ~ {law}", "E(x) == 0")
+    assert found.problems == ()
+    assert [note.message for note in found.notes] == [
+        f"the second argument of {law.partition('(')[0]} is the standard deviation, and this is a "
+        "square, as of a variance"
+    ] * noted

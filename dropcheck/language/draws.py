@@ -10,7 +10,7 @@ from dropcheck.claims.registry import Sample
 from dropcheck.language import shapes
 from dropcheck.language.binding import bind, signature
 from dropcheck.language.builder import GraphBuilder
-from dropcheck.language.elsewhere import law_hint, shape_by_name
+from dropcheck.language.elsewhere import law_hint, shape_by_name, square_for_sd
 from dropcheck.language.graph import SAMPLE, Folder, Kind, Value, joined_sources
 from dropcheck.language.law_parts import domain_problem
 from dropcheck.language.laws import LAWS
@@ -48,6 +48,7 @@ class LawLowering(GraphBuilder):
         """A fresh draw from a law; a degenerate law is the constant that it is."""
         drawn = self.read_draw(node)
         law = drawn.law
+        self.notes += square_for_sd(law, drawn.arguments)
         arguments = [self.lower(argument) for argument in drawn.arguments]
         own = self._check_arguments(law, arguments, drawn)
         batch = self._batch_shape(law, arguments, drawn)

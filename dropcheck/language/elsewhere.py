@@ -6,14 +6,15 @@ so the hint for an unknown name is looked for here before it is guessed from the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from dropcheck.errors import DropcheckError, suggestion
+from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.binding import signature
 from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.laws import LAWS
 from dropcheck.language.scope import OPERATORS
-from dropcheck.language.syntax import Array, Call
+from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
+from dropcheck.language.vocabulary import Law
 from dropcheck.language.wording import listed
 
 LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
@@ -198,6 +199,28 @@ def law_hint(name: str) -> str:
     if told is None and name in FUNCTIONS:
         told = f"{name!r} is a function: write '=' in place of '~'"
     return told or suggestion(name, LAWS) or f"laws are {listed(LAWS)}"
+
+
+def square_for_sd(law: Law, arguments: Sequence[Node]) -> Iterator[Problem]:
+    """A note on each standard deviation that is written as a square, as a variance is."""
+    for parameter, node in zip(law.parameters, arguments, strict=True):
+        if parameter.name == "sd" and _is_square(node):
+            yield Problem(
+                f"the second argument of {law.name} is the standard deviation, and this is a "
+                "square, as of a variance",
+                node.at.location,
+                "write its root; a deviation that is a square gets a name on a line above",
+            )
+
+
+def _is_square(node: Node) -> bool:
+    match node:
+        case Binary(operator="**", right=Number(value=2.0)):
+            return True
+        case Binary(operator="*", left=Name() as left, right=right):
+            return left == right
+        case _:
+            return False
 
 
 def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
