@@ -127,6 +127,21 @@ def test_an_unknown_id(name: str, hint: str) -> None:
     assert problem.hint == hint
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("y.yaml", "did you mean --file y.yaml?"),
+        ("a/Y.YML", "did you mean --file a/Y.YML?"),
+        ("my claims.yaml", "did you mean --file 'my claims.yaml'?"),
+        ("yaml", "dropcheck list shows every id"),
+    ],
+)
+def test_a_file_in_place_of_an_id(name: str, hint: str) -> None:
+    with pytest.raises(DropcheckError) as caught:
+        select_claims(REGISTRY, [name])
+    assert caught.value.problems[0].hint == hint
+
+
 def test_an_unknown_id_outranks_an_idle_glob() -> None:
     assert len(problems_of(patterns=("zzz", "x*", "yyy"))) == 2
 

@@ -157,7 +157,10 @@ def _is_unknown_id(pattern: str, registry: Registry) -> bool:
 
 
 def _unknown_id(name: str, registry: Registry) -> Problem:
-    hint = suggestion(name, [*registry.claims, ALL]) or "dropcheck list shows every id"
+    if name.lower().endswith((".yaml", ".yml")):  # no id has a dot: a file is meant
+        hint: str | None = f"did you mean --file {shlex.quote(name)}?"
+    else:
+        hint = suggestion(name, [*registry.claims, ALL]) or "dropcheck list shows every id"
     return Problem(f"there is no claim {name!r} in {registry.name}", hint=hint)
 
 
