@@ -8,6 +8,9 @@ to the options that there are.
 DEFAULT_MEMORY = 2**30
 """Bytes that one draw of a claim may take, together with what is fixed in it."""
 
+SHORT_OPTIONS = frozenset("foqvx")
+"""Letters that stand for options of `run`."""
+
 RUN_OPTIONS = frozenset(
     {
         "alpha",

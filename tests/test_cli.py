@@ -15,7 +15,7 @@ from dropcheck.cli.app import app
 from dropcheck.cli.arguments import asked_format, glimpse
 from dropcheck.cli.values import assignments
 from dropcheck.errors import DropcheckError
-from dropcheck.options import RUN_OPTIONS
+from dropcheck.options import RUN_OPTIONS, SHORT_OPTIONS
 from dropcheck.results import CaseResult, Settings
 
 # exit codes
@@ -193,6 +193,21 @@ def test_what_is_unknown_is_said_with_the_nearest_name(
 
 
 @pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("-f", "hint: it goes after the command: dropcheck run -f FILE\n"),
+        ("--file", "hint: it goes after the command: dropcheck run --file FILE\n"),
+        ("--fail-fast", "hint: it goes after the command: dropcheck run --fail-fast\n"),
+        ("-Z", ""),
+    ],
+)
+def test_an_option_before_the_command(cli: Cli, option: str, hint: str) -> None:
+    result = cli(option, "y.yaml", "run")
+    assert result.code == 2
+    assert result.err == f"error: there is no option '{option}'\n{hint}"
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["--alpha", "2"],
@@ -269,13 +284,15 @@ def test_a_long_seed_keeps_every_digit() -> None:
 
 def test_the_names_of_options_are_those_that_there_are() -> None:
     command: Any = get_command(app)
-    names = {"help"} | {
-        name.removeprefix("--").replace("-", "_")
+    given = [
+        name
         for param in command.commands["run"].made().params
         for name in (*param.opts, *param.secondary_opts)
-        if name.startswith("--")
-    }
+    ]
+    names = {"help"} | {name[2:].replace("-", "_") for name in given if name.startswith("--")}
+    letters = {name[1:] for name in given if name[0] == "-" != name[1]}
     assert names == RUN_OPTIONS
+    assert letters == SHORT_OPTIONS
 
 
 def test_a_lenient_look_reads_what_click_reads() -> None:

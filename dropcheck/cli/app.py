@@ -16,6 +16,7 @@ from dropcheck.cli.commands import Commands
 from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import emit, reason, silence
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.options import RUN_OPTIONS, SHORT_OPTIONS
 
 # help is plain text: titles and laws appear in it, and are no markup
 app = typer.Typer(
@@ -94,7 +95,7 @@ def _usage(error: typer.TyperException) -> Problem:
     name = getattr(error, "option_name", None)
     if hasattr(error, "possibilities"):
         near = sorted(error.possibilities or ())
-        guess = f"did you mean '{near[0]}'?" if near else None
+        guess = f"did you mean '{near[0]}'?" if near else _after_the_command(str(name), error)
         hint = format_hint(str(name), _command_path(error)) or guess
         return Problem(f"there is no option '{name}'", hint=hint)
     formatted = getattr(error, "format_message", error.__str__)()
@@ -106,6 +107,15 @@ def _usage(error: typer.TyperException) -> Problem:
         else f"{_command_path(error)} --help says what it takes"
     )
     return Problem(message[:1].lower() + message[1:], hint=hint)
+
+
+def _after_the_command(name: str, error: typer.TyperException) -> str | None:
+    """The hint for an option of a command that stands before it."""
+    own = name.lstrip("-").replace("-", "_")
+    if " " in _command_path(error) or own not in RUN_OPTIONS | SHORT_OPTIONS:
+        return None
+    value = " FILE" if own in ("f", "file", "o", "output") else ""
+    return f"it goes after the command: dropcheck run {name}{value}"
 
 
 def _command_path(error: typer.TyperException) -> str:
