@@ -55,7 +55,7 @@ NO_ROOM = "a number must lie strictly between low and high"
 CONTINUOUS: tuple[Law, ...] = (
     law(
         "normal",
-        "the normal (Gaussian) law",
+        "the normal (Gaussian) law; sd is the standard deviation, not the variance",
         MEAN,
         SD,
         hull=whole_line,
@@ -83,7 +83,7 @@ CONTINUOUS: tuple[Law, ...] = (
     ),
     law(
         "exponential",
-        "waiting time whose mean is scale",
+        "waiting time whose mean is scale, the inverse of its rate",
         SCALE,
         hull=positive_half_line,
         constant=at_zero(0),

@@ -30,7 +30,7 @@ def _elementwise(
 
 _NUMBERS = (
     _elementwise("abs", "numpy.absolute", "size without the sign", abs),
-    _elementwise("sign", "numpy.sign", "1, 0 or −1", scalars.sign),
+    _elementwise("sign", "numpy.sign", "1, 0 or −1, as x is above, at or below 0", scalars.sign),
     _elementwise("sqrt", "numpy.sqrt", "square root", total(math.sqrt)),
     _elementwise("cbrt", "numpy.cbrt", "cube root", math.cbrt),
     _elementwise("exp", "numpy.exp", "e to the power x", scalars.exp),
@@ -55,7 +55,7 @@ _NUMBERS = (
     _elementwise(
         "arctan2",
         "numpy.arctan2",
-        "angle of the point (x, y)",
+        "angle of the point (x, y), from −pi to pi",
         math.atan2,
         (value("y"), value("x")),
     ),
@@ -66,7 +66,12 @@ _NUMBERS = (
     _elementwise("arctanh", "numpy.arctanh", "inverse hyperbolic tangent", scalars.arctanh),
     _elementwise("floor", "numpy.floor", "rounded down", scalars.floor),
     _elementwise("ceil", "numpy.ceil", "rounded up", scalars.ceil),
-    _elementwise("round", "numpy.rint", "rounded, halves to even", scalars.round_half_even),
+    _elementwise(
+        "round",
+        "numpy.rint",
+        "the nearest whole number, halves to the even one: round(2.5) is 2",
+        scalars.round_half_even,
+    ),
     _elementwise(
         "clip",
         "kernels.clip",
@@ -110,14 +115,18 @@ _SPECIAL = (
         scalars.leaky_relu,
         (value("x"), value("slope")),
     ),
-    _elementwise("elu", "kernels.elu", "x above 0, exp(x) − 1 below", scalars.elu),
-    _elementwise("selu", "kernels.selu", "self-normalising unit", scalars.selu),
-    _elementwise("gelu", "kernels.gelu", "x · Phi(x)", scalars.gelu),
+    _elementwise("elu", "kernels.elu", "x above 0, exp(x) − 1 below: alpha is 1", scalars.elu),
+    _elementwise(
+        "selu", "kernels.selu", "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", scalars.selu
+    ),
+    _elementwise(
+        "gelu", "kernels.gelu", "x · Phi(x) itself, not its approximation by tanh", scalars.gelu
+    ),
     _elementwise("silu", "kernels.silu", "x · sigmoid(x)", scalars.silu),
     _elementwise("softplus", "kernels.softplus", "log(1 + exp(x))", scalars.softplus),
     _elementwise("sigmoid", "scipy.special.expit", "1 / (1 + exp(−x))", scalars.sigmoid),
     _elementwise("logit", "scipy.special.logit", "log(x / (1 − x))", scalars.logit),
-    _elementwise("erf", "scipy.special.erf", "error function", math.erf),
+    _elementwise("erf", "scipy.special.erf", "error function: 2 · Phi(x · sqrt(2)) − 1", math.erf),
     _elementwise("erfc", "scipy.special.erfc", "1 − erf(x)", math.erfc),
     _elementwise(
         "Phi",
@@ -134,12 +143,16 @@ _SPECIAL = (
     _elementwise(
         "comb",
         "kernels.comb",
-        "ways to choose k of n",
+        "ways to choose k of n whole ones; NaN where they are not whole",
         scalars.comb,
         (value("n"), value("k")),
     ),
     _elementwise(
-        "factorial", "kernels.factorial", "1 · 2 · … · n", scalars.factorial, (value("n"),)
+        "factorial",
+        "kernels.factorial",
+        "1 · 2 · … · n; NaN where n is not whole",
+        scalars.factorial,
+        (value("n"),),
     ),
 )
 
