@@ -165,7 +165,7 @@ def verify(
         raise SkipTest(f"undecided: {result.reason or result.statement}")
     failed = result.result is Outcome.FAIL
     if failed or (result.result is Outcome.UNDECIDED and undecided == "fail"):
-        raise ClaimFailedError(_failure(result), result)
+        raise ClaimFailedError(_failure(result, read, settings), result)
     return result
 
 
@@ -203,13 +203,17 @@ def _own_code(sample: Sampler, settings: Settings, failures: list[Exception]) ->
     return own_code(noted if callable(sample) else sample, settings.seed, settings.max_memory)
 
 
-def _failure(result: CaseResult) -> str:
-    """The block that stands below a table, with options as they are written here."""
+def _failure(result: CaseResult, claim: Claim, settings: Settings) -> str:
+    """What was found in a line, which test runners show in their summaries, and a table's block.
+
+    Options are as they are written here.
+    """
     from dropcheck.report.table import case_block
     from dropcheck.report.terminal import Terminal
-    from dropcheck.report.words import needs
+    from dropcheck.report.words import headline, needs
 
-    text = case_block(result, Terminal()).rstrip("\n")
+    block = case_block(result, Terminal(), {claim.id: claim}, settings)
+    text = f"{headline(result)}\n\n{block}".rstrip("\n")
     needed = needs(result)
     if needed is not None:
         text = text.replace(needed, needed.replace("--max-draws ", "max_draws="))

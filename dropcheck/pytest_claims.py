@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from _pytest._code.code import (  # pytest offers no other way to its summary lines
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+)
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Registry
@@ -23,6 +29,7 @@ from dropcheck.pytest_plugin import FILES, KEYS
 from dropcheck.report.problems import problems_text
 from dropcheck.report.table import case_block
 from dropcheck.report.terminal import Terminal
+from dropcheck.report.words import headline
 from dropcheck.results import CaseResult, Outcome, Settings
 
 SEED = "dropcheck_seed"
@@ -171,10 +178,20 @@ class CaseItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What a table shows of a case that did not pass; a traceback would say nothing."""
         if isinstance(excinfo.value, DidNotPass):
-            return case_block(excinfo.value.result, Terminal()).rstrip("\n")
+            return self._shown(excinfo.value.result)
         if isinstance(excinfo.value, DropcheckError):
             return _told(excinfo.value.problems)
         return super().repr_failure(excinfo, style)
+
+    def _shown(self, result: CaseResult) -> ReprExceptionInfo:
+        """The block of a case, with a line for pytest's summary; of a kind that xdist hands on."""
+        path, line, _ = self.reportinfo()
+        block = case_block(result, Terminal(), self.registry.claims, self.parent.plugin.settings)
+        entry = ReprEntryNative([block.rstrip("\n") + "\n"])
+        return ReprExceptionInfo(
+            ReprTraceback([entry], None, style="native"),
+            ReprFileLocation(str(path), line + 1, headline(result)),
+        )
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the claim stands, lines from 0."""

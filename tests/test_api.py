@@ -50,15 +50,17 @@ def test_failure_is_told_as_below_a_table() -> None:
     place = f"tests/test_api.py:{line}"
     said = str(caught.value).replace(__file__, "tests/test_api.py")
     assert said == (
+        "refuted: claimed 4, estimated 3\n\n"
         "FAIL  claim  a=2\n"
-        "  statement  a + 1 == 4\n"
-        "  claimed    4\n"
-        "  estimated  3, interval [3, 3], confidence 1 - 1e-6, no draws needed\n"
-        "  distance   1 below, 25% of the scale\n"
-        "  verdict    refuted, expected verified\n"
-        "  reading    false as stated: the interval misses what is claimed\n"
-        f"  where      {place}\n"
-        "  repeat     dropcheck.verify('a + 1 == 4', a=2, seed=0)"
+        "  statement   a + 1 == 4\n"
+        "  claimed     4\n"
+        "  estimated   3, interval [3, 3], confidence 1 - 1e-6, no draws needed\n"
+        "  distance    1 below, 25% of the scale\n"
+        "  resolution  0.01 of 4: ±0.04\n"
+        "  verdict     refuted, expected verified\n"
+        "  reading     false as stated: the interval misses what is claimed\n"
+        f"  where       {place}\n"
+        "  repeat      dropcheck.verify('a + 1 == 4', a=2, seed=0)"
     )
 
 
@@ -84,7 +86,9 @@ FEW: dict[str, Any] = {"model": "x ~ normal(0, 1)", "max_draws": 2000}
 
 
 def test_undecided_claim_raises() -> None:
-    with pytest.raises(ClaimFailedError, match=r"^undecided  claim\n") as caught:
+    with pytest.raises(
+        ClaimFailedError, match=r"^undecided: claimed 0, estimated .*\n\nundecided  claim\n"
+    ) as caught:
         verify("E(x) == 0", **FEW)
     assert caught.value.result.result is Outcome.UNDECIDED
     assert "(max_draws=" in str(caught.value)
@@ -293,8 +297,10 @@ def test_under_pytest_the_traceback_ends_at_the_tests_own_line(pytester: pytest.
     found.stdout.fnmatch_lines(
         [
             '>       dropcheck.verify("1 == 2")',
-            "E       dropcheck.api.ClaimFailedError: FAIL  claim",
-            "E         statement  1 == 2",
+            "E       dropcheck.api.ClaimFailedError: refuted: claimed 2, estimated 1",
+            "E       ",
+            "E       FAIL  claim",
+            "E         statement   1 == 2",
             '>       dropcheck.verify("1 = 2")',
             "E       dropcheck.api.InvalidClaimError: claim:1:3: *",
         ]

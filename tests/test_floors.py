@@ -66,6 +66,7 @@ LIBRARIES = {
     "pydantic_core": ("claims.schema",),
     "typer": ("cli",),
     "rich": ("report",),
+    "_pytest": ("pytest_claims",),  # lines of the summary, which pytest offers no other way to
     "pytest": ("pytest_claims", "pytest_plugin"),
     "matplotlib": ("report.drawing", "report.picture", "report.curve_picture"),
 }

@@ -80,7 +80,7 @@ def test_a_failure_and_an_undecided_case_fail_and_say_why() -> None:
     assert failed[0].tag == undecided[0].tag == "failure"
     assert (failed[0].get("type"), undecided[0].get("type")) == ("refuted", "undecided")
     assert failed[0].get("message", "").startswith("refuted, expected verified: false as stated")
-    assert "repeat     dropcheck run naive-dropout --p 0.3 --seed 0" in (failed[0].text or "")
+    assert "repeat      dropcheck run naive-dropout --p 0.3 --seed 0" in (failed[0].text or "")
     assert "the budget ended first" in (undecided[0].text or "")
 
 

@@ -161,15 +161,16 @@ def test_failure_shows_the_block_of_the_table_and_no_traceback(claims: Pytester)
         [
             "*_ sd-kept[[]p=0.5] _*",
             "FAIL  sd-kept  p=0.5",
-            '  title      It keeps the <deviation> "too"',
-            "  statement  Std(m / (1 - p)) == 0.5",
-            "  claimed    0.5",
-            "  estimated  1.0*, interval *, confidence *, * draws",
-            "  distance   * standard errors above*",
-            "  verdict    refuted, expected verified",
-            "  reading    false as stated: *",
-            "  where      claims.yaml:11:3",
-            "  repeat     dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 0",
+            '  title       It keeps the <deviation> "too"',
+            "  statement   Std(m / (1 - p)) == 0.5",
+            "  claimed     0.5",
+            "  estimated   1.0*, interval *, confidence *, * draws",
+            "  distance    * standard errors above*",
+            "  resolution  0.01 of 0.5: ±0.005",
+            "  verdict     refuted, expected verified",
+            "  reading     false as stated: *",
+            "  where       claims.yaml:11:3",
+            "  repeat      dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 0",
             "=*",
         ],
         consecutive=True,
@@ -327,7 +328,7 @@ def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pyteste
     found.stdout.fnmatch_lines(
         [
             "dropcheck: claims.yaml, seed 7, alpha 0.001",
-            "  repeat     dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 7 --alpha=1e-3 "
+            "  repeat      dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 7 --alpha=1e-3 "
             "--resolution=0.2 --max-draws=1e5 --time-limit=60s",
         ]
     )
@@ -424,7 +425,7 @@ def test_hostile_title_stays_text(pytester: Pytester) -> None:
     title = r'"</failure> [bold]red \u202e"'
     write(pytester, INI, f"dropcheck: 1\nclaims: {{a: {{title: {title}, claim: 1 == 2}}}}\n")
     found = pytester.runpytest("--junitxml=report.xml")
-    found.stdout.fnmatch_lines([r"  title      </failure> [[]bold]red \u202e"])
+    found.stdout.fnmatch_lines([r"  title       </failure> [[]bold]red \u202e"])
     assert "\u202e" not in found.stdout.str()
     assert len(list(ElementTree.parse(pytester.path / "report.xml").iter("failure"))) == 1
 

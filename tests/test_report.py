@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
+from dropcheck.claims.reader import read_text
 from dropcheck.report import words
-from dropcheck.report.table import MOST_BLOCKS, run_report, worst
+from dropcheck.report.table import MOST_BLOCKS, case_block, run_report, worst
 from dropcheck.report.terminal import Terminal, plain, render, styled, terminal_of
-from dropcheck.results import CaseResult, Outcome, Verdict
+from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
 
 # the table
 
@@ -142,15 +143,16 @@ def test_a_failure_s_block_says_all_there_is_to_know() -> None:
     report = run_report(run_of(PASSED, FAILED), Terminal(), quiet=True)
     assert report == (
         "FAIL  naive-dropout  p=0.3\n"
-        "  title      A title with [/x], :smile: and Var[q.k]\n"
-        "  statement  P(x > 3) >= 0.9\n"
-        "  claimed    >= 0.9\n"
-        "  estimated  0.700, interval [0.691, 0.710], confidence 1 - 9e-9, 262k draws\n"
-        "  distance   200 standard errors below, 22.2% of the scale\n"
-        "  verdict    refuted, expected verified\n"
-        "  reading    false as stated: the interval misses what is claimed\n"
-        "  where      claims.yaml:40\n"
-        "  repeat     dropcheck run naive-dropout --p 0.3 --seed 0\n"
+        "  title       A title with [/x], :smile: and Var[q.k]\n"
+        "  statement   P(x > 3) >= 0.9\n"
+        "  claimed     >= 0.9\n"
+        "  estimated   0.700, interval [0.691, 0.710], confidence 1 - 9e-9, 262k draws\n"
+        "  distance    200 standard errors below, 22.2% of the scale\n"
+        "  resolution  0.01 of 0.9: ±0.009\n"
+        "  verdict     refuted, expected verified\n"
+        "  reading     false as stated: the interval misses what is claimed\n"
+        "  where       claims.yaml:40\n"
+        "  repeat      dropcheck run naive-dropout --p 0.3 --seed 0\n"
         "\n"
         "2 cases: 1 passed, 1 failed, 0 undecided · 524k draws · 0.9 s · seed 0 · α 1e-6"
         " · claims.yaml\n"
@@ -334,3 +336,63 @@ def test_an_estimate_that_nothing_bounds_has_three_digits() -> None:
 def test_a_distance_without_an_error_is_short() -> None:
     case = replace(FAILED, estimate=0.9 - 0.017198947, standard_error=None, scale=None)
     assert words.distance(case) == "0.0172 below"
+
+
+# ---- what the resolution comes to ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "claimed", "within", "shown"),
+    [
+        ("E(x) == c", 5.0, None, "0.01 of 5: ±0.05"),
+        ("E(x) == c", 5.0, 0.3, "±0.3, absolute"),
+        ("E(x) <= c", 5.0, None, "0.01 of 5: ±0.05"),
+        ("E(x) < c", 5.0, None, "±0: a strict inequality is not widened"),
+        ("4.9 <= E(x) <= 5", (4.9, 5.0), None, "0.01 of 5: ±0.005, a tenth of the half-width"),
+    ],
+)
+def test_what_the_resolution_comes_to(
+    statement: str, claimed: float, within: float | None, shown: str
+) -> None:
+    keys = "" if within is None else f", within: {within}"
+    claims = read_text(
+        f"dropcheck: 1\nclaims: {{naive-dropout: {{title: T, claim: 1 == 1{keys}}}}}"
+    ).claims
+    case = replace(FAILED, statement=statement, claimed=claimed, scale=5.0)
+    block = case_block(case, Terminal(), claims, Settings())
+    assert f"  resolution  {shown}\n" in block
+    table = run_report(run_of(PASSED, case), Terminal(200), claims=claims, verbose=True)
+    [row] = [line for line in table.splitlines() if line.startswith("naive-dropout")]
+    assert f" ±{shown.partition('±')[2].partition(',')[0].partition(':')[0]} " in row
+
+
+def test_certainty_is_looked_at_by_violations() -> None:
+    sure = replace(FAILED, statement="P(x) == 1", claimed=1.0, guarantee=Guarantee.EXACT)
+    block = case_block(sure, Terminal(), {}, Settings())
+    assert "  resolution  ±0.0001: violations rarer than that\n" in block
+
+
+def test_a_resolution_of_no_known_scale_is_left_out() -> None:
+    block = case_block(replace(UNDECIDED, scale=None), Terminal(), {}, Settings())
+    assert "resolution" not in block
+    assert "  repeat     dropcheck" in block  # beneath the other values, either way
+    assert "  repeat      dropcheck" in case_block(UNDECIDED, Terminal(), {}, Settings())
+
+
+# ---- a case in one line --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("case", "line"),
+    [
+        (FAILED, "refuted: claimed >= 0.9, estimated 0.700"),
+        (UNDECIDED, "undecided: claimed 0.405 … 0.415, estimated 0.410"),
+        (replace(UNDECIDED, claimed=None, estimate=None, interval=None), "undecided"),
+        (
+            replace(PASSED, expect=Verdict.REFUTED, result=Outcome.FAIL),
+            "verified, expected refuted: claimed 512, estimated 511.8",
+        ),
+    ],
+)
+def test_a_case_in_one_line(case: CaseResult, line: str) -> None:
+    assert words.headline(case) == line

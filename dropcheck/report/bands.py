@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.inference.region import Region, widening
-from dropcheck.report import words
+from dropcheck.report import numbers, words
 from dropcheck.report.statements import relation, split_statement
 from dropcheck.results import CaseResult, Guarantee, RunResult, Settings
 
@@ -116,6 +116,36 @@ def _open_ends(statement: str, allowed: tuple[float, float]) -> tuple[bool, bool
         return low in ("<", ">"), high in ("<", ">")
     strict = relation(statement) in ("<", ">")
     return strict and math.isfinite(allowed[0]), strict and math.isfinite(allowed[1])
+
+
+def reach(case: CaseResult, claim: Claim | None, settings: Settings) -> str | None:
+    """How far beyond what is claimed a quantity still verifies it: `±0.05`; None where unknown."""
+    band = band_of(case, claim, settings)
+    if band is None:
+        return None
+    ends = (band.low - band.widened_low, band.widened_high - band.high)
+    widened = max(end for end in ends if math.isfinite(end))
+    return f"±{numbers.rough(widened, 3)}"
+
+
+def resolution_text(case: CaseResult, claim: Claim | None, settings: Settings) -> str | None:
+    """What the resolution of a case comes to: `0.01 of 5: ±0.05`; None where it is not known."""
+    band, far = band_of(case, claim, settings), reach(case, claim, settings)
+    if band is None or far is None:
+        return None
+    if is_certainty(case):
+        return f"{far}: violations rarer than that"
+    if far == "±0":
+        return f"{far}: a strict inequality is not widened"
+    asked = numbers.rough(band.resolution, 3)
+    if claim is not None and claim.within is not None and settings.resolution is None:
+        if far == f"±{asked}":
+            return f"{far}, absolute"
+        text = f"{asked}, absolute"
+    else:
+        text = f"{numbers.exact(case.resolution)} of {numbers.rough(case.scale or 0.0, 3)}"
+    capped = "" if far == f"±{asked}" else ", a tenth of the half-width"
+    return f"{text}: {far}{capped}"
 
 
 def squeeze(place: float) -> float:

@@ -63,7 +63,13 @@ def _table(report: Report) -> str:
     from dropcheck.report.terminal import Terminal
 
     terminal = report.terminal or Terminal()
-    table = run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
+    table = run_report(
+        report.run,
+        terminal,
+        claims=report.registry.claims,
+        verbose=report.verbose,
+        quiet=report.quiet,
+    )
     if not report.plot:
         return table
     from dropcheck.report.terminal_plot import terminal_plot

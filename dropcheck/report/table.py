@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import RenderableType
 
-from dropcheck.report import numbers, words
+from dropcheck.claims.registry import Claim
+from dropcheck.report import bands, numbers, words
 from dropcheck.report.layout import Cell, Fields, Layout, arrange, pairs_table
 from dropcheck.report.problems import place
 from dropcheck.report.terminal import Terminal, one_line, render, styled
-from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
+from dropcheck.results import CaseResult, Outcome, RunResult, Settings, Verdict
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
@@ -24,11 +26,12 @@ FIELDS = Fields(
         "interval": "interval",
         "confidence": "confidence",
         "guarantee": "guarantee",
+        "resolution": "resolution",
         "draws": "draws",
         "verdict": "verdict",
         "result": "result",
     },
-    right=("claimed", "estimated", "draws"),
+    right=("claimed", "estimated", "resolution", "draws"),
     prose=("parameters",),
 )
 
@@ -52,6 +55,7 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
         ("claim",),
         ("parameters",),
         *_MEASURED,
+        ("resolution",),
         ("confidence",),
         ("guarantee",),
         ("draws",),
@@ -59,7 +63,7 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
     ),
     (
         ("claim", "parameters"),
-        ("claimed", "draws"),
+        ("claimed", "resolution", "draws"),
         ("estimated", "interval"),
         ("confidence", "guarantee"),
         ("verdict", "result"),
@@ -68,31 +72,59 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
 
 
 def run_report(
-    result: RunResult, terminal: Terminal, *, verbose: bool = False, quiet: bool = False
+    result: RunResult,
+    terminal: Terminal,
+    *,
+    claims: Mapping[str, Claim] | None = None,
+    verbose: bool = False,
+    quiet: bool = False,
 ) -> str:
     """The whole report; `quiet` leaves the table and the warnings out, `verbose` shows each case.
 
-    A single claim is shown case by case in any case; of several, each its worst case.
+    A single claim is shown case by case in any case; of several, each its worst case. `claims`
+    are those of the registry, which say what resolution they ask for.
     """
+    looked = _Looked(result.settings, claims or {})
     items: list[RenderableType] = []
     if not quiet and result.cases:
-        items += [*_table(result.cases, terminal, verbose), ""]
+        items += [*_table(result.cases, terminal, verbose, looked), ""]
     if quiet:
         rest = "--format json tells of each"
     elif verbose or len(by_claim(result.cases)) == 1:
         rest = "each has a row above"
     else:
         rest = "--verbose shows a row for each"
-    items += _failures(result.cases, terminal, rest)
+    items += _failures(result.cases, terminal, rest, looked)
     if not quiet:
         items += _warnings(result)
     return render([*items, *_packed(summary_parts(result), terminal)], terminal)
 
 
-def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """How a run looked at its cases: what their resolutions come to."""
+
+    settings: Settings
+    claims: Mapping[str, Claim]
+
+    def reach(self, case: CaseResult) -> str:
+        return bands.reach(case, self.claims.get(case.claim), self.settings) or numbers.UNKNOWN
+
+    def resolution(self, case: CaseResult) -> str | None:
+        return bands.resolution_text(case, self.claims.get(case.claim), self.settings)
+
+
+def _table(
+    cases: Sequence[CaseResult], terminal: Terminal, verbose: bool, looked: _Looked
+) -> list[RenderableType]:
     groups = by_claim(cases)
     if verbose or len(groups) == 1:
         rows = [_row(case) for case in cases]
+        if verbose:
+            rows = [
+                row | {"resolution": Cell(terminal.spell(looked.reach(case)))}
+                for row, case in zip(rows, cases, strict=True)
+            ]
     else:
         rows = [_grid_row(group) for group in groups.values()]
     layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
@@ -152,24 +184,28 @@ def worst(group: Sequence[CaseResult]) -> CaseResult:
     return max(group, key=badness)
 
 
-def case_block(case: CaseResult, terminal: Terminal) -> str:
+def case_block(
+    case: CaseResult, terminal: Terminal, claims: Mapping[str, Claim], settings: Settings
+) -> str:
     """What there is to say of one case that did not pass, as it stands below the table."""
-    return render(_block(case, terminal), terminal)
+    return render(_block(case, terminal, _Looked(settings, claims)), terminal)
 
 
-def _failures(cases: Iterable[CaseResult], terminal: Terminal, rest: str) -> list[RenderableType]:
+def _failures(
+    cases: Iterable[CaseResult], terminal: Terminal, rest: str, looked: _Looked
+) -> list[RenderableType]:
     bad = [case for case in cases if case.result is not Outcome.PASS]
     bad.sort(key=lambda case: case.result is not Outcome.FAIL)
     items: list[RenderableType] = []
     for case in bad[:MOST_BLOCKS]:
-        items += [*_block(case, terminal), ""]
+        items += [*_block(case, terminal, looked), ""]
     if len(bad) > MOST_BLOCKS:
         more = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
         items += [styled(f"and {more} that did not pass ({rest})"), ""]
     return items
 
 
-def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
+def _block(case: CaseResult, terminal: Terminal, looked: _Looked) -> list[RenderableType]:
     values = one_line(words.parameters(case))
     heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
     quantity = words.measured_quantity(case)
@@ -179,17 +215,19 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
         "claimed": words.claimed(case) + (f" for {quantity}" if quantity else ""),
         "estimated": _estimated(case),
         "distance": words.distance(case),
+        "resolution": looked.resolution(case),
         "verdict": f"{case.verdict}, expected {case.expect}",
         "reading": words.reading(case),
         "reason": one_line(case.reason) if case.reason else None,
         "where": place(case.location),
     }
     shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]
+    widest = max(len(label) for label, _ in shown)
     # the command stands on a line that is never broken, so that it can be copied
     return [
         styled(heading, words.STYLES[case.result]),
         pairs_table(shown),
-        f"  repeat     {case.repeat}",
+        f"  {'repeat':<{widest}}  {case.repeat}",
     ]
 
 

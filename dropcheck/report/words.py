@@ -177,6 +177,16 @@ def needs(case: CaseResult) -> str | None:
     return f"needs about {numbers.option(case.more_draws)} more draws{time} (--max-draws {total})"
 
 
+def headline(case: CaseResult) -> str:
+    """A case that did not pass, in one line: `refuted: claimed 2, estimated 1.00`."""
+    undecided = case.result is Outcome.UNDECIDED
+    expected = "" if undecided or case.verdict is Verdict.REFUTED else ", expected refuted"
+    known = {"claimed": claimed(case), "estimated": estimated(case)}
+    said = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
+    found = f"{'undecided' if undecided else case.verdict}{expected}"
+    return f"{found}: {', '.join(said)}" if said else found
+
+
 def outcome(case: CaseResult) -> str:
     """Pass or fail, so that it is seen without colour too."""
     return {Outcome.PASS: "pass", Outcome.FAIL: "FAIL", Outcome.UNDECIDED: "undecided"}[case.result]
