@@ -114,3 +114,11 @@ def test_another_ending_beside_the_usual_one_or_named_is_no_error(here: Cli) -> 
     Path("claims.yml").write_text(CLAIMS, encoding="utf-8")
     assert here("check").code == 0
     assert here("check", "claims.yml").out.startswith("claims.yml")
+
+
+def test_planting_errors_quietly_prints_the_summary_alone(elsewhere: Cli) -> None:
+    loud = elsewhere("mutate", "qk-variance").out
+    quiet = elsewhere("mutate", "qk-variance", "-q").out
+    assert quiet.startswith("1 claim, 12 mutants: 12 refuted")
+    assert quiet.count("\n") == 1
+    assert loud.count("\n") > 3

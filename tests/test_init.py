@@ -140,3 +140,22 @@ def test_a_folder_that_may_not_be_written_to(
     assert main(["init"]) == 2
     assert "'claims.yaml' could not be written: permission denied" in capsys.readouterr().err
     assert names(folder) == set()
+
+
+@pytest.mark.parametrize(
+    ("named", "written"),
+    [("notes", "notes.yaml"), ("claims", "claims.yaml"), ("notes.yml", "notes.yml")],
+)
+def test_a_name_without_an_ending_gets_one(
+    folder: Path, capsys: Capsys, named: str, written: str
+) -> None:
+    assert main(["init", named]) == 0
+    assert capsys.readouterr().out.startswith(f"wrote {written}, ")
+    assert names(folder) == {written, SCHEMA}
+
+
+def test_a_folder_is_no_name_that_lacks_an_ending(folder: Path, capsys: Capsys) -> None:
+    (folder / "notes").mkdir()
+    assert main(["init", "notes"]) == 2
+    assert "'notes' is a folder" in capsys.readouterr().err
+    assert names(folder) == {"notes"}

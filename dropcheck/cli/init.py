@@ -29,7 +29,7 @@ def init(
     from dropcheck.claims.json_schema import FILE_NAME
     from dropcheck.cli.schema import schema_text
 
-    file = Path(name)
+    file = _with_ending(Path(name))
     beside = file.parent / FILE_NAME
     _refuse(file, beside, force=force)
     for path, text in ((file, starter()), (beside, schema_text())):
@@ -39,6 +39,13 @@ def init(
     usual = os.path.normpath(file) == "claims.yaml"
     run = shlex.join(["dropcheck", "run", *([] if usual else ["--file", str(file)])])
     emit(f"wrote {file}, and {beside} for editors\ntry it: {run}\n", sys.stdout)
+
+
+def _with_ending(file: Path) -> Path:
+    """`notes` is taken for `notes.yaml`: without the ending no editor would know the file."""
+    if file.suffix or not file.name or file.is_dir():
+        return file
+    return file.with_suffix(".yaml")
 
 
 def starter() -> str:

@@ -53,6 +53,10 @@ def mutate(  # one argument an option: this is the list that `--help` shows
         ),
     ] = None,
     format_name: Format = "table",
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="Print what survived and the summary, no more."),
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Name every mutant that was not refuted.")
     ] = False,
@@ -74,7 +78,9 @@ def mutate(  # one argument an option: this is the list that `--help` shows
     read.finish()
     refuse_in_automation(file)
     limits = {"--alpha": alpha, "--max-draws": max_draws}
-    run = _carried_out(file, claims or [], tag or [], settings, limits, progress=not no_progress)
+    run = _carried_out(
+        file, claims or [], tag or [], settings, limits, progress=not (no_progress or quiet)
+    )
 
     from dropcheck.report.mutation import mutation_json, mutation_report
     from dropcheck.report.terminal import terminal_of
@@ -82,7 +88,7 @@ def mutate(  # one argument an option: this is the list that `--help` shows
     if chosen == "json":
         text = mutation_json(run)
     else:
-        text = mutation_report(run, terminal_of(sys.stdout), verbose=verbose)
+        text = mutation_report(run, terminal_of(sys.stdout), verbose=verbose, quiet=quiet)
     problem = emit(text, sys.stdout)
     complain([problem] if problem is not None else [])
     raise typer.Exit(ExitCode.ERROR if problem is not None else exit_code(run))

@@ -46,17 +46,24 @@ NEITHER = (Fate.BORDER, Fate.MEANINGLESS)
 STYLES = {Fate.BELOW: "bold red", Fate.UNDECIDED: "yellow"}
 
 
-def mutation_report(run: MutationRun, terminal: Terminal, *, verbose: bool = False) -> str:
-    """The whole report; `verbose` names every mutant that was not refuted."""
+def mutation_report(
+    run: MutationRun, terminal: Terminal, *, verbose: bool = False, quiet: bool = False
+) -> str:
+    """The whole report; `verbose` names every mutant that was not refuted.
+
+    `quiet` leaves all out but the mutants that survived, what is wrong with a claim as a whole,
+    and the summary.
+    """
     items: list[RenderableType] = []
     tried = [claim for claim in run.claims if claim.mutants]
-    if tried:
+    if tried and not quiet:
         items += [*arrange([_row(claim) for claim in tried], FIELDS, LAYOUTS, terminal), ""]
     for claim in run.claims:
         for mutant in claim.mutants:
             if mutant.fate in SURVIVING:
                 items += [*_block(mutant, terminal, run), ""]
-    items += _hidden(run, terminal)
+    if not quiet:
+        items += _hidden(run, terminal)
     if verbose:
         items += _others(run, terminal)
     items += _warnings(run, terminal, verbose)
