@@ -182,6 +182,7 @@ def test_one_index_is_one_too_many() -> None:
         ("x = 1 for i in y", "a comprehension is not part", "cumsum"),
         ("x ~ normal(0, 1) y = x + 1", "a second definition begins", "'model: |'"),
         ("y = 2 x ~ normal(0, 1)", "a second definition begins", "'model: |'"),
+        ("x = var(y ddof=1)", "'=' does not compare", ""),
         ("x = y = 3", "'=' does not compare", "'=='"),
         ("x = a and y = 3", "'=' does not compare", "'=='"),
         ("e ~ normal(0, 1)", "'e' is a constant", "e is Euler's number"),
