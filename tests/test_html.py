@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 from page import HOSTILE, Node, page, parse, registry, run_of_all_kinds
 from picture_cases import EMPTY, OF_HOSTILE_TEXTS
-from report_cases import FAILED, PASSED, run_of
+from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.report.html import html_report
 from dropcheck.report.markup import element, join, text
@@ -239,6 +239,26 @@ def test_what_did_not_pass_comes_first_with_links(document: Node) -> None:
     ids = {node.attributes.get("id") for node in document.all()}
     assert all(str(link)[1:] in ids for link in links)
     assert "What did not pass" not in html_report(run_of(PASSED), EMPTY)
+
+
+def test_what_did_not_pass_is_told_claim_by_claim_with_what_was_found() -> None:
+    other = replace(FAILED, parameters={"p": 0.5}, claimed=0.8)
+    source = html_report(run_of(FAILED, PASSED, UNDECIDED, other), EMPTY)
+    section = parse(source).one("section", aria_labelledby="attention-heading")
+    assert [link.text for link in section.all("a")] == ["naive-dropout", "heavy-tail"]
+    figures = [figure.text for figure in section.all("span", class_="figures")]
+    assert figures == [">= 0.9", "0.700", ">= 0.8", "0.700", "0.405 … 0.415", "0.410"]
+    unknown = replace(UNDECIDED, claimed=None, estimate=None, interval=None)
+    section = parse(html_report(run_of(unknown), EMPTY)).one(
+        "section", aria_labelledby="attention-heading"
+    )
+    assert not list(section.all("span", class_="figures"))
+
+
+def test_where_the_table_has_no_head_nothing_speaks_of_it(document: Node) -> None:
+    told = document.one("caption").one("span", class_="wide")
+    assert "head" in told.text
+    assert "head" not in document.one("caption").text.replace(told.text, "")
 
 
 def test_warnings_are_told() -> None:

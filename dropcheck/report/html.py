@@ -20,7 +20,7 @@ from dropcheck.report.html_picture import key_picture
 from dropcheck.report.html_table import case_table, filter_form
 from dropcheck.report.marks import standing
 from dropcheck.report.markup import Markup, element, join
-from dropcheck.report.numbers import count, duration, exact, plural
+from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 
 
@@ -116,17 +116,35 @@ def _attention(cases: Iterable[CaseResult]) -> Markup | None:
     bad.sort(key=lambda case: case.result is not Outcome.FAIL)
     if not bad:
         return None
+    claims: dict[str, list[CaseResult]] = {}
+    for case in bad:
+        claims.setdefault(case.claim, []).append(case)
     items = (
         element(
             "li",
-            element("a", case.claim, href=f"#{anchor(case.claim)}"),
-            f" {words.parameters(case)} ".replace("  ", " "),
-            element("span", standing(case), class_=f"standing {case.verdict}"),
-            f", {words.reading(case)}",
+            element("a", claim, href=f"#{anchor(claim)}"),
+            element("ul", *map(_missed, cases)),
         )
-        for case in bad
+        for claim, cases in claims.items()
     )
     return _section("attention", "What did not pass", element("ul", *items))
+
+
+def _missed(case: CaseResult) -> Markup:
+    """A case that did not pass: what is claimed, what was found, and what it means."""
+    figures = [
+        join([f"{name} ", element("span", text, class_="figures"), ", "])
+        for name, text in (("claimed", words.claimed(case)), ("estimated", words.estimated(case)))
+        if text != UNKNOWN
+    ]
+    return element(
+        "li",
+        f"{words.parameters(case)} ".lstrip(),
+        element("span", standing(case), class_=f"standing {case.verdict}"),
+        ": ",
+        *figures,
+        words.reading(case),
+    )
 
 
 def _warnings(run: RunResult) -> Markup | None:

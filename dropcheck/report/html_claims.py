@@ -117,11 +117,16 @@ def _figure(rows: Sequence[Placed], ends: Ends) -> Markup:
 def _found(case: CaseResult) -> Markup:
     """A case's figures, and what kept it from a verdict."""
     drawn = f", {count(case.draws)} draws" if case.draws else ""
-    figures = f"{words.estimated(case)} in {words.interval(case)}{drawn}"
+    figures = [
+        element("span", words.estimated(case), class_="figures"),
+        " in ",
+        element("span", words.interval(case), class_="figures"),
+        drawn,
+    ]
     parts: list[str | Markup | None] = [
         element("span", standing(case), class_=f"standing {case.verdict}"),
         Markup("<br>"),
-        figures if case.interval is not None else None,
+        join(figures) if case.interval is not None else None,
     ]
     if case.result is not Outcome.PASS:
         told = [words.distance(case), words.reading(case), case.reason]

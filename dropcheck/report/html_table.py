@@ -100,7 +100,12 @@ def case_table(run: RunResult) -> Markup:
     )
     return element(
         "table",
-        element("caption", "A row a case; the buttons in the head sort by their column."),
+        element(
+            "caption",
+            "Every case.",
+            # on a phone there is no head
+            element("span", " The buttons in the head sort by their column.", class_="wide"),
+        ),
         element("thead", element("tr", *heads, role="row"), role="rowgroup"),
         element("tbody", *(_row(case, found) for case in run.cases), role="rowgroup"),
         id="cases",
