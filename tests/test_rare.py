@@ -31,7 +31,7 @@ def test_a_spike_that_was_hardly_seen_refutes_nothing_true(chance: str, height: 
 
 
 def test_without_the_allowance_the_same_claim_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def as_it_is(*given: object) -> object:
+    def as_it_is(*given: object, **_: object) -> object:
         return given[5]  # the interval that the sample alone gives
 
     monkeypatch.setattr(block_means, "allowing_for_rare", as_it_is)
@@ -138,3 +138,60 @@ def test_what_cancels_or_is_certain_is_refuted_where_it_is_claimed_not_to(
     model: str, claim: str
 ) -> None:
     assert verdicts(model, claim, [0], 1e-6, MOST) == [Verdict.REFUTED]
+
+
+# What happens in the rare draws hangs on the values that make them rare: forcing the condition
+# alone would price the branch at ordinary values.
+@pytest.mark.parametrize(
+    ("model", "claim", "bad"),
+    [
+        ("u ~ uniform(0, 1); y = where(u < 1e-7, u**-0.9, 0)", "E(y) == 10 * 1e-7**0.1",
+         Verdict.REFUTED),
+        ("x ~ normal(0, 1); y = 1 + (exp(6 * x - 18) if x > 5 else 0)", "E(y) == 1",
+         Verdict.VERIFIED),
+        ("x ~ normal(0, 1); y = (x >= 15) * exp(0.9 * x)", "E(y) == 0", Verdict.VERIFIED),
+        ("x ~ normal(0, 1); y = where(x > 10 and x < 40, exp(x), 0)", "E(y) == 0",
+         Verdict.VERIFIED),
+        ("k ~ poisson(1); y = factorial(k) * (k > 9)", "E(y) == 0", Verdict.VERIFIED),
+        ("x ~ normal(0, 1)[4]; y = 1 + where(max(x) > 9, exp(max(x)**2), 0)", "E(y) == 1",
+         Verdict.VERIFIED),
+        ("x ~ normal(0, 1); y = 1 + (exp(x * x) if not x < 7 else 0)", "E(y) == 1", Verdict.VERIFIED),
+    ],
+)  # fmt: skip
+def test_a_branch_that_hangs_on_its_own_condition_is_waited_for(
+    model: str, claim: str, bad: Verdict
+) -> None:
+    assert bad not in verdicts(model, claim, range(5), 1e-6, MOST)
+
+
+def test_without_asking_what_a_branch_hangs_on_the_same_claim_is_verified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rare, "hangs_on_its_cause", lambda *_: False)
+    model = "x ~ normal(0, 1); y = 1 + (exp(6 * x - 18) if x > 5 else 0)"
+    assert Verdict.VERIFIED in verdicts(model, "E(y) == 1", range(5), 1e-6, MOST)
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("x ~ normal(0, 1); z ~ normal(0, 1); y = where(z > 10, 5 * x, x)", "E(y) == 0"),
+        ("x ~ normal(0, 1); y = x + 100 * (x > 7)", "E(y) == 0"),
+        ("x ~ normal(0, 1); y = x if x < 9 else 9", "Var(y) == 1"),
+        ("x ~ normal(0, 1); y = x * (abs(x) < 9)", "Var(y) == 1"),
+        ("x ~ normal(0, 1); m ~ bernoulli(1e-9); y = where(m == 1, x, 2 * x)", "Var(y) == 4"),
+    ],
+)
+def test_a_branch_that_hangs_on_other_things_is_priced(model: str, claim: str) -> None:
+    assert verdicts(model, claim, [0], 1e-6, MOST) == [Verdict.VERIFIED]
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("k ~ poisson(1); y = comb(k, 12) * factorial(12)", "E(y) == 0"),
+        ("x ~ normal(0, 1); y = maximum(exp(6 * x - 18) - exp(14), 0)", "E(y) == 0"),
+    ],
+)
+def test_draws_that_all_agree_verify_nothing_without_bounds(model: str, claim: str) -> None:
+    assert verdicts(model, claim, [0], 1e-6, MOST) == [Verdict.INCONCLUSIVE]

@@ -271,7 +271,10 @@ def judged_at(
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         bounded = compiled.mean is not None
-        verdict, interval = _verdict(interval, comparison.region, widen, rounding, bounded=bounded)
+        constant = bool((tally.sums == tally.sums[0]).all())
+        verdict, interval = _verdict(
+            interval, comparison.region, widen, rounding, bounded=bounded, constant=constant
+        )
         found.append((verdict, interval, comparison))
         regions.append((comparison.region, widen))
     verdict, interval, comparison = settling(found)
@@ -319,7 +322,10 @@ def _by_limit(
         tally.sums, tally.block_values, theta, (1 - RARE_SHARE) * alpha, tally.draws
     )
     rare = RARE_SHARE * alpha / 2
-    interval = allowing_for_rare(trial, tally.program, tally, centres, theta, interval, rare)
+    bounded = compiled.mean is not None and not comparison.share
+    interval = allowing_for_rare(
+        trial, tally.program, tally, centres, theta, interval, rare, bounded=bounded
+    )
     if compiled.mean is None or comparison.share:
         return interval
     if tally.program.batches is not None and interval.standard_error > 0:
@@ -328,17 +334,25 @@ def _by_limit(
 
 
 def _verdict(
-    interval: Interval, region: Region, widen: float, rounding: float, *, bounded: bool
+    interval: Interval,
+    region: Region,
+    widen: float,
+    rounding: float,
+    *,
+    bounded: bool,
+    constant: bool,
 ) -> tuple[Verdict, Interval]:
     """The verdict, and the interval with what keeps it from deciding.
 
-    A sample in which nothing varies refutes only what has bounds: what a few draws that were never
-    met could add to anything else may be as large as it takes.
+    A sample in which nothing varies decides only on what has bounds: what a few draws that were
+    never met could add to anything else may be as large as it takes. Where the averages vary and
+    the quantity does not, as in `Var(y) == Var(y)`, it is the same for any sample.
     """
     if interval.unmet is not None:
         return Verdict.INCONCLUSIVE, interval
     verdict = decide(interval.low, interval.high, region, widen, rounding)
-    if verdict is Verdict.REFUTED and interval.low == interval.high and not bounded:
+    held = verdict is Verdict.REFUTED or (verdict is Verdict.VERIFIED and constant)
+    if held and interval.low == interval.high and not bounded:
         told = f"every draw gave {interval.estimate:.6g}: {RARER}"
         return Verdict.INCONCLUSIVE, replace(interval, unmet=told)
     return verdict, interval

@@ -20,6 +20,7 @@ from dropcheck.inference.binomial import upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
 from dropcheck.simulation.blocks import Tally
+from dropcheck.simulation.causes import hangs_on_its_cause
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.streams import PILOT
 
@@ -41,6 +42,8 @@ def allowing_for_rare(
     theta: Theta,
     interval: Interval,
     alpha: float,
+    *,
+    bounded: bool,
 ) -> Interval:
     """The interval, widened by what outcomes that were hardly seen could do to the quantity.
 
@@ -52,6 +55,7 @@ def allowing_for_rare(
         theta: the quantity as a function of the averages.
         interval: the interval that the sample alone gives.
         alpha: the chance with which all bounds together may fail.
+        bounded: whether the bounds of the quantity hold what was not met.
     """
     if not math.isfinite(interval.half_width):
         return interval
@@ -59,6 +63,10 @@ def allowing_for_rare(
     met = _hardly_met(program, tally)
     if not rare and not met:
         return interval
+    for truths in () if bounded else (*((found,) for found in rare), *met):
+        outcomes = {found.truth: found.outcome for found in truths}
+        if hangs_on_its_cause(program, outcomes):
+            return replace(interval, unmet=_unpriced(program, truths))
     below = above = 0.0
     means = tally.sums.sum(axis=0) / tally.values
     share = alpha / max(1, len(rare) + len(met))
@@ -96,6 +104,18 @@ def program_line(program: Program, truth: int) -> int | None:
     register = program.watched[truth]
     values = {step.target: step.value for step in program.steps}
     return values[register].at.location.line
+
+
+def _unpriced(program: Program, truths: tuple[_Rarer, ...]) -> str:
+    """Why draws that were hardly met cannot be made: what is needed of them."""
+    lines = sorted({program_line(program, found.truth) or 0 for found in truths})
+    where = " and ".join(f"line {line}" for line in lines)
+    seen = min(found.sightings for found in truths) if len(truths) == 1 else None
+    times = "" if seen is None else f" {seen:,.0f} times"
+    return (
+        f"what happens in rare draws hangs on the values that make them rare: the rarer outcome in "
+        f"{where} was seen{times or ' too seldom'}, and must be seen {RARE_SIGHTINGS} times"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,5 +83,7 @@ def more(
     """Draws that an undecided case is likely to need beyond those made; None where unknown."""
     if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
+    if interval.low == interval.high:
+        return None  # draws that all agree: more of them may agree too
     needed = planned(draws, interval, regions, alpha, tier)
     return max(float(needed - draws), draws / 2) if needed < ENDLESS else None

@@ -138,6 +138,8 @@ class GraphBuilder:
         """
         key = (Kind.COMPUTED, operation, tuple(map(id, values)), options)
         found = self._known.get(key)
+        if found is None and operation in ("*", "/"):
+            found = self._times_one(operation, values, shape)
         if found is not None:
             return found
         random = estimated = False
@@ -184,6 +186,19 @@ class GraphBuilder:
         )
         self._known[key] = found
         return found
+
+    def _times_one(
+        self, operation: str, values: tuple[Value, ...], shape: Shape | None
+    ) -> Value | None:
+        """What is only multiplied or divided by 1: so that `m * x / q` is x itself where q is 1."""
+        for kept, one in (values, values[::-1]):
+            if one.constant is None or one.shape != () or one.suspect is not None:
+                continue
+            if not kept.random or kept.truth or kept.shape != shape:
+                continue
+            if (operation == "*" or one is values[1]) and self.folder.plain(one.constant) == 1.0:
+                return kept
+        return None
 
     def make(
         self,
