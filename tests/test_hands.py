@@ -22,6 +22,7 @@ from dropcheck.results import Settings
 from dropcheck.simulation import hands
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.hands import Done, Hands, Processes, Threads
+from dropcheck.simulation.processes import drive_in_processes
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.schedule import Judge, drive
 from dropcheck.simulation.streams import MAIN
@@ -98,6 +99,47 @@ def test_short_work_makes_no_copies() -> None:
         assert drawing.next_done().token == 1
         assert len(multiprocessing.active_children()) == 2
     assert not multiprocessing.active_children()
+
+
+def test_where_no_copies_can_be_made_threads_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(24, "too many open files")
+
+    (program,) = programs(1)
+    requests = [asked(program, 0, 2), asked(program, 2, 2)]
+    expected = all_of(Threads(2), requests)
+    monkeypatch.setattr("dropcheck.simulation.workers._started", refused)
+    assert all_of(Processes(2), requests) == expected
+    judges = [one_request(program) for _ in range(9)]
+    assert dict(drive_in_processes(judges, 2)) == dict(drive(judges, 2))
+
+
+def one_request(program: Program) -> Callable[[], Judge[bytes]]:
+    def start() -> Judge[bytes]:
+        return (yield asked(program, 0, 2)).sums.tobytes()
+
+    return start
+
+
+def test_a_copy_ends_with_its_maker_even_at_work(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import time\n"
+        "from dropcheck.simulation.workers import Workers\n"
+        "with Workers(lambda seconds: time.sleep(seconds), 1) as workers:\n"
+        "    [worker] = list(workers.free())[:1]\n"
+        "    workers.ask(worker, 60)\n"
+        "    print(worker.process.pid, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        copy = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+        end = time.monotonic() + 20
+        while alive(copy) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not alive(copy)
 
 
 def test_an_error_met_while_drawing_comes_back_as_it_was() -> None:

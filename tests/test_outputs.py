@@ -309,3 +309,27 @@ def test_a_version_that_cannot_be_printed_is_an_error() -> None:
         )
     assert done.returncode == 2
     assert "could not be written: no space left on device" in done.stderr
+
+
+def test_a_pipe_is_not_replaced_by_a_report(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    link = tmp_path / "link.json"
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        problem = output.write_file(path, "{}")
+        assert problem is not None
+        assert "device or a pipe" in problem.message
+    assert pipe.is_fifo()
+
+
+def test_the_runner_s_older_commands_are_broken_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for commands in (False, True):
+        output.emit("a ##[stop-commands]token\n", sys.stdout, commands=commands)
+        assert "##[" not in capsys.readouterr().out
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    output.emit("a ##[b]\n", sys.stdout)
+    assert "##[b]" in capsys.readouterr().out

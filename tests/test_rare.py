@@ -155,7 +155,8 @@ def test_what_cancels_or_is_certain_is_refuted_where_it_is_claimed_not_to(
         ("k ~ poisson(1); y = factorial(k) * (k > 9)", "E(y) == 0", Verdict.VERIFIED),
         ("x ~ normal(0, 1)[4]; y = 1 + where(max(x) > 9, exp(max(x)**2), 0)", "E(y) == 1",
          Verdict.VERIFIED),
-        ("x ~ normal(0, 1); y = 1 + (exp(x * x) if not x < 7 else 0)", "E(y) == 1", Verdict.VERIFIED),
+        ("x ~ normal(0, 1); y = 1 + (exp(x * x) if not x < 7 else 0)", "E(y) == 1",
+         Verdict.VERIFIED),
     ],
 )  # fmt: skip
 def test_a_branch_that_hangs_on_its_own_condition_is_waited_for(

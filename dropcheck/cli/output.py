@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sys
@@ -30,8 +31,10 @@ def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> Problem
     """
     if stream is None or not text:
         return None
-    if not commands and os.environ.get("GITHUB_ACTIONS") == "true":
-        text = _COMMAND.sub(r"\1: ", text)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        text = text.replace("##[", "## [")  # the older form, obeyed anywhere in a line
+        if not commands:
+            text = _COMMAND.sub(r"\1: ", text)
     try:
         try:
             stream.write(text)
@@ -65,6 +68,8 @@ def write_file(path: Path, content: str | bytes) -> Problem | None:
         target = path.resolve()  # through a link, so that the link stays one
         if target.is_dir():
             raise IsADirectoryError(21, os.strerror(21))
+        if target.exists() and not target.is_file():
+            raise OSError(errno.EINVAL, "it is a device or a pipe, which would be replaced")
         _replace(target, as_bytes(content))
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
         return Problem(

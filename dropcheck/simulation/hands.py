@@ -146,6 +146,7 @@ class Processes(Generic[Token]):
         self._programs = 0
         self._given = 0
         self._on_threads = 0
+        self._refused = False
 
     def __enter__(self) -> Processes[Token]:
         return self
@@ -160,7 +161,7 @@ class Processes(Generic[Token]):
         sent = None
         if self._pool is not None or request.wanted >= WORTH_COPIES:
             sent = self._as_sent(request.program)
-        if sent is None or sent.text is None:
+        if sent is None or sent.text is None or not self._copied():
             self._on_threads += 1
             self._threads.give(token, request)
             return
@@ -189,9 +190,17 @@ class Processes(Generic[Token]):
             _forget(self._sent, PROGRAMS_KEPT)
         return found
 
+    def _copied(self) -> bool:
+        """Whether there are copies; where the system makes none, threads draw instead."""
+        if self._pool is None and not self._refused:
+            try:
+                self._pool = workers.Workers(_Copy(), self._count)
+            except OSError:
+                self._refused = True
+        return self._pool is not None
+
     def _hand_out(self) -> None:
-        if self._pool is None:
-            self._pool = workers.Workers(_Copy(), self._count)
+        assert self._pool is not None
         for worker in self._pool.free():
             if not self._waiting:
                 return

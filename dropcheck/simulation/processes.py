@@ -13,6 +13,7 @@ from dropcheck.simulation import workers
 from dropcheck.simulation.schedule import (
     Judge,
     carried_out,
+    drive,
     keep_freed_memory,
     one_layer_of_threads,
 )
@@ -44,7 +45,12 @@ def drive_in_processes(
 
     keep_freed_memory()
     waiting = deque(range(len(judges)))
-    with one_layer_of_threads(), workers.Workers(judged, processes) as pool:
+    try:
+        started = workers.Workers(judged, processes)
+    except OSError:
+        yield from drive(judges, processes)
+        return
+    with one_layer_of_threads(), started as pool:
         while waiting or pool.busy:
             for worker in pool.free():
                 if waiting:

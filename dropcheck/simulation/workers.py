@@ -11,6 +11,8 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +26,8 @@ Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 _Line: TypeAlias = "Connection[Any, Any]"
 
+# Seconds between looks whether the one that asks is still there.
+LOOK_AFTER = 0.5
 # Questions that a process holds at a time: the one it is at, and one so that it need not wait.
 HELD_AT_ONCE = 2
 
@@ -52,6 +56,9 @@ class _Failed:
 class Workers(Generic[Question, Answer]):
     """A few processes that answer questions, each of them with the same function.
 
+    Raises:
+        OSError: where the system makes no more of them.
+
     >>> if possible():
     ...     with Workers(lambda number: number**2, 2) as workers:
     ...         for worker in workers.free():
@@ -63,7 +70,13 @@ class Workers(Generic[Question, Answer]):
     """
 
     def __init__(self, answer: Callable[[Question], Answer], count: int) -> None:
-        self._workers = [_started(answer) for _ in range(count)]
+        self._workers: list[Worker] = []
+        try:
+            for _ in range(count):
+                self._workers.append(_started(answer))
+        except OSError:  # no more processes, pipes or memory
+            self.__exit__()
+            raise
 
     def __enter__(self) -> Workers[Question, Answer]:
         return self
@@ -132,6 +145,7 @@ def _work(ours: _Line, line: _Line, answer: Callable[[Question], Answer]) -> Non
     """In a process: answer until nobody asks."""
     ours.close()  # the end of the one that asks: were it open here, its death would go unseen
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it stops it
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
             question = line.recv()
@@ -141,3 +155,10 @@ def _work(ours: _Line, line: _Line, answer: Callable[[Question], Answer]) -> Non
                 found = _Failed(error)
             line.send(found)
     os._exit(0)  # what the copy holds of files and terminals is not ours to flush
+
+
+def _watch(parent: int) -> None:
+    """In a process: end with the one that started it, whatever it is at."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_AFTER)
+    os._exit(1)
