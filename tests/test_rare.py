@@ -57,7 +57,7 @@ def test_a_product_that_was_always_zero_is_not_refuted(claim: str) -> None:
 
 
 def test_without_bounds_on_what_was_not_met_it_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_means, "_allowing_for_unseen", lambda _m, interval, *_: interval)
+    monkeypatch.setattr(block_means, "allowing_for_unseen", lambda _m, interval, *_: interval)
     model = "m ~ bernoulli(0.5)[30]"
     assert verdicts(model, "E(prod(2 * m)) == 1", [0], 1e-6, MOST) == [Verdict.REFUTED]
 
@@ -115,7 +115,7 @@ def test_without_forcing_pairs_the_same_claim_is_verified(monkeypatch: pytest.Mo
 def test_without_bounds_on_the_unseen_noise_hides_it(monkeypatch: pytest.MonkeyPatch) -> None:
     model = "m ~ bernoulli(0.5)[30]; u ~ uniform(0, 1); y = prod(2 * m) + u"
     assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) <= 5
-    monkeypatch.setattr(block_means, "_allowing_for_unseen", lambda _m, interval, *_: interval)
+    monkeypatch.setattr(block_means, "allowing_for_unseen", lambda _m, interval, *_: interval)
     assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) > 5
 
 

@@ -7,7 +7,6 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from dropcheck.inference import budget
-from dropcheck.inference.bounded import empirical_bernstein
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import (
     FEWEST_BLOCKS,
@@ -17,6 +16,7 @@ from dropcheck.inference.interval import (
     estimate_interval,
 )
 from dropcheck.inference.region import Region, decide, widening
+from dropcheck.judging.bounds import allowing_for_unseen, mean_within_bounds
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
 from dropcheck.judging.statement import ENDLESS, ROUNDING, more, planned, scale_of, settling
 from dropcheck.judging.trial import (
@@ -29,7 +29,7 @@ from dropcheck.judging.trial import (
 )
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import BoundedMean, Compiled
+from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
@@ -257,7 +257,7 @@ def judged_at(
             return comparison.quantity(functional.evaluate(points, centres, comparison.looked_at))
 
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
-            interval = _bounded(compiled.mean, tally, centres, share)
+            interval = mean_within_bounds(compiled.mean, tally, centres, share)
         else:
             interval = _by_limit(trial, compiled, tally, centres, theta, share, comparison)
             if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
@@ -330,7 +330,7 @@ def _by_limit(
         return interval
     if tally.program.batches is not None and interval.standard_error > 0:
         return interval  # a sum of products: its bounds are far from all that it can do at once
-    return _allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
+    return allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
 
 
 def _verdict(
@@ -356,41 +356,6 @@ def _verdict(
         told = f"every draw gave {interval.estimate:.6g}: {RARER}"
         return Verdict.INCONCLUSIVE, replace(interval, unmet=told)
     return verdict, interval
-
-
-def _bounded(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> Interval:
-    """The empirical Bernstein interval for the statement's quantity."""
-    totals = tally.totals
-    return empirical_bernstein(
-        float(totals[mean.column]),
-        float(totals[mean.square]),
-        tally.drawn,
-        mean.hull.width,
-        float(centres[mean.register]) + mean.constant,
-        alpha,
-    )
-
-
-def _allowing_for_unseen(
-    mean: BoundedMean, interval: Interval, draws: int, alpha: float
-) -> Interval:
-    """The interval, widened by what draws that were not met could do within the bounds.
-
-    A share ε of the law is missed by n draws with chance (1 - ε)^n, so that what was missed has
-    ε ≤ ln(1/α)/n; the bounds say how far it can be. A product of thirty 0-or-2 has mean 1, and is 0
-    in every draw; with noise added no two draws agree, and it is missing from them all the same.
-    """
-    if not math.isfinite(interval.half_width):
-        return interval
-    share = min(1.0, math.log(1 / alpha) / draws)
-    below = share * max(interval.estimate - mean.constant - mean.hull.low, 0.0)
-    above = share * max(mean.hull.high + mean.constant - interval.estimate, 0.0)
-    return replace(
-        interval,
-        low=interval.low - below,
-        high=interval.high + above,
-        second_order=interval.second_order + max(below, above),
-    )
 
 
 def why_undefined(compiled: Compiled, tally: Tally) -> str:

@@ -131,7 +131,7 @@ class Workers(Generic[Question, Answer]):
 def _started(answer: Callable[[Question], Answer]) -> Worker:
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(
-        target=_work, args=(here, there, answer), name="dropcheck", daemon=True
+        target=_work, args=(os.getpid(), here, there, answer), name="dropcheck", daemon=True
     )
     with warnings.catch_warnings():
         # numpy's own threads are idle, and a thread that shows progress shares nothing with us
@@ -141,11 +141,11 @@ def _started(answer: Callable[[Question], Answer]) -> Worker:
     return Worker(process, here)
 
 
-def _work(ours: _Line, line: _Line, answer: Callable[[Question], Answer]) -> None:
+def _work(parent: int, ours: _Line, line: _Line, answer: Callable[[Question], Answer]) -> None:
     """In a process: answer until nobody asks."""
     ours.close()  # the end of the one that asks: were it open here, its death would go unseen
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it stops it
-    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
             question = line.recv()
