@@ -35,7 +35,6 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         "--clock", choices=sorted(CLOCKS), default="wall",
         help="cpu is fairer to ratios where the machine has other work; d is always by the wall",
     )  # fmt: skip
-    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     given = parser.parse_args(arguments)
     given.only = [part for part in PARTS if part in given.only]
     given.repeats = given.repeats or (2 if given.quick else 5)
@@ -51,10 +50,11 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
     clock, repeats, quick = CLOCKS[given.clock], given.repeats, given.quick
     values = 2e5 if quick else 4e6
     parts: dict[str, Callable[[], Iterator[Figure]]] = {
-        "a": lambda: floor.measured(registry, given.threads, repeats, clock, values),
+        # on one thread each: copies of the process take longer to make than these few draws
+        "a": lambda: floor.measured(registry, 1, repeats, clock, values),
         "b": lambda: scripts.measured(min(repeats, 3), quick=quick),
         "c": draw_counts.measured,
-        "d": lambda: threads.measured(registry, repeats, values),
+        "d": lambda: threads.measured(registry, repeats, 20 * values),
         "e": lambda: growth.measured(repeats, clock, quick=quick),
         "f": lambda: startup.starting(repeats, given.clock),
         "g": lambda: startup.running(1 if quick else min(repeats, 3), given.clock),
