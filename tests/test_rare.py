@@ -196,3 +196,17 @@ def test_a_branch_that_hangs_on_other_things_is_priced(model: str, claim: str) -
 )
 def test_draws_that_all_agree_verify_nothing_without_bounds(model: str, claim: str) -> None:
     assert verdicts(model, claim, [0], 1e-6, MOST) == [Verdict.INCONCLUSIVE]
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Std(y) / Std(x) - 1 == 0.05", Verdict.REFUTED),
+        ("0.045 <= Std(y) / Std(x) - 1 <= 0.055", Verdict.REFUTED),
+        ("Std(y) / Std(x) - 1 == 0", Verdict.VERIFIED),
+        ("Var(x) == Var(y)", Verdict.VERIFIED),
+    ],
+)
+def test_what_is_the_same_for_any_sample_is_decided(claim: str, verdict: Verdict) -> None:
+    model = "x ~ normal(1, 1); y = x * 1"  # and so x itself
+    assert verdicts(model, claim, [0], 1e-6, MOST) == [verdict]

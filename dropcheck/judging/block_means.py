@@ -6,6 +6,8 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import (
@@ -272,8 +274,15 @@ def judged_at(
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         bounded = compiled.mean is not None
         constant = bool((tally.sums == tally.sums[0]).all())
+        fixed = interval.low == interval.high and _never_moves(theta, means)
         verdict, interval = _verdict(
-            interval, comparison.region, widen, rounding, bounded=bounded, constant=constant
+            interval,
+            comparison.region,
+            widen,
+            rounding,
+            bounded=bounded,
+            constant=constant,
+            fixed=fixed,
         )
         found.append((verdict, interval, comparison))
         regions.append((comparison.region, widen))
@@ -333,6 +342,13 @@ def _by_limit(
     return allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
 
 
+def _never_moves(theta: Theta, means: Floats) -> bool:
+    """Whether a quantity stays as it is where each average is moved by an amount of its own."""
+    moved = means + 1e-3 * (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means))))
+    here, there = (float(value) for value in theta(np.stack([means, moved], axis=1)))
+    return abs(here - there) <= 1e-12 * max(1.0, abs(here))
+
+
 def _verdict(
     interval: Interval,
     region: Region,
@@ -341,18 +357,19 @@ def _verdict(
     *,
     bounded: bool,
     constant: bool,
+    fixed: bool,
 ) -> tuple[Verdict, Interval]:
     """The verdict, and the interval with what keeps it from deciding.
 
     A sample in which nothing varies decides only on what has bounds: what a few draws that were
-    never met could add to anything else may be as large as it takes. Where the averages vary and
-    the quantity does not, as in `Var(y) == Var(y)`, it is the same for any sample.
+    never met could add to anything else may be as large as it takes. A quantity that is fixed
+    whatever the averages are, as Std(y) / Std(y) is, needs no sample at all.
     """
     if interval.unmet is not None:
         return Verdict.INCONCLUSIVE, interval
     verdict = decide(interval.low, interval.high, region, widen, rounding)
     held = verdict is Verdict.REFUTED or (verdict is Verdict.VERIFIED and constant)
-    if held and interval.low == interval.high and not bounded:
+    if held and interval.low == interval.high and not (bounded or fixed):
         told = f"every draw gave {interval.estimate:.6g}: {RARER}"
         return Verdict.INCONCLUSIVE, replace(interval, unmet=told)
     return verdict, interval
