@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from trials import verdicts
 
-from dropcheck.judging import block_means, rare
+from dropcheck.judging import look, rare
 from dropcheck.results import Verdict
 
 SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"
@@ -34,7 +34,7 @@ def test_without_the_allowance_the_same_claim_is_refuted(monkeypatch: pytest.Mon
     def as_it_is(*given: object, **_: object) -> object:
         return given[5]  # the interval that the sample alone gives
 
-    monkeypatch.setattr(block_means, "allowing_for_rare", as_it_is)
+    monkeypatch.setattr(look, "allowing_for_rare", as_it_is)
     model = SPIKE.format(chance="1e-6", height="1e6")
     assert wrong(model, "E(x) == 1", Verdict.REFUTED) > 5
 
@@ -57,7 +57,7 @@ def test_a_product_that_was_always_zero_is_not_refuted(claim: str) -> None:
 
 
 def test_without_bounds_on_what_was_not_met_it_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_means, "allowing_for_unseen", lambda _m, interval, *_: interval)
+    monkeypatch.setattr(look, "allowing_for_unseen", lambda _m, interval, *_: interval)
     model = "m ~ bernoulli(0.5)[30]"
     assert verdicts(model, "E(prod(2 * m)) == 1", [0], 1e-6, MOST) == [Verdict.REFUTED]
 
@@ -115,7 +115,7 @@ def test_without_forcing_pairs_the_same_claim_is_verified(monkeypatch: pytest.Mo
 def test_without_bounds_on_the_unseen_noise_hides_it(monkeypatch: pytest.MonkeyPatch) -> None:
     model = "m ~ bernoulli(0.5)[30]; u ~ uniform(0, 1); y = prod(2 * m) + u"
     assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) <= 5
-    monkeypatch.setattr(block_means, "allowing_for_unseen", lambda _m, interval, *_: interval)
+    monkeypatch.setattr(look, "allowing_for_unseen", lambda _m, interval, *_: interval)
     assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) > 5
 
 

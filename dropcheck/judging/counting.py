@@ -148,7 +148,8 @@ def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Cou
         expected = planned(
             pilot.drawn,
             found,
-            [(comparison.region, widen)],
+            comparison.region,
+            widen,
             trial.alpha * budget.PLANNED,
             Guarantee.EXACT,
         )
@@ -215,7 +216,8 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
                 verdict,
                 tally.drawn,
                 final,
-                [(region, widen)],
+                region,
+                widen,
                 trial.alpha,
                 Guarantee.EXACT,
             ),

@@ -13,6 +13,7 @@ from dropcheck.inference import budget, detectable
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import Region
 from dropcheck.judging import block_means, counting
+from dropcheck.judging.look import judged_at, why_undefined
 from dropcheck.judging.prepared import Prepared, Unanswerable
 from dropcheck.judging.statement import ENDLESS
 from dropcheck.judging.trial import FEWEST_DRAWS, Trial, fitted
@@ -85,9 +86,9 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
     broken = trial.undefined(tally)
     if broken is not None:
         return _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, broken.reason)
-    judged = block_means.judged_at(trial, compiled, tally, pilot.centres, trial.alpha, pilot.tier)
+    judged = judged_at(trial, compiled, tally, pilot.centres, trial.alpha, pilot.tier)
     if judged is None:
-        reason = block_means.why_undefined(compiled, tally)
+        reason = why_undefined(compiled, tally)
         return _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, reason)
     interval = judged.decisive
     smallest: Smallest = _nothing
@@ -99,7 +100,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
             trial.alpha,
             len(trial.reading.comparisons),
             judged.unit,
-            _floor(judged.regions),
+            _floor(judged.region, judged.widen),
         )
     return _of_pilot(
         trial,
@@ -109,7 +110,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
         pilot.tier,
         None if interval is None else interval.unmet,
         pilot.expected,
-        judged.finding.scale,
+        judged.scale,
         smallest,
     )
 
@@ -154,7 +155,7 @@ def _of_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSu
     if reason is not None:
         return _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, reason)
     region, alpha = pilot.region, trial.alpha
-    floor = _floor([(region, pilot.widen)])
+    floor = _floor(region, pilot.widen)
 
     def smallest(most: int) -> float | None:
         last = _last_share(min(FEWEST_DRAWS, most), most, alpha)
@@ -226,19 +227,15 @@ def _of_pilot(
     )
 
 
-def _floor(regions: list[tuple[Region, float]]) -> float:
+def _floor(region: Region, widen: float) -> float:
     """What is verified, and so never refuted, however many draws there are.
 
     A claim that is false by less than its resolution is verified as soon as the interval lies
     within that; only a strict inequality has none.
     """
-    closed = [
-        widen
-        for region, widen in regions
-        for end, is_open in ((region.low, region.low_open), (region.high, region.high_open))
-        if math.isfinite(end) and not is_open
-    ]
-    return max(closed, default=0.0)
+    ends = ((region.low, region.low_open), (region.high, region.high_open))
+    closed = any(math.isfinite(end) and not is_open for end, is_open in ends)
+    return widen if closed else 0.0
 
 
 def _last_share(fewest: int, most: int, alpha: float) -> float:

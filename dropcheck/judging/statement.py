@@ -49,7 +49,8 @@ def settling(
 def planned(
     draws: int,
     interval: Interval,
-    regions: list[tuple[Region, float]],
+    region: Region,
+    widen: float,
     alpha: float,
     tier: Guarantee,
 ) -> int:
@@ -58,25 +59,21 @@ def planned(
         quantile = bernstein_quantile(alpha)
     else:
         quantile = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15))
-    needed = 1.0
-    for region, widen in regions:
-        if region.strict_end_within(interval.estimate, 2 * interval.standard_error):
-            return ENDLESS  # on which side of it the quantity lies, these draws cannot tell
-        target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
-        needed = max(
-            needed,
-            budget.draws_needed(
-                draws, interval.standard_error, interval.second_order, target, quantile
-            ),
-        )
-    return int(min(needed, ENDLESS))
+    if region.strict_end_within(interval.estimate, 2 * interval.standard_error):
+        return ENDLESS  # on which side of it the quantity lies, these draws cannot tell
+    target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
+    needed = budget.draws_needed(
+        draws, interval.standard_error, interval.second_order, target, quantile
+    )
+    return int(min(max(needed, 1.0), ENDLESS))
 
 
 def more(
     verdict: Verdict,
     draws: int,
     interval: Interval,
-    regions: list[tuple[Region, float]],
+    region: Region,
+    widen: float,
     alpha: float,
     tier: Guarantee,
 ) -> float | None:
@@ -85,5 +82,5 @@ def more(
         return None
     if interval.low == interval.high:
         return None  # draws that all agree: more of them may agree too
-    needed = planned(draws, interval, regions, alpha, tier)
+    needed = planned(draws, interval, region, widen, alpha, tier)
     return max(float(needed - draws), draws / 2) if needed < ENDLESS else None

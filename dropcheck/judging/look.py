@@ -1,0 +1,196 @@
+"""One look at the averages so far: every comparison of the statement judged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.interval import TOO_SKEW, Interval, Theta, estimate_interval
+from dropcheck.inference.region import Region, decide, widening
+from dropcheck.judging.bounds import allowing_for_unseen, mean_within_bounds
+from dropcheck.judging.rare import RARE_SHARE, allowing_for_rare
+from dropcheck.judging.statement import ROUNDING, more, scale_of, settling
+from dropcheck.judging.trial import Finding, Floats, Trial
+from dropcheck.results import Guarantee, Verdict
+from dropcheck.simulation.blocks import Tally
+from dropcheck.simulation.compile import Compiled
+from dropcheck.simulation.functional import means_of
+
+RARER = "draws that differ may be too rare to be met, and too large to be left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The comparison that settles a statement at one look, and how it was judged.
+
+    The interval and the region are in a unit of their own where a difference is looked at as a
+    share: `unit` is what is shown for one of it.
+    """
+
+    verdict: Verdict
+    interval: Interval
+    comparison: Comparison
+    widen: float
+    unit: float
+    scale: float
+
+    @property
+    def region(self) -> Region:
+        """Where the quantity is claimed to lie."""
+        return self.comparison.region
+
+    @property
+    def decisive(self) -> Interval | None:
+        """The interval, where it says anything at all."""
+        return self.interval if math.isfinite(self.interval.half_width) else None
+
+
+def judged_at(
+    trial: Trial,
+    compiled: Compiled,
+    tally: Tally,
+    centres: Floats,
+    alpha: float,
+    tier: Guarantee,
+    doubt: Interval | None = None,
+) -> Judged | None:
+    """Judge every comparison of the statement; None where it is undefined.
+
+    With few blocks a heavy tail may not show: a pilot in which it did is a `doubt` that stands
+    until there are as many draws as it asks for.
+    """
+    reading = trial.reading
+    functional = compiled.functional
+    means = means_of(tally.sums, tally.values)
+    operands, largest = functional.at_averages(means, centres)
+    if not all(map(math.isfinite, operands)):
+        return None
+    scale = scale_of(reading, compiled, means, centres)
+    if not math.isfinite(scale):
+        return None
+    sharpness = trial.sharpness(scale)
+    if len(reading.comparisons) > 1:  # between estimated ends: widened as any range is
+        ends = [operands[end] for end in reading.ends]
+        sharpness = min(sharpness, abs(ends[1] - ends[0]) / 20)
+    share = alpha / len(reading.comparisons)
+    found: list[tuple[Verdict, Judged, Comparison]] = []
+    for comparison in reading.comparisons:
+
+        def theta(points: Floats, comparison: Comparison = comparison) -> Floats:
+            return comparison.quantity(functional.evaluate(points, centres, comparison.looked_at))
+
+        if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
+            interval = mean_within_bounds(compiled.mean, tally, centres, share)
+        else:
+            interval = _by_limit(trial, compiled, tally, centres, theta, share, comparison)
+            if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
+                interval = replace(interval, unmet=doubt.unmet or TOO_SKEW)
+        unit = 1.0  # a difference that is looked at as a share is shown as a difference
+        if comparison.share and comparison.against is not None:
+            unit = max(abs(operands[comparison.against]), 1e-300)
+        widen = widening(comparison.region, sharpness / unit)
+        rounding = ROUNDING * largest / unit
+        if widen > 0:
+            rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
+        verdict = Verdict.INCONCLUSIVE
+        if interval.unmet is None:
+            verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
+        told = _all_alike(verdict, interval, compiled, tally, theta, means)
+        if told is not None:
+            verdict, interval = Verdict.INCONCLUSIVE, replace(interval, unmet=told)
+        judged = Judged(verdict, interval, comparison, widen, unit, scale)
+        found.append((verdict, judged, comparison))
+    _, settled, _ = settling(found)
+    return settled
+
+
+def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Finding:
+    """A look as the finding of a case, in the unit of the estimate."""
+    interval, region, unit = judged.interval, judged.region, judged.unit
+    reason = None
+    if judged.verdict is Verdict.INCONCLUSIVE:
+        reason = interval.unmet or "the interval is still too wide"
+    return Finding(
+        judged.verdict,
+        interval.estimate * unit,
+        (interval.low * unit, interval.high * unit),
+        interval.standard_error * unit,
+        Region(region.low * unit, region.high * unit, region.low_open, region.high_open),
+        judged.scale,
+        tally.draws,
+        len(tally.sums),
+        tally.seconds,
+        tier,
+        reason,
+        more(judged.verdict, tally.draws, interval, region, judged.widen, trial.alpha, tier),
+    )
+
+
+def _by_limit(
+    trial: Trial,
+    compiled: Compiled,
+    tally: Tally,
+    centres: Floats,
+    theta: Theta,
+    alpha: float,
+    comparison: Comparison,
+) -> Interval:
+    """The limit theorem's interval, widened by what the sample hardly saw."""
+    interval = estimate_interval(
+        tally.sums, tally.block_values, theta, (1 - RARE_SHARE) * alpha, tally.draws
+    )
+    rare = RARE_SHARE * alpha / 2
+    bounded = compiled.mean is not None and not comparison.share
+    interval = allowing_for_rare(
+        trial, tally.program, tally, centres, theta, interval, rare, bounded=bounded
+    )
+    if compiled.mean is None or comparison.share:
+        return interval
+    if tally.program.batches is not None and interval.standard_error > 0:
+        return interval  # a sum of products: its bounds are far from all that it can do at once
+    return allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
+
+
+def _all_alike(
+    verdict: Verdict,
+    interval: Interval,
+    compiled: Compiled,
+    tally: Tally,
+    theta: Theta,
+    means: Floats,
+) -> str | None:
+    """Why a point that draws without a difference make may not decide; None where it may.
+
+    A sample in which nothing varies decides only on what has bounds: what a few draws that were
+    never met could add to anything else may be as large as it takes. A quantity that is fixed
+    whatever the averages are, as Std(y) / Std(y) is, needs no sample at all.
+    """
+    if verdict is Verdict.INCONCLUSIVE or interval.low != interval.high:
+        return None
+    if verdict is Verdict.VERIFIED and not (tally.sums == tally.sums[0]).all():
+        return None
+    if compiled.mean is not None or _never_moves(theta, means):
+        return None
+    return f"every draw gave {interval.estimate:.6g}: {RARER}"
+
+
+def _never_moves(theta: Theta, means: Floats) -> bool:
+    """Whether a quantity stays as it is where each average is moved by an amount of its own."""
+    moved = means + 1e-3 * (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means))))
+    here, there = (float(value) for value in theta(np.stack([means, moved], axis=1)))
+    return abs(here - there) <= 1e-12 * max(1.0, abs(here))
+
+
+def why_undefined(compiled: Compiled, tally: Tally) -> str:
+    """What makes the quantity undefined at the averages themselves."""
+    for leaf in compiled.functional.leaves.values():
+        column = leaf.columns.get("g")
+        if column is not None and tally.totals[column] == 0:
+            return f"the condition was never met in {tally.drawn:,} draws"
+    return (
+        "the quantity is undefined at the averages (a division by 0, Corr of a constant, or values "
+        "too small to be squared)"
+    )
