@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from trials import verdicts
 
-from dropcheck.judging import look, rare
+from dropcheck.judging import block_means, look, rare
 from dropcheck.results import Verdict
 
 SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"
@@ -50,6 +50,12 @@ def test_a_rare_count_is_waited_for() -> None:
     assert wrong(model, "E(x) == 0", Verdict.VERIFIED) <= 5
 
 
+def nothing_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals, and the plans made of them, without what draws that were not met could do."""
+    for module in (look, block_means):
+        monkeypatch.setattr(module, "allowing_for_unseen", lambda _m, interval, *_: interval)
+
+
 @pytest.mark.parametrize("claim", ["E(prod(2 * m)) == 1", "E(cumprod(2 * m)[-1]) == 1"])
 def test_a_product_that_was_always_zero_is_not_refuted(claim: str) -> None:
     model = "m ~ bernoulli(0.5)[30]"  # 2**30 once in 2**30 draws
@@ -57,7 +63,7 @@ def test_a_product_that_was_always_zero_is_not_refuted(claim: str) -> None:
 
 
 def test_without_bounds_on_what_was_not_met_it_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "allowing_for_unseen", lambda _m, interval, *_: interval)
+    nothing_unseen(monkeypatch)
     model = "m ~ bernoulli(0.5)[30]"
     assert verdicts(model, "E(prod(2 * m)) == 1", [0], 1e-6, MOST) == [Verdict.REFUTED]
 
@@ -115,7 +121,7 @@ def test_without_forcing_pairs_the_same_claim_is_verified(monkeypatch: pytest.Mo
 def test_without_bounds_on_the_unseen_noise_hides_it(monkeypatch: pytest.MonkeyPatch) -> None:
     model = "m ~ bernoulli(0.5)[30]; u ~ uniform(0, 1); y = prod(2 * m) + u"
     assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) <= 5
-    monkeypatch.setattr(look, "allowing_for_unseen", lambda _m, interval, *_: interval)
+    nothing_unseen(monkeypatch)
     assert wrong(model, "E(y) == 0.5", Verdict.VERIFIED) > 5
 
 

@@ -8,19 +8,22 @@ from dataclasses import dataclass, replace
 
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
+from dropcheck.judging.bounds import allowing_for_unseen
 from dropcheck.judging.look import Judged, judged_at, shown, why_undefined
-from dropcheck.judging.rare import RARE_SIGHTINGS
+from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS
 from dropcheck.judging.statement import ENDLESS, planned
 from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Floats, Trial, fitted, in_blocks
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import Compiled
+from dropcheck.simulation.compile import BoundedMean, Compiled
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
 
 # Blocks of the pilot: its standard error is then known to about 6%. With half as many, or shorter
 # ones, claims of few draws would take fewer, and heavy tails would be missed more often.
 PILOT_BLOCKS = 128
+# Where the inequality for bounded means decides, no shape need be known.
+BOUNDED_PILOT_BLOCKS = 16
 # Draws that centres are found from: they lie within a tenth of a deviation of the middle.
 CENTRE_DRAWS = 512
 # Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
@@ -54,8 +57,16 @@ class Pilot:
     doubt: Interval | None = None  # the pilot's own: how many draws its shape takes to settle
 
 
-def piloted(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
-    """Draw a pilot, used for nothing but to plan the looks."""
+def piloted(
+    trial: Trial, compiled: Compiled, *, sparing: bool
+) -> Generator[Request, SpanSums, Pilot]:
+    """Draw a pilot, used for nothing but to plan the looks.
+
+    Args:
+        trial: the case under trial.
+        compiled: what is simulated.
+        sparing: whether to do without what may cost as much as the verdict itself.
+    """
     most = trial.most_draws(compiled.program)
     whole = fitted(compiled.program, most)
     program = in_blocks(whole, 1)
@@ -66,13 +77,15 @@ def piloted(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Pi
     fewest = _fewest(program)
     plan = yield from _plan_with(trial, compiled, program, centres, fewest)
     tally, expected, tier, doubt = plan
-    saving = expected * (1 - program.block_draws / whole.block_draws)  # at best
-    if program.batches is not None and saving > FEWEST_BLOCKS * whole.block_draws:
-        # larger batches need fewer draws: how many, only batches as large can tell
-        program, fewest = whole, _fewest(whole)
-        tally, expected, tier, doubt = yield from _plan_with(
-            trial, compiled, program, centres, fewest
-        )
+    enough = FEWEST_BLOCKS * whole.block_draws
+    if whole.batches is not None and program.block_draws < whole.block_draws and expected > enough:
+        # larger batches need fewer draws: at best so much fewer as they have more pairs a draw
+        at_best = expected * program.block_draws / whole.block_draws
+        program, fewest, expected = whole, _fewest(whole), enough
+        if at_best > enough or not sparing:  # how many, only batches as large can tell
+            tally, expected, tier, doubt = yield from _plan_with(
+                trial, compiled, program, centres, fewest
+            )
     blocks = PLANNED_BLOCKS if program.batches is None else FEWEST_BLOCKS
     if tier is Guarantee.FINITE_SAMPLE:
         fewest = FEWEST_DRAWS
@@ -97,6 +110,12 @@ def _plan_with(
 ) -> Generator[Request, SpanSums, _Planned]:
     """Draw a pilot and plan from it: the draws to be judged at, the tier, and doubts."""
     pilot = Tally(program)
+    if compiled.mean is not None and _independent(trial, compiled):
+        expected = yield from _plan_by_bounds(
+            trial, compiled, compiled.mean, pilot, centres, fewest
+        )
+        if expected is not None:
+            return pilot, expected, Guarantee.FINITE_SAMPLE, None
     blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
     most = trial.most_draws(compiled.program)
     wanted = blocks * program.block_draws
@@ -105,18 +124,65 @@ def _plan_with(
         trial.refuse_if_nowhere_defined(pilot)
         if pilot.undefined:
             return pilot, fewest, Guarantee.ASYMPTOTIC, None
-        around, expected, tier, doubt = _plan(trial, compiled, pilot, centres, fewest)
-        clear = max(around) < ENDLESS and max(around) <= PLAN_SPREAD * min(around)
+        judged = judged_at(trial, compiled, pilot, centres, trial.alpha, Guarantee.ASYMPTOTIC)
+        around = _around(trial, judged, pilot, fewest, Guarantee.ASYMPTOTIC)
         wanted = min(PILOT_GROWTH * pilot.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
-        enough = clear or wanted < pilot.draws + program.span_draws
+        enough = _clear(around) or wanted < pilot.draws + program.span_draws
         if enough or step == PILOT_STEPS or trial.out_of_time():
             break
-    return pilot, expected, tier, doubt
+    doubt = None if judged is None else judged.decisive
+    settled = 0 if doubt is None else int(min(doubt.settles, ENDLESS))
+    return pilot, max(around[1], fewest, settled), Guarantee.ASYMPTOTIC, doubt
+
+
+def _plan_by_bounds(
+    trial: Trial,
+    compiled: Compiled,
+    mean: BoundedMean,
+    pilot: Tally,
+    centres: Floats,
+    fewest: int,
+) -> Generator[Request, SpanSums, int | None]:
+    """Draws after which the inequality for bounded means is expected to decide.
+
+    None where the bounds are so wide that it would take many times the draws of the limit theorem.
+    The inequality holds whatever the law is, so that no shape has to be known: a short pilot is
+    enough, in proportion to what it plans.
+    """
+    most = trial.most_draws(compiled.program)
+    wanted = BOUNDED_PILOT_BLOCKS * pilot.program.block_draws
+    expected = None
+    for _ in range(PILOT_STEPS + 1):
+        yield from trial.draw_until(pilot, pilot.program, PILOT, centres, min(wanted, most))
+        if pilot.undefined:
+            return None
+        judged = judged_at(trial, compiled, pilot, centres, trial.alpha, Guarantee.FINITE_SAMPLE)
+        if judged is None or judged.decisive is None:
+            return None
+        around = _around(trial, judged, pilot, fewest, Guarantee.FINITE_SAMPLE)
+        expected = around[1]
+        seen = replace(judged.interval, second_order=0.0)
+        unseen = allowing_for_unseen(mean, seen, pilot.draws, RARE_SHARE * trial.alpha / 2)
+        limit = replace(judged, interval=unseen)
+        by_limit = _around(trial, limit, pilot, fewest, Guarantee.ASYMPTOTIC)
+        if expected > DEAREST_INEQUALITY * max(by_limit[1], fewest):
+            return None
+        wanted = min(PILOT_GROWTH * pilot.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
+        if _clear(around):
+            wanted = min(wanted, PILOT_BLOCKS * pilot.program.block_draws)
+        if wanted < pilot.draws + pilot.program.span_draws or trial.out_of_time():
+            break
+    return expected
+
+
+def _clear(around: list[int]) -> bool:
+    """Whether one standard error either way leaves the plan nearly as it is."""
+    return max(around) < ENDLESS and max(around) <= PLAN_SPREAD * min(around)
 
 
 def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
     """A function of averages: block means, the limit theorem and the delta method."""
-    pilot = yield from piloted(trial, compiled)
+    pilot = yield from piloted(trial, compiled, sparing=True)
     program, most, centres = pilot.program, pilot.most, pilot.centres
     tally = Tally(program)
     judged = None
@@ -144,35 +210,8 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
     return trial.result(replace(found, warnings=trial.ties(program), sampling=program.sampling))
 
 
-def _plan(
-    trial: Trial, compiled: Compiled, pilot: Tally, centres: Floats, fewest: int
-) -> tuple[list[int], int, Guarantee, Interval | None]:
-    """Draws after which a verdict is expected, its tier, and doubts.
-
-    First come those that would be, were the estimate one standard error lower, as it is, or higher.
-
-    The inequality is preferred wherever it applies, unless the bounds on the quantity are so wide
-    that it would take many times the draws of the limit theorem.
-    """
-    alpha = trial.alpha * budget.PLANNED
-    by_limit = judged_at(trial, compiled, pilot, centres, trial.alpha, Guarantee.ASYMPTOTIC)
-    around = _around(by_limit, pilot, fewest, alpha, Guarantee.ASYMPTOTIC)
-    expected = max(around[1], fewest)
-    if _applies(trial, compiled):
-        tier = Guarantee.FINITE_SAMPLE
-        by_inequality = judged_at(trial, compiled, pilot, centres, trial.alpha, tier)
-        if by_inequality is not None and by_inequality.decisive is not None:
-            found = _around(by_inequality, pilot, fewest, alpha, tier)
-            if found[1] <= DEAREST_INEQUALITY * expected:
-                return found, found[1], tier, None
-    doubt = None if by_limit is None else by_limit.decisive
-    if doubt is not None:
-        expected = max(expected, int(min(doubt.settles, ENDLESS)))
-    return around, expected, Guarantee.ASYMPTOTIC, doubt
-
-
 def _around(
-    judged: Judged | None, pilot: Tally, fewest: int, alpha: float, tier: Guarantee
+    trial: Trial, judged: Judged | None, pilot: Tally, fewest: int, tier: Guarantee
 ) -> list[int]:
     """Draws to a verdict were the estimate one standard error lower, as it is, and higher."""
     if judged is None or judged.decisive is None:
@@ -181,16 +220,14 @@ def _around(
 
     def draws(off: float) -> int:
         moved = replace(found, estimate=found.estimate + off) if off else found
-        return planned(pilot.draws, moved, region, judged.widen, alpha, tier)
+        return planned(pilot.draws, moved, region, judged.widen, trial.alpha * budget.PLANNED, tier)
 
     if region.point:  # as far off, either way
         return [draws(0.0)] * 3
     return [draws(off * found.standard_error) for off in (-1, 0, 1)]
 
 
-def _applies(trial: Trial, compiled: Compiled) -> bool:
-    # pairs that share a draw are not independent, and the inequality needs draws that are
+def _independent(trial: Trial, compiled: Compiled) -> bool:
+    """Whether values are independent, as the inequality asks: pairs that share a draw are not."""
     plain = compiled.program.batches is None
-    return (
-        plain and compiled.mean is not None and not any(c.share for c in trial.reading.comparisons)
-    )
+    return plain and not any(found.share for found in trial.reading.comparisons)

@@ -81,7 +81,7 @@ def forecast(
 
 
 def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
-    pilot = yield from block_means.piloted(trial, compiled)
+    pilot = yield from block_means.piloted(trial, compiled, sparing=False)
     tally = pilot.tally
     broken = trial.undefined(tally)
     if broken is not None:

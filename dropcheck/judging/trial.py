@@ -32,7 +32,7 @@ MOST_DRAWS_BY_DEFAULT = 1e9
 # Where a time limit is the budget: more than any run can make.
 UNLIMITED_DRAWS = 10**15
 # Spans asked for at a time: bounds what is held before it is tallied.
-SPANS_AT_ONCE = 2048
+SPANS_AT_ONCE = 512
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
