@@ -19,6 +19,7 @@ from dropcheck.simulation.sampler_parts import Arguments, Array
 
 LOG_DENSITIES: dict[str, LogDensity] = CONTINUOUS | DISCRETE | VECTOR
 
+# Both tables are of functions of all parameters of a law, whichever they look at: hence ARG005.
 # where a continuous law is a constant, and has no density
 _CONSTANT: dict[str, Callable[..., Any]] = {
     "uniform": lambda low, high: low == high,
