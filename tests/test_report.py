@@ -10,7 +10,8 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.reader import read_text
 from dropcheck.report import words
-from dropcheck.report.table import MOST_BLOCKS, case_block, run_report, worst
+from dropcheck.report.groups import worst
+from dropcheck.report.table import MOST_BLOCKS, case_block, run_report
 from dropcheck.report.terminal import Terminal, plain, render, styled, terminal_of
 from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
 

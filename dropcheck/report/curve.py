@@ -15,6 +15,7 @@ from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import words
 from dropcheck.report.axes import Axis, axis_over, is_geometric
+from dropcheck.report.groups import by_claim
 from dropcheck.report.statements import compares_estimates, relation, split_statement
 from dropcheck.results import CaseResult, RunResult
 
@@ -118,7 +119,7 @@ def claimed_word(statement: str) -> str:
 def panels(run: RunResult) -> tuple[Panel, ...]:
     """The curves of every claim of a run that was swept, in order."""
     found: list[Panel] = []
-    for cases in _by_claim(run.cases).values():
+    for cases in by_claim(run.cases).values():
         rows = [case.parameters for case in cases]
         parameter = swept(rows)
         if parameter is None:
@@ -194,25 +195,18 @@ def _values(rows: Iterable[Parameters], name: str) -> set[Value]:
     return {row[name] for row in rows if name in row}
 
 
-def _by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
-    found: dict[str, list[CaseResult]] = {}
-    for case in cases:
-        found.setdefault(case.claim, []).append(case)
-    return found
-
-
 def require_sweep(cases: Iterable[Case]) -> None:
     """See that there is a curve to plot, before anything is drawn.
 
     Raises:
         DropcheckError: no claim has a parameter with several values.
     """
-    by_claim: dict[str, list[Parameters]] = {}
+    tried: dict[str, list[Parameters]] = {}
     names: dict[str, None] = {}
     for case in cases:
-        by_claim.setdefault(case.claim.id, []).append(case.parameters)
+        tried.setdefault(case.claim.id, []).append(case.parameters)
         names.update(dict.fromkeys(case.claim.parameter_names))
-    if any(swept(rows) is not None for rows in by_claim.values()):
+    if any(swept(rows) is not None for rows in tried.values()):
         return
     hint = "select a claim with parameters; dropcheck show ID tells of them"
     if names:
@@ -226,6 +220,6 @@ def unswept(run: RunResult) -> list[str]:
     """The claims of a run without a parameter that varies, and so without a curve."""
     return [
         claim
-        for claim, cases in _by_claim(run.cases).items()
+        for claim, cases in by_claim(run.cases).items()
         if swept([case.parameters for case in cases]) is None
     ]

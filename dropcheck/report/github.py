@@ -9,9 +9,10 @@ from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
 from dropcheck.report import numbers, words
 from dropcheck.report.formats import Report
+from dropcheck.report.groups import not_passed
 from dropcheck.report.problems import place
 from dropcheck.report.terminal import one_line, plain
-from dropcheck.results import CaseResult, Outcome
+from dropcheck.results import CaseResult
 
 # GitHub shows ten errors a step and drops the rest unseen: the tenth says how many those are
 MOST = 9
@@ -21,11 +22,9 @@ LONGEST = 4000  # characters of one message; GitHub cuts those that are much lon
 
 def run_annotations(report: Report) -> str:
     """An annotation a problem and a case that did not pass, failures first."""
-    bad = [case for case in report.run.cases if case.result is not Outcome.PASS]
-    bad.sort(key=lambda case: case.result is not Outcome.FAIL)
     commands = [
         *(_of_problem(problem, report.workspace) for problem in report.problems),
-        *(_of_case(case, report.workspace) for case in bad),
+        *(_of_case(case, report.workspace) for case in not_passed(report.run.cases)),
     ]
     more = _more(len(report.problems[MOST:]), len(commands) - MOST)
     return "".join(f"{line}\n" for line in [*commands[:MOST], *more])

@@ -15,6 +15,7 @@ from dropcheck import __version__
 from dropcheck.claims.registry import Registry
 from dropcheck.report import bands, words
 from dropcheck.report.bands import Placed
+from dropcheck.report.groups import by_claim, not_passed
 from dropcheck.report.html_claims import anchor, claim_section
 from dropcheck.report.html_picture import key_picture
 from dropcheck.report.html_table import case_table, filter_form
@@ -112,13 +113,9 @@ def _tiles(figures: Mapping[str, str]) -> Markup:
 
 def _attention(cases: Iterable[CaseResult]) -> Markup | None:
     """What did not pass, failures first."""
-    bad = [case for case in cases if case.result is not Outcome.PASS]
-    bad.sort(key=lambda case: case.result is not Outcome.FAIL)
-    if not bad:
+    claims = by_claim(not_passed(cases))
+    if not claims:
         return None
-    claims: dict[str, list[CaseResult]] = {}
-    for case in bad:
-        claims.setdefault(case.claim, []).append(case)
     items = (
         element(
             "li",

@@ -9,9 +9,10 @@ from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import numbers, words
 from dropcheck.report.formats import Report
+from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
 from dropcheck.report.latex import claim_latex
 from dropcheck.report.problems import place
-from dropcheck.report.table import by_claim, summary_parts, worst
+from dropcheck.report.table import summary_parts
 from dropcheck.report.terminal import one_line, plain
 from dropcheck.results import CaseResult, Outcome
 
@@ -121,9 +122,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def _grid_row(group: Sequence[CaseResult], statement: Statement) -> Sequence[str]:
     case = worst(group)
-    passed = sum(one.result is Outcome.PASS for one in group)
-    share = f" {passed}/{len(group)}" if len(group) > 1 else ""
-    return _row(case, statement, words.outcome(case) + share)
+    return _row(case, statement, words.outcome(case) + passed_share(group))
 
 
 def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
@@ -141,8 +140,7 @@ def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
 
 
 def _failures(cases: Sequence[CaseResult]) -> str:
-    bad = [case for case in cases if case.result is not Outcome.PASS]
-    bad.sort(key=lambda case: case.result is not Outcome.FAIL)
+    bad = not_passed(cases)
     items = [_failure(case) for case in bad[:MOST]]
     if len(bad) > MOST:
         items.append(f"- and {numbers.plural(len(bad) - MOST, 'more case')} that did not pass")

@@ -10,10 +10,11 @@ from rich.console import RenderableType
 
 from dropcheck.claims.registry import Claim
 from dropcheck.report import bands, numbers, words
+from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
 from dropcheck.report.layout import Cell, Fields, Layout, arrange, pairs_table
 from dropcheck.report.problems import place
 from dropcheck.report.terminal import Terminal, one_line, render, styled
-from dropcheck.results import CaseResult, Outcome, RunResult, Settings, Verdict
+from dropcheck.results import CaseResult, Outcome, RunResult, Settings
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
@@ -138,14 +139,6 @@ def _without(layout: Layout, field: str) -> Layout:
     return tuple(column for column in columns if column)
 
 
-def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
-    """The cases of each claim, in the order of their first."""
-    groups: dict[str, list[CaseResult]] = {}
-    for case in cases:
-        groups.setdefault(case.claim, []).append(case)
-    return groups
-
-
 def _row(case: CaseResult) -> dict[str, Cell]:
     style = words.STYLES[case.result]
     return {
@@ -164,24 +157,9 @@ def _row(case: CaseResult) -> dict[str, Cell]:
 
 def _grid_row(group: Sequence[CaseResult]) -> dict[str, Cell]:
     """The worst case of a claim's grid, and how many of its cases passed."""
-    case = worst(group)
-    row = _row(case)
-    if len(group) > 1:
-        passed = sum(one.result is Outcome.PASS for one in group)
-        row["result"] = Cell(f"{words.outcome(case)} {passed}/{len(group)}", row["result"].style)
-    return row
-
-
-def worst(group: Sequence[CaseResult]) -> CaseResult:
-    """The case nearest to failing: a failure before an undecided one, then the least clear."""
-    order = {Outcome.FAIL: 2, Outcome.UNDECIDED: 1, Outcome.PASS: 0}
-
-    def badness(case: CaseResult) -> tuple[int, float]:
-        # a refuted case that is expected to be is the clearer, the further off it is
-        sign = 1 if case.expect is Verdict.VERIFIED else -1
-        return order[case.result], sign * words.excess(case)
-
-    return max(group, key=badness)
+    row = _row(worst(group))
+    result = row["result"]
+    return row | {"result": Cell(result.text + passed_share(group), result.style)}
 
 
 def case_block(
@@ -194,8 +172,7 @@ def case_block(
 def _failures(
     cases: Iterable[CaseResult], terminal: Terminal, rest: str, looked: _Looked
 ) -> list[RenderableType]:
-    bad = [case for case in cases if case.result is not Outcome.PASS]
-    bad.sort(key=lambda case: case.result is not Outcome.FAIL)
+    bad = not_passed(cases)
     items: list[RenderableType] = []
     for case in bad[:MOST_BLOCKS]:
         items += [*_block(case, terminal, looked), ""]

@@ -19,11 +19,12 @@ from dropcheck.report.axes import Axis
 from dropcheck.report.bands import placed
 from dropcheck.report.canvas import CURVE, Canvas
 from dropcheck.report.curve import Panel, Point, claimed_word, panels, unswept
+from dropcheck.report.groups import SEVERITY
 from dropcheck.report.layout import Cell, pairs_table
 from dropcheck.report.marks import MARKS
 from dropcheck.report.numbers import plural
 from dropcheck.report.terminal import Terminal, one_line, render, styled
-from dropcheck.results import Outcome, RunResult, Settings, Verdict
+from dropcheck.results import RunResult, Settings, Verdict
 
 USUAL_WIDTH = 80  # where the output is no terminal, and has no width of its own
 NARROWEST = 30
@@ -106,8 +107,7 @@ def _across(panel: Panel, canvas: Canvas, place: float) -> float:
 
 def _worst_last(points: Iterable[Point]) -> list[Point]:
     """The points in an order in which none that failed is covered."""
-    order = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}
-    return sorted(points, key=lambda point: order[point.case.result])
+    return sorted(points, key=lambda point: SEVERITY[point.case.result])
 
 
 def _distances(panel: Panel, registry: Registry, settings: Settings) -> list[bands.Placed]:
