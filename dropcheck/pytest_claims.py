@@ -20,7 +20,7 @@ from _pytest._code.code import (  # pytest offers no other way to its summary li
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
-from dropcheck.claims.values import format_value
+from dropcheck.claims.values import case_name, format_value
 from dropcheck.cli import values
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
@@ -128,7 +128,7 @@ class ClaimsFile(pytest.File):
         for note in checked.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in registry.expand():
-            name = case_name(case)
+            name = case_name(case.claim.id, case.parameters)
             # as text, pytest takes the parameters apart as where it reads an id: `--lf` needs that
             nodeid = f"{self.nodeid}::{name}"
             yield CaseItem.from_parent(self, name=name, nodeid=nodeid, case=case, registry=registry)
@@ -204,12 +204,6 @@ class DidNotPass(Exception):  # noqa: N818 - said of a case; no user meets it
     def __init__(self, result: CaseResult) -> None:
         super().__init__(result.statement)
         self.result = result
-
-
-def case_name(case: Case) -> str:
-    """A case as pytest writes one of a parametrized test: `qk-variance[dk=512]`."""
-    texts = (f"{name}={format_value(value)}" for name, value in case.parameters.items())
-    return f"{case.claim.id}[{','.join(texts)}]" if case.parameters else case.claim.id
 
 
 def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object]]:

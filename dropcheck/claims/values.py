@@ -10,7 +10,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from dropcheck.claims.registry import Value
 
@@ -196,3 +196,21 @@ def format_value(value: Value) -> str:
     scientific = f"{mantissa}e{int(exponent)}"
     ordinary = 1e-4 <= abs(value) < 1e6 or value == 0
     return usual if ordinary or len(usual) <= len(scientific) else scientific
+
+
+def format_parameters(parameters: Mapping[str, Value], separator: str = ", ") -> str:
+    """Parameters with their values, as messages and reports write them.
+
+    >>> format_parameters({"dk": 512.0, "p": 0.1})
+    'dk=512, p=0.1'
+    """
+    return separator.join(f"{name}={format_value(value)}" for name, value in parameters.items())
+
+
+def case_name(claim: str, parameters: Mapping[str, Value]) -> str:
+    """A case as test runners write one.
+
+    >>> case_name("qk-variance", {"dk": 512.0, "p": 0.1}), case_name("clt", {})
+    ('qk-variance[dk=512,p=0.1]', 'clt')
+    """
+    return f"{claim}[{format_parameters(parameters, ',')}]" if parameters else claim

@@ -8,9 +8,9 @@ from rich.console import RenderableType
 
 from dropcheck.audit.laws import OFF
 from dropcheck.audit.table import Audit, Row, Truth
-from dropcheck.claims.values import format_value
+from dropcheck.claims.values import format_parameters
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, number_or_text
+from dropcheck.report.json_report import dump, header, parameter_data
 from dropcheck.report.layout import Cell, Fields, Layout, arrange
 from dropcheck.report.terminal import Terminal, one_line, render, styled
 
@@ -73,10 +73,8 @@ def _row(row: Row) -> dict[str, Cell]:
 
 def _name(row: Row) -> str:
     # how far a built-in claim is off stands in a column of its own
-    values = ", ".join(
-        f"{name}={format_value(value)}" for name, value in row.parameters.items() if name != OFF
-    )
-    return f"{row.claim} {values}".rstrip()
+    shown = {name: value for name, value in row.parameters.items() if name != OFF}
+    return f"{row.claim} {format_parameters(shown)}".rstrip()
 
 
 def _truth(row: Row) -> str:
@@ -147,7 +145,7 @@ def audit_json(audit: Audit) -> str:
 def _row_data(row: Row) -> dict[str, Any]:
     return {
         "claim": row.claim,
-        "parameters": {name: number_or_text(value) for name, value in row.parameters.items()},
+        "parameters": parameter_data(row.parameters),
         "statement": row.statement,
         "truth": row.truth.name.lower(),
         "off": row.off or None,

@@ -12,7 +12,7 @@ from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.graph import PlainFolder
 from dropcheck.language.outlook import outlook
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, location, number_or_text
+from dropcheck.report.json_report import dump, header, location, number_or_text, parameter_data
 from dropcheck.report.layout import Cell, pairs_table
 from dropcheck.report.problems import place
 from dropcheck.report.statements import compares_estimates, split_statement
@@ -179,9 +179,7 @@ def claim_data(claim: Claim) -> dict[str, Any]:
         },
         "listed_cases": None
         if claim.cases is None
-        else [
-            {name: number_or_text(value) for name, value in case.items()} for case in claim.cases
-        ],
+        else [parameter_data(case) for case in claim.cases],
         "cases": len(claim.expand()),
         "requires": [text.text for text in claim.requires],
         "expect": claim.expect,

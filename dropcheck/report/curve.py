@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dropcheck.claims.registry import Case, Value
-from dropcheck.claims.values import format_value
+from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import words
 from dropcheck.report.axes import Axis, axis_over, is_geometric
@@ -147,14 +147,16 @@ def _panel(
         if (value := case.parameters.get(parameter)) is not None
     ]
     first = cases[0]
-    held = ", ".join(
-        f"{name}={format_value(first.parameters[name])}"
-        for name in first.parameters
-        if name in shown
-    )
+    held = {name: value for name, value in first.parameters.items() if name in shown}
     points.sort(key=lambda point: point.place)
     return Panel(
-        first.claim, first.statement, parameter, ", ".join(along), held, numeric, tuple(points)
+        first.claim,
+        first.statement,
+        parameter,
+        ", ".join(along),
+        format_parameters(held),
+        numeric,
+        tuple(points),
     )
 
 

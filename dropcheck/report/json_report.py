@@ -45,7 +45,7 @@ def header() -> dict[str, Any]:
 def _case(case: CaseResult) -> dict[str, Any]:
     return {
         "claim": case.claim,
-        "parameters": {name: number_or_text(value) for name, value in case.parameters.items()},
+        "parameters": parameter_data(case.parameters),
         "title": case.title,
         "statement": case.statement,
         "document": case.document,
@@ -84,6 +84,11 @@ def number_or_text(value: float | str) -> float | int | str:
     if not isinstance(value, str) and math.isfinite(value) and value == int(value):
         return int(value) if abs(value) < 2**53 else float(value)
     return value
+
+
+def parameter_data(parameters: Mapping[str, float | str]) -> dict[str, float | int | str]:
+    """A case's parameters, with their values as they were written."""
+    return {name: number_or_text(value) for name, value in parameters.items()}
 
 
 def location(place: Location) -> dict[str, Any]:

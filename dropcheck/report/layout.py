@@ -184,3 +184,13 @@ def pairs_table(pairs: Iterable[tuple[str, Cell]], indent: int = 2) -> Padding:
     for label, cell in pairs:
         grid.add_row(label, styled(cell.text, cell.style))
     return Padding(grid, (0, 0, 0, indent), expand=False)
+
+
+def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
+    """The parts on one line, or on as few as the terminal needs: broken between parts."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]} · {part}" if lines else part
+        fits = terminal.width is None or cells(terminal.spell(longer)) <= terminal.width
+        lines[-1:] = [longer] if fits else [*lines[-1:], part]
+    return [styled(line) for line in lines]

@@ -6,8 +6,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from dropcheck.claims.registry import Value
-from dropcheck.claims.values import format_value
+from dropcheck.claims.values import format_parameters
 from dropcheck.mutation.outcome import (
     SURVIVING,
     TRUE,
@@ -17,7 +16,7 @@ from dropcheck.mutation.outcome import (
     MutationRun,
 )
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, location, number_or_text
+from dropcheck.report.json_report import dump, header, location, parameter_data
 from dropcheck.report.layout import Cell, Fields, Layout, arrange, pairs_table
 from dropcheck.report.problems import place
 from dropcheck.report.terminal import Terminal, one_line, render, styled
@@ -74,7 +73,7 @@ def _row(claim: ClaimResult) -> dict[str, Cell]:
     word, style = verdict_on(claim)
     return {
         "claim": Cell(claim.claim.id),
-        "at": Cell(one_line(_values(claim.parameters))),
+        "at": Cell(one_line(format_parameters(claim.parameters))),
         "mutants": Cell(str(len(claim.mutants))),
         "refuted": Cell(str(claim.count(Fate.REFUTED))),
         "true": Cell(str(claim.count(*TRUE))),
@@ -93,13 +92,9 @@ def verdict_on(claim: ClaimResult) -> tuple[str, str]:
     return ("undecided", "yellow") if claim.undecided else ("pass", "green")
 
 
-def _values(parameters: dict[str, Value]) -> str:
-    return ", ".join(f"{name}={format_value(value)}" for name, value in parameters.items())
-
-
 def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[RenderableType]:
     claim = mutant.mutant.claim
-    where = one_line(_values(mutant.parameters))
+    where = one_line(format_parameters(mutant.parameters))
     heading = f"SURVIVED  {claim.id}" + (f"  {where}" if where else "")
     pairs = {
         "title": one_line(claim.title),
@@ -141,9 +136,9 @@ def _others(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
 def _line(mutant: MutantResult, terminal: Terminal) -> str:
     parts = [f"{mutant.mutant.claim.id}: {mutant.mutant.changed}"]
     if mutant.parameters:
-        parts.append(f"tried at {_values(mutant.parameters)}")
+        parts.append(f"tried at {format_parameters(mutant.parameters)}")
     if mutant.shows_at:
-        parts.append(f"shows at {_values(mutant.shows_at)}")
+        parts.append(f"shows at {format_parameters(mutant.shows_at)}")
     if mutant.reason:
         parts.append(mutant.reason)
     return "  " + terminal.spell(one_line("; ".join(parts)))
@@ -223,7 +218,7 @@ def mutation_json(run: MutationRun) -> str:
 def _claim_data(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
     return {
         "claim": claim.claim.id,
-        "parameters": _parameters(claim.parameters),
+        "parameters": parameter_data(claim.parameters),
         "verdict": None if claim.verdict is None else str(claim.verdict),
         "skipped": claim.skipped,
         "result": verdict_on(claim)[0].lower(),
@@ -245,12 +240,8 @@ def _mutant_data(mutant: MutantResult) -> dict[str, Any]:
         "statement": claim.statement.text,
         "model": claim.model.text if claim.model else None,
         "fate": str(mutant.fate),
-        "parameters": _parameters(mutant.parameters),
+        "parameters": parameter_data(mutant.parameters),
         "draws": mutant.draws,
         "reason": mutant.reason,
-        "shows_at": None if mutant.shows_at is None else _parameters(mutant.shows_at),
+        "shows_at": None if mutant.shows_at is None else parameter_data(mutant.shows_at),
     }
-
-
-def _parameters(values: dict[str, Value]) -> dict[str, Any]:
-    return {name: number_or_text(value) for name, value in values.items()}

@@ -23,7 +23,7 @@ from dropcheck.report.drawing import (
     wrapped,
 )
 from dropcheck.report.marks import MARKS, standing
-from dropcheck.report.numbers import exact, plural
+from dropcheck.report.numbers import exact
 from dropcheck.results import Outcome, RunResult, Verdict
 
 if TYPE_CHECKING:
@@ -109,13 +109,9 @@ def _longest(texts: Sequence[str]) -> int:
 
 
 def _title(run: RunResult, letters: int) -> list[str]:
-    counts = (
-        f"{plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed, "
-        f"{run.count(Outcome.FAIL)} failed, {run.count(Outcome.UNDECIDED)} undecided"
-    )
     parts = [
         *(["interrupted"] if run.interrupted else []),
-        counts,
+        words.counts(run),
         f"seed {run.settings.seed}",
         f"α {exact(run.settings.alpha)}",
     ]

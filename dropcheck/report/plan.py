@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.cells import cell_len
 from rich.console import RenderableType
 
-from dropcheck.claims.values import format_value
+from dropcheck.claims.values import format_parameters
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, location, number_or_text
-from dropcheck.report.layout import Cell, Fields, Layout, arrange
+from dropcheck.report.json_report import dump, header, location, parameter_data
+from dropcheck.report.layout import Cell, Fields, Layout, arrange, packed
 from dropcheck.report.terminal import Terminal, one_line, render, styled
 
 FIELDS = Fields(
@@ -40,19 +39,15 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     if plan.cases:
         items += [*arrange([_row(case) for case in plan.cases], FIELDS, LAYOUTS, terminal), ""]
     items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
-    items += [styled(line) for line in _packed(summary_parts(plan), terminal)]
-    return render(items, terminal)
+    return render([*items, *packed(summary_parts(plan), terminal)], terminal)
 
 
 def _row(case: CasePlan) -> dict[str, Cell]:
-    values = ", ".join(
-        f"{name}={format_value(value)}" for name, value in case.case.parameters.items()
-    )
     relative = "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%"
     seen = case.discrepancy
     return {
         "claim": Cell(case.case.claim.id),
-        "parameters": Cell(one_line(values)),
+        "parameters": Cell(one_line(format_parameters(case.case.parameters))),
         "draws": Cell(numbers.UNKNOWN if case.draws is None else numbers.count(case.draws)),
         "time": Cell(numbers.UNKNOWN if case.seconds is None else numbers.duration(case.seconds)),
         "sees": Cell(numbers.UNKNOWN if seen is None else numbers.rough(seen)),
@@ -98,15 +93,6 @@ def summary_parts(plan: Plan) -> tuple[str, ...]:
     )
 
 
-def _packed(parts: tuple[str, ...], terminal: Terminal) -> list[str]:
-    lines: list[str] = []
-    for part in parts:
-        longer = f"{lines[-1]} · {part}" if lines else part
-        fits = terminal.width is None or cell_len(terminal.spell(longer)) <= terminal.width
-        lines[-1:] = [longer] if fits else [*lines[-1:], part]
-    return lines
-
-
 def plan_json(plan: Plan) -> str:
     """The plan as data; what cannot be told is null."""
     return dump(
@@ -134,7 +120,7 @@ def _case(plan: CasePlan) -> dict[str, Any]:
     claim = plan.case.claim
     return {
         "claim": claim.id,
-        "parameters": {name: number_or_text(value) for name, value in plan.case.parameters.items()},
+        "parameters": parameter_data(plan.case.parameters),
         "statement": claim.statement.text.strip(),
         "draws": plan.draws,
         "seconds": plan.seconds,

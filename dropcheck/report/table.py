@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
 from rich.console import RenderableType
 
 from dropcheck.claims.registry import Claim
 from dropcheck.report import bands, numbers, words
 from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
-from dropcheck.report.layout import Cell, Fields, Layout, arrange, pairs_table
+from dropcheck.report.layout import Cell, Fields, Layout, arrange, packed, pairs_table
 from dropcheck.report.problems import place
 from dropcheck.report.terminal import Terminal, one_line, render, styled
-from dropcheck.results import CaseResult, Outcome, RunResult, Settings
+from dropcheck.results import CaseResult, RunResult, Settings
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
@@ -98,7 +97,7 @@ def run_report(
     items += _failures(result.cases, terminal, rest, looked)
     if not quiet:
         items += _warnings(result)
-    return render([*items, *_packed(summary_parts(result), terminal)], terminal)
+    return render([*items, *packed(summary_parts(result), terminal)], terminal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,21 +244,10 @@ def summary_parts(result: RunResult) -> tuple[str, ...]:
     """Cases, passed, failed, undecided, draws, seconds, seed, α, registry: one line."""
     return (
         *(("interrupted",) if result.interrupted else ()),
-        f"{numbers.plural(len(result.cases), 'case')}: {result.count(Outcome.PASS)} passed, "
-        f"{result.count(Outcome.FAIL)} failed, {result.count(Outcome.UNDECIDED)} undecided",
+        words.counts(result),
         f"{numbers.count(result.draws)} draws",
         numbers.duration(result.seconds),
         f"seed {result.settings.seed}",
         f"α {numbers.exact(result.settings.alpha)}",
         one_line(result.registry),
     )
-
-
-def _packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
-    """The parts on one line, or on as few as the terminal needs: broken between parts."""
-    lines: list[str] = []
-    for part in parts:
-        longer = f"{lines[-1]} · {part}" if lines else part
-        fits = terminal.width is None or cell_len(terminal.spell(longer)) <= terminal.width
-        lines[-1:] = [longer] if fits else [*lines[-1:], part]
-    return [styled(line) for line in lines]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from dropcheck.claims.values import format_value
+from dropcheck.claims import values
 from dropcheck.report import numbers
 from dropcheck.report.statements import compares_estimates, relation
-from dropcheck.results import CaseResult, Outcome, Verdict
+from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
 
@@ -19,13 +19,12 @@ _TAIL_WORDS = ("tail", "moment", "settle", "carry", "infinite variance")
 
 def parameters(case: CaseResult) -> str:
     """The case's parameters: `dk=512, p=0.1`."""
-    return ", ".join(f"{name}={format_value(value)}" for name, value in case.parameters.items())
+    return values.format_parameters(case.parameters)
 
 
 def case_name(case: CaseResult) -> str:
     """A case as test runners write one: `qk-variance[dk=512]`."""
-    values = ",".join(f"{name}={format_value(value)}" for name, value in case.parameters.items())
-    return f"{case.claim}[{values}]" if values else case.claim
+    return values.case_name(case.claim, case.parameters)
 
 
 def claimed(case: CaseResult) -> str:
@@ -185,6 +184,14 @@ def headline(case: CaseResult) -> str:
     said = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
     found = f"{'undecided' if undecided else case.verdict}{expected}"
     return f"{found}: {', '.join(said)}" if said else found
+
+
+def counts(run: RunResult) -> str:
+    """A run's cases by what became of them."""
+    return (
+        f"{numbers.plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed, "
+        f"{run.count(Outcome.FAIL)} failed, {run.count(Outcome.UNDECIDED)} undecided"
+    )
 
 
 def outcome(case: CaseResult) -> str:
