@@ -518,3 +518,12 @@ def test_the_command_audits_a_file(tmp_path: Any, capsys: pytest.CaptureFixture[
 def test_verdicts_are_data() -> None:
     assert Truth.TRUE.wrong is Verdict.REFUTED
     assert Truth.FALSE.wrong is Truth.UNDEFINED.wrong is Verdict.VERIFIED
+
+
+def test_crossing_is_left_out_where_it_is_not_wanted() -> None:
+    (true, _) = built_in("laws", ["crossed-tails"])
+    crossed, plain = (
+        carry_out(Plan((true,), (ALPHA,), 30, crossing=crossing), 1, "test", quiet).rows[0].draws
+        for crossing in (True, False)
+    )
+    assert plain > 2 * crossed

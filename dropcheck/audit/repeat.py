@@ -53,6 +53,7 @@ class Plan:
     repetitions: int
     seed: int = 0
     max_draws: int = MOST_DRAWS
+    crossing: bool = True
 
     def tasks(self) -> Iterator[Task]:
         """Every repetition once, row after row."""
@@ -77,13 +78,13 @@ def cut(program: Program, block: int) -> Program:
     return dataclasses.replace(program, span_draws=draws // blocks * blocks, span_blocks=blocks)
 
 
-def ready(subject: Subject) -> Prepared:
+def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
     """A subject prepared once for all its repetitions.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    prepared = prepare(subject.case, crossing=True)
+    prepared = prepare(subject.case, crossing=crossing)
     block = subject.block
     if block is None:
         return prepared
@@ -135,7 +136,8 @@ class Bench:
 
     def _prepared(self, place: int) -> Prepared:
         if self._held is None or self._held[0] != place:
-            self._held = (place, ready(self._plan.subjects[place]))
+            subject = self._plan.subjects[place]
+            self._held = (place, ready(subject, crossing=self._plan.crossing))
         return self._held[1]
 
 

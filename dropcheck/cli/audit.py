@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dropcheck.cli import completion, values
-from dropcheck.cli.common import Format, NoProgress, Outputs, Reader, Seed
+from dropcheck.cli.common import Format, NoCrossing, NoProgress, Outputs, Reader, Seed
 from dropcheck.cli.execute import selected_cases
 from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, interactive, write_file
@@ -18,7 +19,6 @@ from dropcheck.results import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
     from dropcheck.audit.laws import Subject
-    from dropcheck.claims.registry import Case
 
 SETS = ("laws", "moments")
 REPETITIONS = 1000
@@ -102,6 +102,7 @@ def audit(  # one argument an option: this is the list that `--help` shows
             help="Give up on a trial after so many draws [default: 4e6; for moments 1e6].",
         ),
     ] = None,
+    no_crossing: NoCrossing = False,
     processes: Annotated[
         str | None,
         typer.Option(
@@ -143,25 +144,16 @@ def audit(  # one argument an option: this is the list that `--help` shows
         read.problems.append(Problem("'--file' and '--set' both say which claims"))
     read.finish()
 
-    from dropcheck.audit.laws import built_in
     from dropcheck.audit.repeat import MOST_DRAWS, Plan
-    from dropcheck.audit.run import carry_out, own_subjects
+    from dropcheck.audit.run import carry_out
     from dropcheck.report.audit import audit_json, audit_report
     from dropcheck.report.progress import progress
     from dropcheck.report.terminal import terminal_of
     from dropcheck.simulation.schedule import default_threads
 
     most = most or (MOMENT_DRAWS if moments else MOST_DRAWS)
-    left_out: tuple[str, ...] = ()
-    subjects: tuple[Subject, ...]
-    if file is None:
-        subjects = built_in(kind, claims or ())
-        name = f"the built-in set '{kind}'"
-    else:
-        cases, name = _cases_of(file, claims or ())
-        subjects, left_out = own_subjects(
-            cases, share, sharpness, Settings(seed=seed_used, max_draws=most)
-        )
+    settings = Settings(seed=seed_used, max_draws=most)
+    subjects, left_out, name = _subjects(file, kind, claims or (), share, sharpness, settings)
     usual = MOMENT_REPETITIONS if moments else REPETITIONS
     plan = Plan(
         subjects,
@@ -169,8 +161,10 @@ def audit(  # one argument an option: this is the list that `--help` shows
         FULL_REPETITIONS if full else count or usual,
         seed_used,
         most,
+        crossing=not no_crossing,
     )
     with progress(len(tuple(plan.tasks())), not no_progress and interactive()) as advance:
+        name += ", without crossing" if no_crossing else ""
         found = carry_out(plan, workers or default_threads(), name, advance)
     found = dataclasses.replace(found, left_out=left_out)
     as_json = audit_json(found)
@@ -187,12 +181,25 @@ def audit(  # one argument an option: this is the list that `--help` shows
     raise typer.Exit(ExitCode.FAILED if found.alarms else ExitCode.PASSED)
 
 
-def _cases_of(file: str, patterns: list[str] | tuple[()]) -> tuple[tuple[Case, ...], str]:
+def _subjects(
+    file: str | None,
+    kind: str,
+    patterns: Sequence[str],
+    shift: float | None,
+    resolution: float | None,
+    settings: Settings,
+) -> tuple[tuple[Subject, ...], tuple[str, ...], str]:
+    """What is audited, what has no shifted twins, and the name of it all."""
+    from dropcheck.audit.laws import built_in
+    from dropcheck.audit.run import own_subjects
+
+    if file is None:
+        return built_in(kind, patterns), (), f"the built-in set '{kind}'"
     from dropcheck.claims.reader import load_registry
 
     registry = load_registry(file)
     cases, _ = selected_cases(registry, patterns, (), {})
-    return cases, registry.name
+    return *own_subjects(cases, shift, resolution, settings), registry.name
 
 
 def _alphas(text: str) -> tuple[float, ...]:

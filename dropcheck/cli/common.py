@@ -103,6 +103,13 @@ Outputs = Annotated[
     list[str] | None,
     typer.Option("--output", "-o", metavar="FILE.json", help="Write the report to a file as well."),
 ]
+NoCrossing = Annotated[
+    bool,
+    typer.Option(
+        "--no-crossing",
+        help="Draw anew for every value, also where independent draws could be paired.",
+    ),
+]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show no progress on a terminal.")]
 
 

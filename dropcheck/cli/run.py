@@ -17,6 +17,7 @@ from dropcheck.cli.common import (
     Claims,
     File,
     Memory,
+    NoCrossing,
     NoProgress,
     Reader,
     Resolution,
@@ -59,13 +60,7 @@ def run(  # one argument an option: this is the list that `--help` shows
     ] = None,
     max_memory: Memory = None,
     threads: Threads = None,
-    no_crossing: Annotated[
-        bool,
-        typer.Option(
-            "--no-crossing",
-            help="Draw anew for every value, also where independent draws could be paired.",
-        ),
-    ] = False,
+    no_crossing: NoCrossing = False,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")
     ] = False,
