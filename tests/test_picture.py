@@ -33,9 +33,9 @@ from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError
 from dropcheck.report import bands
 from dropcheck.report.curve_picture import curve_picture
-from dropcheck.report.drawing import wrapped
+from dropcheck.report.drawing import marker, wrapped
 from dropcheck.report.marks import MARKS, standing
-from dropcheck.report.picture import marker, picture
+from dropcheck.report.picture import picture
 from dropcheck.results import Guarantee, Settings, Verdict
 
 SVG = "{http://www.w3.org/2000/svg}"

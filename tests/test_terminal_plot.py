@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from rich.cells import cell_len
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
+from dropcheck.report import curve
 from dropcheck.report.axes import Axis, axis_over
 from dropcheck.report.curve import panels, quantity, require_sweep, unswept
 from dropcheck.report.terminal import Terminal
@@ -67,6 +69,18 @@ def grid(**changes: object) -> tuple[CaseResult, ...]:
 
 def test_the_plot_is_this() -> None:
     assert plot(*swept()) == PLOT
+
+
+def test_a_long_sweep_measures_its_axis_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = []
+
+    def is_geometric(places: Sequence[float]) -> bool:
+        measured.append(len(places))
+        return False
+
+    monkeypatch.setattr(curve, "is_geometric", is_geometric)
+    plot(*(replace(PASSED, parameters={"p": float(value)}) for value in range(50)))
+    assert measured == [50]
 
 
 def test_in_ascii_no_character_is_beyond_it_and_the_shapes_differ() -> None:

@@ -200,18 +200,25 @@ def limits(rows: Iterable[Placed]) -> tuple[float, float]:
     return max(low, -FARTHEST - 0.3), min(high, FARTHEST + 0.3)
 
 
-def ticks(ends: tuple[float, float]) -> list[tuple[float, str]]:
+def ticks(ends: tuple[float, float], most: int | None = None) -> list[tuple[float, str]]:
     """The places of the axis that are labelled, and how.
+
+    Where that were more than `most`, every second power of ten beyond the edges of the band.
 
     >>> ticks((-1.6, 3.2))
     [(-1.0, '-1'), (0.0, '0'), (1.0, '1'), (2.0, '10'), (3.0, '100')]
+    >>> ticks((-1.6, 3.2), most=4)
+    [(-1.0, '-1'), (0.0, '0'), (1.0, '1'), (3.0, '100')]
     """
     low, high = ends
     named = [(0.0, "0")]
     for power in range(int(FARTHEST)):
         label = str(10**power) if power < 4 else f"1e{power}"
         named += [(power + 1.0, label), (-power - 1.0, f"-{label}")]
-    return sorted((place, label) for place, label in named if low <= place <= high)
+    shown = sorted((place, label) for place, label in named if low <= place <= high)
+    if most is None or len(shown) <= most:
+        return shown
+    return [one for one in shown if abs(one[0]) <= 1 or abs(one[0]) % 2 == 1]
 
 
 def within(ends: tuple[float, float], value: float) -> tuple[float, bool]:

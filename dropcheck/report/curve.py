@@ -33,7 +33,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A sweep of one parameter with all others held, or determined by it."""
+    """A sweep of one parameter with all others held, or determined by it.
+
+    `across` is the axis of what was swept; `up` is that of the quantity, with room for all
+    estimates, intervals and claimed values.
+    """
 
     claim: str
     statement: str
@@ -42,6 +46,8 @@ class Panel:
     held: str  # the values of the others: "x=2, law=normal(0, 1)"
     numeric: bool
     points: tuple[Point, ...]
+    across: Axis
+    up: Axis
 
     @property
     def heading(self) -> str:
@@ -49,27 +55,6 @@ class Panel:
         held = f", at {self.held}" if self.held else ""
         along = f" and {self.along} with it" if self.along else ""
         return f"{quantity(self.statement)} against {self.parameter}{along}{held}"
-
-    @property
-    def across(self) -> Axis:
-        """The axis of the swept parameter; of laws, and of numbers amid laws, their order."""
-        places = [point.place for point in self.points]
-        if not self.numeric:
-            return Axis(0.5, max(places) + 0.5)
-        low, high = min(places), max(places)
-        if is_geometric(places):
-            return Axis(low, high, logarithmic=True)
-        return Axis(low, high) if high > low else Axis(low - 1, high + 1)
-
-    @property
-    def up(self) -> Axis:
-        """The axis of the quantity: all estimates, intervals and claimed values are on it."""
-        values: list[float] = []
-        for point in self.points:
-            case = point.case
-            known = (case.estimate, *(case.interval or ()), *(words.region(case) or ()))
-            values += [value for value in known if value is not None]
-        return axis_over(values) or Axis(-1, 1)
 
     def claimed(self) -> list[list[tuple[float, float]]]:
         """The curves that bound what is claimed: one, or two of a range."""
@@ -157,7 +142,27 @@ def _panel(
         format_parameters(held),
         numeric,
         tuple(points),
+        _axis_across([point.place for point in points], numeric=numeric),
+        _axis_up(point.case for point in points),
     )
+
+
+def _axis_across(places: Sequence[float], *, numeric: bool) -> Axis:
+    """The axis of the swept parameter; of laws, and of numbers amid laws, their order."""
+    if not numeric:
+        return Axis(0.5, max(places) + 0.5)
+    low, high = min(places), max(places)
+    if is_geometric(places):
+        return Axis(low, high, logarithmic=True)
+    return Axis(low, high) if high > low else Axis(low - 1, high + 1)
+
+
+def _axis_up(cases: Iterable[CaseResult]) -> Axis:
+    values: list[float] = []
+    for case in cases:
+        known = (case.estimate, *(case.interval or ()), *(words.region(case) or ()))
+        values += [value for value in known if value is not None]
+    return axis_over(values) or Axis(-1, 1)
 
 
 def _place(value: Value, order: Mapping[Value, float], *, numeric: bool) -> float:

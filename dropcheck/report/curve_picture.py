@@ -6,28 +6,34 @@ a hundredth of the claimed value is not to be seen on the curve itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import bands, words
+from dropcheck.report.axes import Axis
 from dropcheck.report.bands import Placed, placed
-from dropcheck.report.curve import Panel, claimed_word, panels
+from dropcheck.report.curve import Panel, Point, claimed_word, panels
 from dropcheck.report.drawing import (
+    ADVANCE,
     ALLOWED,
     BAND,
+    EDGE,
     FAINT,
     INK,
+    LINE,
+    PLOT,
     Kind,
     as_bytes,
     drawing,
+    marker,
     new_figure,
     wrapped,
 )
 from dropcheck.report.marks import MARKS
 from dropcheck.report.numbers import plural
-from dropcheck.report.picture import ADVANCE, marker
 from dropcheck.results import RunResult, Verdict
 
 if TYPE_CHECKING:
@@ -36,10 +42,8 @@ if TYPE_CHECKING:
 
 # inches
 CURVE, STRIP = 2.6, 0.9  # how high each is
-PLOT = 5.2  # how wide
-EDGE = 0.15
 BETWEEN = 0.42  # of the curve and the strip: what the strip shows stands there
-LINE = 0.17
+STRIP_TICKS = 6  # labels that the strip has room for
 LETTERS = 72  # of a line above a panel
 SEVERAL = 3  # panels one below the other; more stand in two columns
 FEW_VALUES = 8  # on a logarithmic axis each is labelled; more would not have room
@@ -114,7 +118,7 @@ def _sheet(panel: Panel, run: RunResult, registry: Registry) -> _Sheet:
     near = [placed(point.case, claim, run.settings) for point in panel.points]
     labels = _labels_across(panel)
     upright = not panel.numeric and len(labels) > FEW_LAWS
-    texts = [text for _, text in [*panel.up.ticks(6), *_strip_ticks(near)]]
+    ticks = [*panel.up.ticks(6), *bands.ticks(bands.limits(near), STRIP_TICKS)]
     lines = max(text.count("\n") + 1 for _, text in labels)
     longest = max(len(line) for _, text in labels for line in text.split("\n"))
     below = ADVANCE * longest if upright else LINE * lines
@@ -125,7 +129,7 @@ def _sheet(panel: Panel, run: RunResult, registry: Registry) -> _Sheet:
         [*wrapped(panel.claim, LETTERS), *wrapped(panel.heading, LETTERS)],
         labels,
         upright,
-        2 * EDGE + ADVANCE * max(map(len, texts)),
+        2 * EDGE + ADVANCE * max(len(text) for _, text in ticks),
         below + 0.2 + LINE * len(name) + EDGE,
     )
 
@@ -176,17 +180,7 @@ def _draw_curve(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(up.low, up.high)
     axes.set_yticks([value for value, _ in up.ticks(6)], [text for _, text in up.ticks(6)])
     axes.set_yticks([], minor=True)
-    known = [(point, words.region(point.case)) for point in panel.points]
-    spans = [(point.place, span) for point, span in known if span is not None]
-    if any(low < high for _, (low, high) in spans):
-        axes.fill_between(
-            [place for place, _ in spans],
-            [max(low, up.low) for _, (low, _) in spans],
-            [min(high, up.high) for _, (_, high) in spans],
-            color=BAND,
-            linewidth=0,
-            label="allowed",
-        )
+    _draw_allowed(axes, panel)
     for index, curve in enumerate(panel.claimed()):
         axes.plot(
             [x for x, _ in curve],
@@ -198,24 +192,44 @@ def _draw_curve(axes: Axes, panel: Panel) -> None:
         )
     for verdict in Verdict:
         points = [point for point in panel.points if point.case.verdict is verdict]
-        shown = [point for point in points if point.case.estimate is not None]
-        colour = MARKS[verdict].colour
-        for point in points:
-            if point.case.interval is not None:
-                low, high = point.case.interval
-                ends = [up.low if low is None else low, up.high if high is None else high]
-                axes.plot([point.place] * 2, ends, color=colour, linewidth=1.6)
         if points:
-            places = [point.place for point in shown]
-            estimates = [point.case.estimate or 0.0 for point in shown]
-            axes.plot(places, estimates, label=str(verdict), zorder=3, **marker(verdict))
+            _draw_found(axes, points, verdict, panel.up)
+
+
+def _draw_allowed(axes: Axes, panel: Panel) -> None:
+    """The area that inequalities and ranges allow."""
+    up = panel.up
+    known = [(point, words.region(point.case)) for point in panel.points]
+    spans = [(point.place, span) for point, span in known if span is not None]
+    if any(low < high for _, (low, high) in spans):
+        axes.fill_between(
+            [place for place, _ in spans],
+            [max(low, up.low) for _, (low, _) in spans],
+            [min(high, up.high) for _, (_, high) in spans],
+            color=BAND,
+            linewidth=0,
+            label="allowed",
+        )
+
+
+def _draw_found(axes: Axes, points: Sequence[Point], verdict: Verdict, up: Axis) -> None:
+    """The intervals of one verdict's cases, and their estimates."""
+    for point in points:
+        if point.case.interval is not None:
+            low, high = point.case.interval
+            ends = [up.low if low is None else low, up.high if high is None else high]
+            axes.plot([point.place] * 2, ends, color=MARKS[verdict].colour, linewidth=1.6)
+    shown = [point for point in points if point.case.estimate is not None]
+    places = [point.place for point in shown]
+    estimates = [point.case.estimate or 0.0 for point in shown]
+    axes.plot(places, estimates, label=str(verdict), zorder=3, **marker(verdict))
 
 
 def _draw_strip(axes: Axes, panel: Panel, near: list[Placed]) -> None:
     """How far each estimate is from the claim, in units of the resolution."""
     ends = bands.limits(near)
     axes.set_ylim(*ends)
-    marks = _strip_ticks(near)
+    marks = bands.ticks(ends, STRIP_TICKS)
     axes.set_yticks([place for place, _ in marks], [label for _, label in marks], fontsize=8)
     axes.set_title(
         "distance from the claim, in units of the resolution", fontsize=8, loc="left", pad=4
@@ -233,14 +247,6 @@ def _draw_strip(axes: Axes, panel: Panel, near: list[Placed]) -> None:
             axes.plot([point.place] * 2, [low, high], color=colour, linewidth=1.6)
         if one.estimate is not None and ends[0] <= one.estimate <= ends[1]:
             axes.plot([point.place], [one.estimate], zorder=3, **marker(point.case.verdict))
-
-
-def _strip_ticks(near: list[Placed]) -> list[tuple[float, str]]:
-    """The labels of the strip, which is low: every second power of ten where there are many."""
-    marks = bands.ticks(bands.limits(near))
-    if len(marks) <= 6:
-        return marks
-    return [one for one in marks if abs(one[0]) <= 1 or abs(one[0]) % 2 == 1]
 
 
 def _labels_across(panel: Panel) -> list[tuple[float, str]]:

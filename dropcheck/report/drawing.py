@@ -15,7 +15,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.report.marks import MARKS
 from dropcheck.report.terminal import one_line
+from dropcheck.results import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +26,12 @@ Kind = Literal["svg", "png"]
 
 DPI = 144  # sharp on the screens of today, and still small
 MOST_PIXELS = 2**16 - 1  # of a PNG on either side: what the renderer takes
+
+# inches
+PLOT = 5.2  # how wide the axes are
+LINE = 0.17
+EDGE = 0.15
+ADVANCE = 0.0755  # of a letter: 0.602 of 9 points, DejaVu Sans Mono's, and most others' too
 
 INK = "#1a1a1a"
 FAINT = "#b8b8b8"
@@ -117,3 +125,17 @@ def wrapped(text: str, longest: int) -> list[str]:
     ['a-long-name', 'p=0.1']
     """
     return textwrap.wrap(one_line(text), longest, break_on_hyphens=False) or [""]
+
+
+def marker(verdict: Verdict) -> dict[str, Any]:
+    """A verdict's mark as matplotlib's words for it."""
+    mark = MARKS[verdict]
+    hollow = verdict is Verdict.INCONCLUSIVE
+    return {
+        "marker": mark.shape,
+        "markersize": 6.5 if verdict is Verdict.REFUTED else 5.5,
+        "linestyle": "none",
+        "markeredgecolor": mark.colour if hollow else "white",
+        "markeredgewidth": 1.3 if hollow else 0.6,
+        "markerfacecolor": "white" if hollow else mark.colour,
+    }

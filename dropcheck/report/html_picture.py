@@ -60,12 +60,9 @@ def description(row: Placed) -> str:
 
 def axis_picture(ends: Ends) -> Markup:
     """The axis that all pictures of a page share."""
-    marks = bands.ticks(ends)
-    if len(marks) > MOST_TICKS:  # every second power of ten, and the two edges of the band
-        marks = [one for one in marks if abs(one[0]) <= 1 or abs(one[0]) % 2 == 1]
     labels = [
         element("text", label, x=_share(place, ends), y=12, text_anchor="middle")
-        for place, label in marks
+        for place, label in bands.ticks(ends, MOST_TICKS)
     ]
     return element(
         "svg",

@@ -11,14 +11,19 @@ from dropcheck.claims.registry import Registry
 from dropcheck.report import bands, words
 from dropcheck.report.bands import Placed
 from dropcheck.report.drawing import (
+    ADVANCE,
     ALARM,
     ALLOWED,
     BAND,
+    EDGE,
     FAINT,
     INK,
+    LINE,
+    PLOT,
     Kind,
     as_bytes,
     drawing,
+    marker,
     new_figure,
     wrapped,
 )
@@ -31,12 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # inches
-LINE = 0.17
 ROW = 0.24  # of a label of one line
 GAP = 0.08  # between claims
-PLOT = 5.2
-EDGE = 0.15
-ADVANCE = 0.0755  # of a letter: 0.602 of 9 points, DejaVu Sans Mono's, and most others' too
 LABEL = 64  # letters of a label's line; what is longer goes on below
 
 AXIS = "distance from the claim; ±1: edge of the band in which it is verified; logarithmic beyond"
@@ -168,20 +169,6 @@ def _intervals(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> N
                 axes.plot([x], [y], marker=shape, ms=5.5, color=colour, zorder=2)
         if placed.estimate is not None and ends[0] <= placed.estimate <= ends[1]:
             axes.plot([placed.estimate], [y], zorder=3, **marker(placed.case.verdict))
-
-
-def marker(verdict: Verdict) -> dict[str, Any]:
-    """A verdict's mark as matplotlib's words for it."""
-    mark = MARKS[verdict]
-    hollow = verdict is Verdict.INCONCLUSIVE
-    return {
-        "marker": mark.shape,
-        "markersize": 6.5 if verdict is Verdict.REFUTED else 5.5,
-        "linestyle": "none",
-        "markeredgecolor": mark.colour if hollow else "white",
-        "markeredgewidth": 1.3 if hollow else 0.6,
-        "markerfacecolor": "white" if hollow else mark.colour,
-    }
 
 
 def _labels(axes: Axes, rows: Sequence[_Row]) -> None:

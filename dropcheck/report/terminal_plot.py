@@ -15,7 +15,6 @@ from rich.text import Text
 
 from dropcheck.claims.registry import Registry
 from dropcheck.report import bands
-from dropcheck.report.axes import Axis
 from dropcheck.report.bands import placed
 from dropcheck.report.canvas import CURVE, Canvas
 from dropcheck.report.curve import Panel, Point, claimed_word, panels, unswept
@@ -56,47 +55,71 @@ def terminal_plot(run: RunResult, registry: Registry, terminal: Terminal) -> str
 def _panel(
     panel: Panel, registry: Registry, settings: Settings, terminal: Terminal
 ) -> list[RenderableType]:
-    width = min(max(terminal.width or USUAL_WIDTH, NARROWEST), WIDEST)
-    up = panel.up
-    labels = [(up.at(value), text) for value, text in up.ticks(5)]
+    """A curve, the distances below it where they are needed, and what both mean."""
+    labels = [(panel.up.at(value), text) for value, text in panel.up.ticks(5)]
     near = _distances(panel, registry, settings)
     ends = bands.limits(near) if near else (0.0, 1.0)
-    span = ends[1] - ends[0]
-    strip_labels = [((place - ends[0]) / span, text) for place, text in bands.ticks(ends)]
+    strip_labels = [(_share(place, ends), text) for place, text in bands.ticks(ends)]
     strip_labels = _spaced(strip_labels, STRIP)
     margin = max(len(text) for _, text in (*labels, *strip_labels))
-    canvas = Canvas(width - margin - 2, HEIGHT, terminal.ascii)
-    for curve in panel.claimed():
-        canvas.line([(_across(panel, canvas, x), up.at(y)) for x, y in curve])
-    for point in _worst_last(panel.points):
-        low, high = point.case.interval or (None, None)
-        ends_at = (
-            -math.inf if low is None else up.at(low),
-            math.inf if high is None else up.at(high),
-        )
-        estimate = None if point.case.estimate is None else up.at(point.case.estimate)
-        _draw(canvas, panel, point, estimate, None if point.case.interval is None else ends_at)
+    canvas = Canvas(_width(terminal) - margin - 2, HEIGHT, terminal.ascii)
+    _draw_curve(canvas, panel)
     items: list[RenderableType] = [
         styled(one_line(panel.claim), "bold"),
         styled(one_line(panel.heading)),
         *_framed(canvas, labels, margin),
     ]
-    if near and not _is_seen(panel, up):
+    if near and not _is_seen(panel):
         strip = Canvas(canvas.width, STRIP, terminal.ascii)
-        for edge in (-1.0, 0.0, 1.0):
-            strip.line([(0.0, (edge - ends[0]) / span), (1.0, (edge - ends[0]) / span)])
-        by_case = {id(one.case): one for one in near}
-        for point in _worst_last(panel.points):
-            one = by_case[id(point.case)]
-            at = None if one.estimate is None else (one.estimate - ends[0]) / span
-            reach = one.interval and tuple((end - ends[0]) / span for end in one.interval)
-            _draw(strip, panel, point, at, (reach[0], reach[1]) if reach else None)
+        _draw_strip(strip, panel, near, ends)
         items += [
             styled("distance from the claim, in units of the resolution:"),
             *_framed(strip, strip_labels, margin),
         ]
     items += _feet(panel, canvas, margin, terminal)
     return [*items, _legend(panel, terminal)]
+
+
+def _width(terminal: Terminal) -> int:
+    return min(max(terminal.width or USUAL_WIDTH, NARROWEST), WIDEST)
+
+
+def _share(place: float, ends: tuple[float, float]) -> float:
+    """The share of the strip's height at which a distance stands."""
+    low, high = ends
+    return (place - low) / (high - low)
+
+
+def _draw_curve(canvas: Canvas, panel: Panel) -> None:
+    up = panel.up
+    for curve in panel.claimed():
+        canvas.line([(_across(panel, canvas, x), up.at(y)) for x, y in curve])
+    for point in _worst_last(panel.points):
+        estimate, interval = point.case.estimate, None
+        if point.case.interval is not None:
+            low, high = point.case.interval
+            interval = (
+                -math.inf if low is None else up.at(low),
+                math.inf if high is None else up.at(high),
+            )
+        _draw(canvas, panel, point, None if estimate is None else up.at(estimate), interval)
+
+
+def _draw_strip(
+    strip: Canvas, panel: Panel, near: Iterable[bands.Placed], ends: tuple[float, float]
+) -> None:
+    """How far each estimate is from the claim, between lines at the claim and at its band."""
+    for edge in (-1.0, 0.0, 1.0):
+        strip.line([(0.0, _share(edge, ends)), (1.0, _share(edge, ends))])
+    by_case = {id(one.case): one for one in near}
+    for point in _worst_last(panel.points):
+        one = by_case[id(point.case)]
+        estimate = None if one.estimate is None else _share(one.estimate, ends)
+        interval = None
+        if one.interval is not None:
+            low, high = one.interval
+            interval = (_share(low, ends), _share(high, ends))
+        _draw(strip, panel, point, estimate, interval)
 
 
 def _across(panel: Panel, canvas: Canvas, place: float) -> float:
@@ -116,10 +139,10 @@ def _distances(panel: Panel, registry: Registry, settings: Settings) -> list[ban
     return found if any(one.interval is not None for one in found) else []
 
 
-def _is_seen(panel: Panel, up: Axis) -> bool:
+def _is_seen(panel: Panel) -> bool:
     """Whether the intervals can be told from their estimates on the curve itself."""
     shares = sorted(
-        up.at(high) - up.at(low)
+        panel.up.at(high) - panel.up.at(low)
         for point in panel.points
         if point.case.interval is not None
         for low, high in [point.case.interval]
@@ -225,7 +248,7 @@ def _legend(panel: Panel, terminal: Terminal) -> Text:
             shape = mark.ascii if terminal.ascii else mark.character
             parts.append((shape, STYLES[verdict], str(verdict)))
     parts.append(("|" if terminal.ascii else "│", "", "interval"))
-    width = min(max(terminal.width or USUAL_WIDTH, NARROWEST), WIDEST)
+    width = _width(terminal)
     text, used = Text(overflow="fold"), 0
     for shape, style, word in parts:
         length = cell_len(shape) + 1 + cell_len(terminal.spell(word))
