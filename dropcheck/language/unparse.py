@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import IntEnum
 
 from dropcheck.language.syntax import (
     Array,
@@ -24,16 +25,30 @@ from dropcheck.language.syntax import (
     Transpose,
 )
 
-# How tightly each form binds, as in Python's grammar: the loosest first.
-_CONDITIONAL, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(10)
+
+class Level(IntEnum):
+    """How tightly each form binds, as in Python's grammar: the loosest first."""
+
+    CONDITIONAL = 0
+    OR = 1
+    AND = 2
+    NOT = 3
+    COMPARE = 4
+    SUM = 5
+    PRODUCT = 6
+    SIGN = 7
+    POWER = 8
+    ATOM = 9
+
+
 _BINARY = {
-    "+": _SUM,
-    "-": _SUM,
-    "*": _PRODUCT,
-    "/": _PRODUCT,
-    "//": _PRODUCT,
-    "%": _PRODUCT,
-    "@": _PRODUCT,
+    "+": Level.SUM,
+    "-": Level.SUM,
+    "*": Level.PRODUCT,
+    "/": Level.PRODUCT,
+    "//": Level.PRODUCT,
+    "%": Level.PRODUCT,
+    "@": Level.PRODUCT,
 }
 # Floats up to here are written as whole numbers where they are whole: each has its own text.
 _LARGEST_WHOLE = 1e16
@@ -74,49 +89,49 @@ def _within(node: Node, least: int) -> str:
 def _written(node: Node) -> tuple[str, int]:
     match node:
         case Number(value=value):
-            return number_text(value), _SIGN if math.copysign(1.0, value) < 0 else _ATOM
+            return number_text(value), Level.SIGN if math.copysign(1.0, value) < 0 else Level.ATOM
         case Name(name=name):
-            return name, _ATOM
+            return name, Level.ATOM
         case Call(name=name, arguments=arguments, keywords=keywords):
             parts = [unparse(argument) for argument in arguments]
             parts += [f"{keyword}={unparse(value)}" for keyword, value in keywords]
-            return f"{name}({', '.join(parts)})", _ATOM
+            return f"{name}({', '.join(parts)})", Level.ATOM
         case Negative(operand=operand):
-            return f"-{_within(operand, _SIGN)}", _SIGN
+            return f"-{_within(operand, Level.SIGN)}", Level.SIGN
         case Binary(operator="**", left=left, right=right):
             # a power binds tighter than a sign on its left, looser than one on its right
-            return f"{_within(left, _ATOM)}**{_within(right, _SIGN)}", _POWER
+            return f"{_within(left, Level.ATOM)}**{_within(right, Level.SIGN)}", Level.POWER
         case Binary(operator=operator, left=left, right=right):
             level = _BINARY[operator]
             return f"{_within(left, level)} {operator} {_within(right, level + 1)}", level
         case Compare(operators=operators, operands=operands):
-            return _chain(operators, operands), _COMPARE
+            return _chain(operators, operands), Level.COMPARE
         case Logic(operator=operator, operands=operands):
-            level = _AND if operator == "and" else _OR
+            level = Level.AND if operator == "and" else Level.OR
             parts = [_within(operand, level + 1) for operand in operands]
             return f" {operator} ".join(parts), level
         case Not(operand=operand):
-            return f"not {_within(operand, _NOT)}", _NOT
+            return f"not {_within(operand, Level.NOT)}", Level.NOT
         case Conditional(condition=condition, then=then, otherwise=otherwise):
-            first, asked = _within(then, _OR), _within(condition, _OR)
-            return f"{first} if {asked} else {unparse(otherwise)}", _CONDITIONAL
+            first, asked = _within(then, Level.OR), _within(condition, Level.OR)
+            return f"{first} if {asked} else {unparse(otherwise)}", Level.CONDITIONAL
         case Array(items=items):
-            return f"[{', '.join(unparse(item) for item in items)}]", _ATOM
+            return f"[{', '.join(unparse(item) for item in items)}]", Level.ATOM
         case Subscript(base=base, index=index):
-            return f"{_base(base)}[{', '.join(_index(entry) for entry in index)}]", _ATOM
+            return f"{_base(base)}[{', '.join(_index(entry) for entry in index)}]", Level.ATOM
         case Transpose(base=base):
-            return f"{_base(base)}.T", _ATOM
+            return f"{_base(base)}.T", Level.ATOM
         case _:
             raise TypeError(f"no expression: {node!r}")
 
 
 def _base(node: Node) -> str:
     # `2.T` would be read as the number `2.` and a name
-    return f"({unparse(node)})" if isinstance(node, Number) else _within(node, _ATOM)
+    return f"({unparse(node)})" if isinstance(node, Number) else _within(node, Level.ATOM)
 
 
 def _chain(operators: Sequence[str], operands: Sequence[Node]) -> str:
-    first, *rest = (_within(operand, _SUM) for operand in operands)
+    first, *rest = (_within(operand, Level.SUM) for operand in operands)
     links = (f" {operator} {text}" for operator, text in zip(operators, rest, strict=True))
     return first + "".join(links)
 

@@ -10,29 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from dropcheck.claims.registry import Claim
+from dropcheck.language import syntax
 from dropcheck.language.parser import parse_model, parse_statement
-from dropcheck.language.syntax import (
-    Array,
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Logic,
-    ModelLine,
-    Name,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Slice,
-    Statement,
-    Subscript,
-    Transpose,
-)
-from dropcheck.language.unparse import number_text
-
-# how tightly each form binds, the loosest first
-_CONDITIONAL, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(10)
+from dropcheck.language.unparse import Level, number_text
 
 _RELATIONS = {
     "==": "=",
@@ -79,30 +59,31 @@ def claim_latex(claim: Claim) -> str:
     return statement_latex(parse_statement(claim.statement), vectors(model))
 
 
-def vectors(model: Iterable[ModelLine]) -> frozenset[str]:
+def vectors(model: Iterable[syntax.ModelLine]) -> frozenset[str]:
     """The names that plainly have one axis: a product with one of them on its left is inner."""
     return frozenset(name.name for line in model if _is_vector(line) for name in line.names)
 
 
-def _is_vector(line: ModelLine) -> bool:
+def _is_vector(line: syntax.ModelLine) -> bool:
     match line.right:
-        case Subscript(index=index):
+        case syntax.Subscript(index=index):
             return line.drawn and len(index) == 1
-        case Array(items=items):
-            return not any(isinstance(item, Array) for item in items)
-        case Call(name=name):
+        case syntax.Array(items=items):
+            return not any(isinstance(item, syntax.Array) for item in items)
+        case syntax.Call(name=name):
             return name in ("arange", "linspace")
         case _:
             return False
 
 
-def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
+def statement_latex(statement: syntax.Statement, vectors: Collection[str] = ()) -> str:
     r"""A statement as LaTeX; a product of two of the `vectors` is written as an inner one.
 
-    >>> from dropcheck.claims.registry import SourceText
-    >>> from dropcheck.language.parser import parse_statement
-    >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
-    '\\operatorname{Var}(q^{\\top} k) = n^{2}'
+        >>> from dropcheck.claims.registry import SourceText
+        >>> from dropcheck.language import syntax
+    from dropcheck.language.parser import parse_statement
+        >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
+        '\\operatorname{Var}(q^{\\top} k) = n^{2}'
     """
     return _Writer(vectors).chain(statement.operators, statement.operands)
 
@@ -113,105 +94,106 @@ class _Writer:
     def __init__(self, vectors: Collection[str]) -> None:
         self.vectors = vectors
 
-    def text(self, node: Node) -> str:
+    def text(self, node: syntax.Node) -> str:
         return self.written(node)[0]
 
-    def within(self, node: Node, least: int) -> str:
+    def within(self, node: syntax.Node, least: int) -> str:
         """The node where only forms that bind at least so tightly can stand."""
         text, level = self.written(node)
         return text if level >= least else _bracketed(text)
 
-    def chain(self, operators: Sequence[str], operands: Sequence[Node]) -> str:
-        first, *rest = (self.within(operand, _SUM) for operand in operands)
+    def chain(self, operators: Sequence[str], operands: Sequence[syntax.Node]) -> str:
+        first, *rest = (self.within(operand, Level.SUM) for operand in operands)
         links = zip(operators, rest, strict=True)
         return first + "".join(f" {_RELATIONS[operator]} {text}" for operator, text in links)
 
-    def written(self, node: Node) -> tuple[str, int]:
+    def written(self, node: syntax.Node) -> tuple[str, int]:
         match node:
-            case Number(value=value):
+            case syntax.Number(value=value):
                 return _number(value)
-            case Name(name=name):
-                return _name(name), _ATOM
-            case Call():
+            case syntax.Name(name=name):
+                return _name(name), Level.ATOM
+            case syntax.Call():
                 return self.call(node)
-            case Negative(operand=operand):
-                return f"-{self.within(operand, _SIGN)}", _SIGN
-            case Binary():
+            case syntax.Negative(operand=operand):
+                return f"-{self.within(operand, Level.SIGN)}", Level.SIGN
+            case syntax.Binary():
                 return self.binary(node)
-            case Compare(operators=operators, operands=operands):
-                return self.chain(operators, operands), _COMPARE
-            case Logic(operator=operator, operands=operands):
-                level, sign = (_AND, r"\land") if operator == "and" else (_OR, r"\lor")
+            case syntax.Compare(operators=operators, operands=operands):
+                return self.chain(operators, operands), Level.COMPARE
+            case syntax.Logic(operator=operator, operands=operands):
+                level, sign = (Level.AND, r"\land") if operator == "and" else (Level.OR, r"\lor")
                 parts = [self.within(operand, level + 1) for operand in operands]
                 return f" {sign} ".join(parts), level
-            case Not(operand=operand):
-                return rf"\lnot {self.within(operand, _SUM)}", _NOT
-            case Conditional(condition=condition, then=then, otherwise=otherwise):
-                first, asked = self.within(then, _OR), self.within(condition, _OR)
+            case syntax.Not(operand=operand):
+                return rf"\lnot {self.within(operand, Level.SUM)}", Level.NOT
+            case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
+                first, asked = self.within(then, Level.OR), self.within(condition, Level.OR)
                 other = self.text(otherwise)
-                return rf"{first} \text{{ if }} {asked} \text{{ else }} {other}", _CONDITIONAL
-            case Array(items=items):
-                return rf"\lbrack {self.listed(items)} \rbrack", _ATOM
-            case Subscript(base=base, index=index):
-                return f"{self.base(base)}_{{{self.listed(index)}}}", _ATOM
-            case Slice(start=start, stop=stop, step=step):
+                return rf"{first} \text{{ if }} {asked} \text{{ else }} {other}", Level.CONDITIONAL
+            case syntax.Array(items=items):
+                return rf"\lbrack {self.listed(items)} \rbrack", Level.ATOM
+            case syntax.Subscript(base=base, index=index):
+                return f"{self.base(base)}_{{{self.listed(index)}}}", Level.ATOM
+            case syntax.Slice(start=start, stop=stop, step=step):
                 ends = ["" if end is None else self.text(end) for end in (start, stop)]
-                return ":".join([*ends, *([self.text(step)] if step else [])]), _ATOM
-            case Transpose(base=base):
-                return rf"{self.base(base)}^{{\top}}", _POWER
+                return ":".join([*ends, *([self.text(step)] if step else [])]), Level.ATOM
+            case syntax.Transpose(base=base):
+                return rf"{self.base(base)}^{{\top}}", Level.POWER
             case _:
                 raise TypeError(f"no expression: {node!r}")
 
-    def base(self, node: Node) -> str:
+    def base(self, node: syntax.Node) -> str:
         """What an index or a power is set on; one that bears such already is held together."""
-        text = self.within(node, _ATOM)
+        text = self.within(node, Level.ATOM)
         bears = ("_" in text or "^" in text) and not text.endswith(")")
         return f"{{{text}}}" if bears else text
 
-    def listed(self, nodes: Iterable[Node]) -> str:
+    def listed(self, nodes: Iterable[syntax.Node]) -> str:
         return ", ".join(self.text(node) for node in nodes)
 
-    def binary(self, node: Binary) -> tuple[str, int]:
+    def binary(self, node: syntax.Binary) -> tuple[str, int]:
         left, right = node.left, node.right
         match node.operator:
             case "**":
-                return f"{self.base(left)}^{{{self.text(right)}}}", _POWER
+                return f"{self.base(left)}^{{{self.text(right)}}}", Level.POWER
             case "/":
-                return rf"\frac{{{self.text(left)}}}{{{self.text(right)}}}", _SIGN
+                return rf"\frac{{{self.text(left)}}}{{{self.text(right)}}}", Level.SIGN
             case "//":
                 inner = rf"\frac{{{self.text(left)}}}{{{self.text(right)}}}"
-                return rf"\left\lfloor {inner} \right\rfloor", _ATOM
+                return rf"\left\lfloor {inner} \right\rfloor", Level.ATOM
             case "@":
-                return self.product(left, right), _PRODUCT
+                return self.product(left, right), Level.PRODUCT
             case "*":
-                first, second = self.within(left, _PRODUCT), self.within(right, _SIGN)
-                plain = isinstance(left, Number) and second[:1].isalpha()
-                plain |= isinstance(left, Number) and second.startswith("\\")
+                first, second = self.within(left, Level.PRODUCT), self.within(right, Level.SIGN)
+                plain = isinstance(left, syntax.Number) and second[:1].isalpha()
+                plain |= isinstance(left, syntax.Number) and second.startswith("\\")
                 # a number before a letter needs no sign: 2 x
-                return f"{first} {second}" if plain else rf"{first} \cdot {second}", _PRODUCT
+                return f"{first} {second}" if plain else rf"{first} \cdot {second}", Level.PRODUCT
             case "%":
-                return rf"{self.within(left, _PRODUCT)} \bmod {self.within(right, _SIGN)}", _PRODUCT
+                first, second = self.within(left, Level.PRODUCT), self.within(right, Level.SIGN)
+                return rf"{first} \bmod {second}", Level.PRODUCT
             case operator:
-                first, second = self.within(left, _SUM), self.within(right, _PRODUCT)
-                return f"{first} {operator} {second}", _SUM
+                first, second = self.within(left, Level.SUM), self.within(right, Level.PRODUCT)
+                return f"{first} {operator} {second}", Level.SUM
 
-    def product(self, left: Node, right: Node) -> str:
+    def product(self, left: syntax.Node, right: syntax.Node) -> str:
         """A matrix product; a vector on its left is a row."""
-        first, second = self.within(left, _PRODUCT), self.within(right, _SIGN)
-        if isinstance(left, Name) and left.name in self.vectors:
+        first, second = self.within(left, Level.PRODUCT), self.within(right, Level.SIGN)
+        if isinstance(left, syntax.Name) and left.name in self.vectors:
             return rf"{self.base(left)}^{{\top}} {second}"
         return rf"{first} \thinspace {second}"
 
-    def call(self, node: Call) -> tuple[str, int]:
+    def call(self, node: syntax.Call) -> tuple[str, int]:
         name, arguments = node.name, node.arguments
         if len(arguments) == 1 and not node.keywords and name in _AROUND:
             opening, closing = _AROUND[name]
-            return f"{opening}{self.text(arguments[0])}{closing}", _ATOM
+            return f"{opening}{self.text(arguments[0])}{closing}", Level.ATOM
         if name == "factorial" and len(arguments) == 1:
-            return f"{self.within(arguments[0], _ATOM)}!", _POWER
+            return f"{self.within(arguments[0], Level.ATOM)}!", Level.POWER
         if name == "comb" and len(arguments) == 2:
             first, second = map(self.text, arguments)
-            return rf"\binom{{{first}}}{{{second}}}", _ATOM
+            return rf"\binom{{{first}}}{{{second}}}", Level.ATOM
         inner = [self.text(argument) for argument in arguments]
         given = ""
         for keyword, value in node.keywords:
@@ -219,7 +201,7 @@ class _Writer:
                 given = rf" \mid {self.text(value)}"
             else:
                 inner.append(f"{_name(keyword)} = {self.text(value)}")
-        return f"{_function(name)}{_bracketed(', '.join(inner) + given)}", _ATOM
+        return f"{_function(name)}{_bracketed(', '.join(inner) + given)}", Level.ATOM
 
 
 def _bracketed(text: str) -> str:
@@ -228,7 +210,7 @@ def _bracketed(text: str) -> str:
 
 def _number(value: float) -> tuple[str, int]:
     text = number_text(value)
-    sign = _SIGN if text.startswith("-") else _ATOM
+    sign = Level.SIGN if text.startswith("-") else Level.ATOM
     if "inf" in text:
         return text.replace("inf", r"\infty"), sign
     mantissa, separator, exponent = text.partition("e")
@@ -236,8 +218,8 @@ def _number(value: float) -> tuple[str, int]:
         return text, sign
     power = f"10^{{{int(exponent)}}}"
     if mantissa in ("1", "-1"):
-        return mantissa.replace("1", power), min(sign, _POWER)
-    return rf"{mantissa} \times {power}", _PRODUCT
+        return mantissa.replace("1", power), min(sign, Level.POWER)
+    return rf"{mantissa} \times {power}", Level.PRODUCT
 
 
 def _name(name: str) -> str:
