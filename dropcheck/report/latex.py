@@ -79,11 +79,10 @@ def _is_vector(line: syntax.ModelLine) -> bool:
 def statement_latex(statement: syntax.Statement, vectors: Collection[str] = ()) -> str:
     r"""A statement as LaTeX; a product of two of the `vectors` is written as an inner one.
 
-        >>> from dropcheck.claims.registry import SourceText
-        >>> from dropcheck.language import syntax
-    from dropcheck.language.parser import parse_statement
-        >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
-        '\\operatorname{Var}(q^{\\top} k) = n^{2}'
+    >>> from dropcheck.claims.registry import SourceText
+    >>> from dropcheck.language.parser import parse_statement
+    >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
+    '\\operatorname{Var}(q^{\\top} k) = n^{2}'
     """
     return _Writer(vectors).chain(statement.operators, statement.operands)
 
