@@ -14,6 +14,9 @@ from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.compile import Compiled, compile_case
 from dropcheck.verification import verify_cases
 
+VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+N = "x ~ normal(0, 1)"  # the model of most of them
+
 # With this chance a test raises the alarm where the rate is as promised.
 FALSE_ALARM = 1e-6
 
