@@ -17,6 +17,7 @@ from dropcheck.arguments import (
 )
 from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
 from dropcheck.errors import DropcheckError, Location
+from dropcheck.options import DEFAULT_MEMORY
 from dropcheck.results import CaseResult, Outcome, Settings
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def verify(
     max_draws: int | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
-    max_memory: int = 2**30,
+    max_memory: int = DEFAULT_MEMORY,
     **more_parameters: float | str,
 ) -> CaseResult:
     """Try a claim by simulation, and assert that it holds.

@@ -11,6 +11,7 @@ from dropcheck.claims.registry import Claim, Value
 from dropcheck.claims.values import ACCEPTED, format_value, parse_value
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.language.names import unfit
+from dropcheck.options import LEAST_MEMORY, MOST_DRAWS, MOST_MEMORY, MOST_SEED, MOST_THREADS
 
 MOST_SHOWN = 60  # characters of a value that cannot be used
 
@@ -45,11 +46,11 @@ _OPTIONS: dict[str, tuple[Test, str]] = {
     "resolution": (_number(0), "a number above 0"),
     "within": (_number(0), "a number above 0"),
     "alpha": (_number(0, 1), "a number between 0 and 1"),
-    "seed": (_whole(0, 2**64 - 1), "a whole number from 0 on"),
-    "max_draws": (_whole(1, 2**62), "a whole number from 1 on"),
+    "seed": (_whole(0, MOST_SEED), "a whole number from 0 on"),
+    "max_draws": (_whole(1, MOST_DRAWS), "a whole number from 1 on"),
     "time_limit": (_number(0), "seconds, a number above 0"),
-    "threads": (_whole(1, 1024), "a whole number from 1 to 1024"),
-    "max_memory": (_whole(2**20, 2**60), "bytes, a whole number from 2**20 on"),
+    "threads": (_whole(1, MOST_THREADS), f"a whole number from 1 to {MOST_THREADS}"),
+    "max_memory": (_whole(LEAST_MEMORY, MOST_MEMORY), "bytes, a whole number from 2**20 on"),
 }
 _NEVER_NONE = frozenset({"expect", "undecided", "alpha", "seed", "max_memory"})
 # Options that come with more than a value to check, and stand first in a call.

@@ -41,6 +41,16 @@ class NothingSelected(DropcheckError):  # noqa: N818 - no error: an exit code of
     """A pattern or a tag that no claim answers to."""
 
 
+def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems as a reader of the file meets them, each once; those without a place first."""
+
+    def place(problem: Problem) -> tuple[int, int]:
+        where = problem.location
+        return (where.line or 0, where.column or 0) if where else (0, 0)
+
+    return tuple(sorted(dict.fromkeys(problems), key=place))
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` was most likely meant to be, if any is near.
 

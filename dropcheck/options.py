@@ -1,4 +1,4 @@
-"""Names of the options of `run`, and defaults that every layer knows: standard library only.
+"""Names of the options of `run`, their defaults and bounds: standard library only, for every layer.
 
 A parameter of such a name has no option of its own and is set by `--set`. What writes a command
 to repeat a case needs to know them too, and stands below the command line; a test holds this list
@@ -7,6 +7,18 @@ to the options that there are.
 
 DEFAULT_MEMORY = 2**30
 """Bytes that one draw of a claim may take, together with what is fixed in it."""
+
+LEAST_MEMORY, MOST_MEMORY = 2**20, 2**60
+"""Bounds of that number."""
+
+MOST_DRAWS = 2**62
+"""Draws that a budget may name: beyond it they could not be counted in 64 bits."""
+
+MOST_SEED = 2**64 - 1
+"""The last seed."""
+
+MOST_THREADS = 1024
+"""Threads that may be asked for: more is a slip of the finger, and would exhaust the system."""
 
 SHORT_OPTIONS = frozenset("foqvx")
 """Letters that stand for options of `run`."""

@@ -262,9 +262,7 @@ def _settings(config: pytest.Config) -> Settings:
         alpha=default.alpha if alpha is None else alpha,
         seed=default.seed if seed is None else seed,
         resolution=_read(config, "dropcheck_resolution", values.positive, "a number above 0"),
-        max_draws=_read(
-            config, "dropcheck_max_draws", values.whole(1, 2**62), "a whole number from 1 on"
-        ),
+        max_draws=_read(config, "dropcheck_max_draws", values.draws, "a whole number from 1 on"),
         time_limit=_read(
             config, "dropcheck_time_limit", values.seconds, "a time above 0, such as 10s or 500ms"
         ),

@@ -19,7 +19,7 @@ from dropcheck.claims.quick import read_quickly
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
 from dropcheck.claims.scalars import source_text
 from dropcheck.claims.source import Source, decode, read_bytes
-from dropcheck.errors import DropcheckError, Location, Problem, nearest
+from dropcheck.errors import DropcheckError, Location, Problem, in_file_order, nearest
 
 if TYPE_CHECKING:
     from dropcheck.claims.schema import ClaimModel, DefaultsModel, FileModel
@@ -100,15 +100,11 @@ def _read(source: Source) -> Registry:
         problems.extend(islice(check(top, source), MOST_PROBLEMS))
         if not problems and model is not None:
             return _build(model, top, source)
-    raise DropcheckError(_in_order(problems))
+    raise DropcheckError(_first_in_order(problems))
 
 
-def _in_order(problems: list[Problem]) -> list[Problem]:
-    def place(problem: Problem) -> tuple[int, int]:
-        at = problem.location
-        return (at.line or 0, at.column or 0) if at is not None else (0, 0)
-
-    ordered = sorted(problems, key=place)
+def _first_in_order(problems: list[Problem]) -> list[Problem]:
+    ordered = list(in_file_order(problems))
     if len(ordered) >= MOST_PROBLEMS:
         ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="mend these first")]
     return ordered

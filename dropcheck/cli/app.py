@@ -14,7 +14,7 @@ from typer.main import get_command
 from dropcheck import __version__, interrupt
 from dropcheck.cli.commands import Commands
 from dropcheck.cli.exits import ExitCode
-from dropcheck.cli.output import emit, reason, silence
+from dropcheck.cli.output import emit, print_out, reason, silence
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.options import RUN_OPTIONS, SHORT_OPTIONS
 
@@ -30,9 +30,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        problem = emit(f"dropcheck {__version__}\n", sys.stdout)
-        if problem is not None:
-            raise DropcheckError(problem)
+        print_out(f"dropcheck {__version__}\n")
         raise typer.Exit
 
 

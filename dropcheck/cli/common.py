@@ -11,6 +11,7 @@ import typer
 
 from dropcheck.cli import completion, values
 from dropcheck.errors import Problem
+from dropcheck.options import MOST_THREADS
 
 File = Annotated[
     str | None,
@@ -155,7 +156,7 @@ class Reader(values.Collector):
 
     def max_draws(self, text: str | None) -> int | None:
         """A number of draws."""
-        return self.read("--max-draws", text, values.whole(1, 2**62), "a whole number from 1 on")
+        return self.read("--max-draws", text, values.draws, "a whole number from 1 on")
 
     def time_limit(self, text: str | None) -> float | None:
         """Seconds."""
@@ -165,8 +166,8 @@ class Reader(values.Collector):
 
     def threads(self, text: str | None, option: str = "--threads") -> int | None:
         """How many threads, or processes."""
-        most = values.MOST_THREADS
-        return self.read(option, text, values.whole(1, most), f"a whole number from 1 to {most}")
+        accepted = f"a whole number from 1 to {MOST_THREADS}"
+        return self.read(option, text, values.whole(1, MOST_THREADS), accepted)
 
     def max_memory(self, text: str | None) -> int | None:
         """Bytes."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.cli.exits import ExitCode, in_file_order
+from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import interactive
-from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
 from dropcheck.options import DEFAULT_MEMORY, RUN_OPTIONS
 from dropcheck.results import CaseResult, Outcome, RunResult, Settings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 
 from dropcheck.cli.output import emit
@@ -20,16 +20,6 @@ class ExitCode(IntEnum):
     UNDECIDED = 4
     NOTHING_SELECTED = 5
     INTERRUPTED = 130
-
-
-def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems as a reader of the file meets them, each once."""
-
-    def place(problem: Problem) -> tuple[int, int]:
-        where = problem.location
-        return (where.line or 0, where.column or 0) if where else (0, 0)
-
-    return tuple(sorted(dict.fromkeys(problems), key=place))
 
 
 def complain(problems: Sequence[Problem], kind: str = "error") -> None:

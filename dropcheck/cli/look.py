@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.cli import actions, values
-from dropcheck.cli.common import File, Format, Tags, claims_argument
+from dropcheck.cli import actions
+from dropcheck.cli.common import File, Format, Reader, Tags, claims_argument
 from dropcheck.cli.default_file import refuse_in_automation
-from dropcheck.cli.exits import ExitCode, complain, in_file_order
-from dropcheck.cli.output import emit
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.cli.exits import ExitCode, complain
+from dropcheck.cli.output import emit, print_out
+from dropcheck.errors import DropcheckError, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 
 if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
@@ -35,12 +35,12 @@ def list_claims(
     if as_json:
         from dropcheck.report.cards import claims_json
 
-        _print(claims_json(chosen, registry))
+        print_out(claims_json(chosen, registry))
     else:
         from dropcheck.report.listing import claims_table
         from dropcheck.report.terminal import terminal_of
 
-        _print(claims_table(chosen, registry, terminal_of()))
+        print_out(claims_table(chosen, registry, terminal_of()))
 
 
 def show(
@@ -54,7 +54,7 @@ def show(
     if as_json:
         from dropcheck.report.cards import claims_json
 
-        _print(claims_json(chosen, registry))
+        print_out(claims_json(chosen, registry))
     else:
         from dropcheck.claims.selection import repeat_command
         from dropcheck.report.cards import claim_cards
@@ -63,7 +63,7 @@ def show(
         examples = {
             claim.id: repeat_command(claim.expand()[0], 0, file, RUN_OPTIONS) for claim in chosen
         }
-        _print(claim_cards(chosen, registry, examples, terminal_of()))
+        print_out(claim_cards(chosen, registry, examples, terminal_of()))
 
 
 def check(
@@ -86,12 +86,12 @@ def check(
     checked = [check_file(name) for name in names or [None]]
     failed = any(one.errors for one in checked)
     if as_json:
-        _print(check_json(checked))
+        print_out(check_json(checked))
     else:
         for one in checked:
             complain(one.errors)
             complain(one.notes, "note")
-            _print(check_line(one) + "\n")
+            print_out(check_line(one) + "\n")
         if failed and actions.running():
             found = [error for one in checked for error in one.errors]
             emit(actions.annotated(found), sys.stdout, commands=True)
@@ -143,14 +143,7 @@ def _selected(
 
 
 def _is_json(format_name: str) -> bool:
-    read = values.Collector()
-    known = " or ".join(values.FORMATS)
-    chosen = read.read("--format", format_name, values.one_of(values.FORMATS), known)
+    read = Reader()
+    chosen = read.format(format_name)
     read.finish()
     return chosen == "json"
-
-
-def _print(text: str) -> None:
-    problem = emit(text, sys.stdout)
-    if problem is not None:
-        raise DropcheckError(problem)

@@ -12,9 +12,9 @@ import typer
 
 from dropcheck.cli.common import Claims, File, Format, NoProgress, Reader, Seed, Tags
 from dropcheck.cli.default_file import refuse_in_automation
-from dropcheck.cli.exits import ExitCode, complain, in_file_order
+from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, interactive
-from dropcheck.errors import DropcheckError
+from dropcheck.errors import DropcheckError, in_file_order
 from dropcheck.results import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy

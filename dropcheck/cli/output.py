@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TextIO
 
-from dropcheck.errors import Problem
+from dropcheck.errors import DropcheckError, Problem
 
 # GitHub's runner obeys a line that begins so, on either stream, behind any white space
 _COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
@@ -50,6 +50,17 @@ def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> Problem
     except ValueError:  # the stream is closed
         return None
     return None
+
+
+def print_out(text: str) -> None:
+    """Write to standard output.
+
+    Raises:
+        DropcheckError: it cannot take the text.
+    """
+    problem = emit(text, sys.stdout)
+    if problem is not None:
+        raise DropcheckError(problem)
 
 
 def silence(stream: TextIO) -> None:

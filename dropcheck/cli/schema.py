@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 
-from dropcheck.cli.output import emit
-from dropcheck.errors import DropcheckError
+from dropcheck.cli.output import print_out
 
 
 def schema() -> None:
     """Print the JSON Schema of a claims file (draft-07), for editors and other tools."""
-    problem = emit(schema_text(), sys.stdout)
-    if problem is not None:
-        raise DropcheckError(problem)
+    print_out(schema_text())
 
 
 def schema_text() -> str:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from dropcheck.claims.values import parse_number
 from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.options import LEAST_MEMORY, MOST_DRAWS, MOST_MEMORY, MOST_SEED
 
 _Value = TypeVar("_Value")
 
@@ -32,7 +33,6 @@ _SIZES = {
 }
 _SIZE = re.compile(r"(.*?)([kmg]?i?b)?\s*", re.DOTALL | re.IGNORECASE)
 _TIME = re.compile(rf"(.*?)({'|'.join(_TIMES)})?\s*", re.DOTALL)
-MOST_THREADS = 1024  # more is a slip of the finger, and would exhaust the system
 
 
 class Collector:
@@ -100,7 +100,12 @@ def seed(text: str) -> int:
         import secrets
 
         return secrets.randbits(32)
-    return whole(0, 2**64 - 1)(text)
+    return whole(0, MOST_SEED)(text)
+
+
+def draws(text: str) -> int:
+    """A number of draws."""
+    return whole(1, MOST_DRAWS)(text)
 
 
 def seconds(text: str) -> float:
@@ -128,7 +133,7 @@ def size(text: str) -> int:
     if found is None:
         raise ValueError(text)
     value = parse_number(found.group(1)) * _SIZES[(found.group(2) or "").lower()]
-    if not 2**20 <= value <= 2**60:
+    if not LEAST_MEMORY <= value <= MOST_MEMORY:
         raise ValueError(text)
     return int(value)
 
