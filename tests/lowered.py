@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from dropcheck.claims.registry import SourceText
+from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import parse_law
 from dropcheck.language.graph import Folder, PlainFolder, Value
 from dropcheck.language.lower import Lowering
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.scope import LawParameterValue
 from dropcheck.language.syntax import Name, Position
+from dropcheck.simulation.arrays import ArrayFolder
+
+# what there is of every shape: random, and fixed
+ARRAYS = (
+    "s ~ normal(0, 1); v ~ normal(0, 1)[3]; w ~ normal(0, 1)[4]; m ~ normal(0, 1)[2, 3]; "
+    "k ~ normal(0, 1)[3, 3]; t ~ normal(0, 1)[5, 2, 3]; i ~ discrete_uniform(0, 2)[6]; "
+    "f = arange(3); g = ones(2, 3)"
+)
+
+# both ways to work out what is fixed: by floats alone, and by arrays
+FolderClass = type[PlainFolder] | type[ArrayFolder]
+FOLDERS: list[FolderClass] = [PlainFolder, ArrayFolder]
 
 
 def lowering(
@@ -42,3 +57,12 @@ def lowered(
 def expressed(scope: Lowering, expression: str) -> Value:
     """An expression in a scope as a value."""
     return scope.lower(parse_expression(SourceText.plain(expression)))
+
+
+def refusal(model: str, expression: str, folder: Folder | None = None) -> tuple[str, str, int]:
+    """Message, hint and column of the one problem that an expression has."""
+    with pytest.raises(DropcheckError) as caught:
+        lowered(model, expression, folder=folder)
+    (problem,) = caught.value.problems
+    assert problem.location is not None
+    return problem.message, problem.hint or "", problem.location.column or 0
