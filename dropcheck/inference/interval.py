@@ -157,8 +157,10 @@ def _constant(centre: float, draws: int, alpha: float) -> Interval:
     ε ≤ ln(1/α)/n (the "rule of three": Hanley and Lippman-Hand 1983).
     """
     needed = math.log(1 / alpha) / RAREST_SEEN
-    unmet = None if draws >= needed else f"no draw differs yet, and {needed:,.0f} are needed"
-    return Interval(centre, centre, centre, 0.0, unmet)
+    if draws >= needed:
+        return Interval(centre, centre, centre, 0.0)
+    unmet = f"no draw differs yet, and {needed:,.0f} are needed"
+    return Interval(centre, centre, centre, 0.0, unmet, settles=needed)
 
 
 @lru_cache(maxsize=4096)

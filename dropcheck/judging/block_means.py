@@ -118,13 +118,14 @@ def _plan_with(
             return pilot, expected, Guarantee.FINITE_SAMPLE, None
     blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
     most = trial.most_draws(compiled.program)
+    alpha = trial.alpha * budget.PLANNED
     wanted = blocks * program.block_draws
     for step in range(PILOT_STEPS + 1):
         yield from trial.draw_until(pilot, program, PILOT, centres, min(wanted, most))
         trial.refuse_if_nowhere_defined(pilot)
         if pilot.undefined:
             return pilot, fewest, Guarantee.ASYMPTOTIC, None
-        judged = judged_at(trial, compiled, pilot, centres, trial.alpha, Guarantee.ASYMPTOTIC)
+        judged = judged_at(trial, compiled, pilot, centres, alpha, Guarantee.ASYMPTOTIC)
         around = _around(trial, judged, pilot, fewest, Guarantee.ASYMPTOTIC)
         wanted = min(PILOT_GROWTH * pilot.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
         enough = _clear(around) or wanted < pilot.draws + program.span_draws
@@ -150,19 +151,20 @@ def _plan_by_bounds(
     enough, in proportion to what it plans.
     """
     most = trial.most_draws(compiled.program)
+    alpha = trial.alpha * budget.PLANNED
     wanted = BOUNDED_PILOT_BLOCKS * pilot.program.block_draws
     expected = None
     for _ in range(PILOT_STEPS + 1):
         yield from trial.draw_until(pilot, pilot.program, PILOT, centres, min(wanted, most))
         if pilot.undefined:
             return None
-        judged = judged_at(trial, compiled, pilot, centres, trial.alpha, Guarantee.FINITE_SAMPLE)
+        judged = judged_at(trial, compiled, pilot, centres, alpha, Guarantee.FINITE_SAMPLE)
         if judged is None or judged.decisive is None:
             return None
         around = _around(trial, judged, pilot, fewest, Guarantee.FINITE_SAMPLE)
         expected = around[1]
         seen = replace(judged.interval, second_order=0.0)
-        unseen = allowing_for_unseen(mean, seen, pilot.draws, RARE_SHARE * trial.alpha / 2)
+        unseen = allowing_for_unseen(mean, seen, pilot.draws, RARE_SHARE * alpha / 2)
         limit = replace(judged, interval=unseen)
         by_limit = _around(trial, limit, pilot, fewest, Guarantee.ASYMPTOTIC)
         if expected > DEAREST_INEQUALITY * max(by_limit[1], fewest):
