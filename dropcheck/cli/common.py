@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from dropcheck.cli import completion, values
 from dropcheck.errors import Problem
 from dropcheck.options import MOST_THREADS
+
+if TYPE_CHECKING:  # imported where it is needed: `check` and `list` have no settings
+    from dropcheck.results import Settings
+
+_Value = TypeVar("_Value")
 
 File = Annotated[
     str | None,
@@ -173,6 +178,31 @@ class Reader(values.Collector):
         """Bytes."""
         return self.read("--max-memory", text, values.size, "a size such as 500MB or 2GiB")
 
+    def settings(
+        self,
+        *,
+        alpha: str | None,
+        seed: str | None,
+        resolution: str | None = None,
+        max_draws: str | None = None,
+        time_limit: str | None = None,
+        max_memory: str | None = None,
+        threads: str | None = None,
+    ) -> Settings:
+        """How to run, with the usual value for each option that was not given."""
+        from dropcheck.results import Settings
+
+        usual = Settings()
+        return Settings(
+            alpha=_or(self.alpha(alpha), usual.alpha),
+            seed=_or(self.seed(seed), usual.seed),
+            resolution=self.resolution(resolution),
+            max_draws=self.max_draws(max_draws),
+            time_limit=self.time_limit(time_limit),
+            threads=self.threads(threads),
+            max_memory=_or(self.max_memory(max_memory), usual.max_memory),
+        )
+
     def format(self, text: str) -> str:
         """The name of a format."""
         return self._format(text, values.FORMATS)
@@ -200,3 +230,7 @@ class Reader(values.Collector):
                 hint = "give each report a file of its own"
                 self.problems.append(Problem(message + also, hint=hint))
         return paths
+
+
+def _or(value: _Value | None, default: _Value) -> _Value:
+    return default if value is None else value

@@ -9,9 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import typer
+
 from dropcheck.claims.registry import Case, Registry
+from dropcheck.cli import values
 from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import interactive
+from dropcheck.cli.parameters import selection_of
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
 from dropcheck.options import DEFAULT_MEMORY, RUN_OPTIONS
 from dropcheck.results import CaseResult, Outcome, RunResult, Settings
@@ -72,6 +76,39 @@ def selected_cases(
     return cases, tuple(_as_warning(note) for note in in_file_order(checked.notes))
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The cases that a command is to try; `swept` where it set parameters itself."""
+
+    registry: Registry
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    swept: bool
+
+
+def choose(
+    context: typer.Context,
+    file: str | None,
+    patterns: Sequence[str] | None,
+    tags: Sequence[str] | None,
+    assignments: Sequence[str] | None,
+    memory: int = DEFAULT_MEMORY,
+) -> Chosen:
+    """The cases that the options of `run`, or of its like, ask for.
+
+    Raises:
+        DropcheckError: as `selected_cases`, and for a text that assigns nothing.
+    """
+    from dropcheck.claims.reader import load_registry
+
+    selection = selection_of(context)
+    overrides = values.assignments(assignments or (), selection.overrides, selection.names)
+    # the registry was read when the claims' parameters became options
+    registry = selection.registry or load_registry(file)
+    cases, notes = selected_cases(registry, patterns or (), tags or (), overrides, memory)
+    return Chosen(registry, cases, notes, bool(overrides))
+
+
 def _as_warning(note: Problem) -> str:
     from dropcheck.report.problems import place
 
@@ -88,10 +125,11 @@ def try_cases(
     given: Given,
 ) -> tuple[RunResult, list[Problem]]:
     """Try the cases; an interruption, or an error met on the way, keeps what was finished."""
+    from dropcheck.cli.last_failed import case_key
     from dropcheck.report.progress import progress
     from dropcheck.verification import verify_cases
 
-    again = {_key(case): _command(case, settings.seed, given) for case in cases}
+    again = {case_key(case): _command(case, settings.seed, given) for case in cases}
     started = time.perf_counter()
     done: list[CaseResult] = []
     problems: list[Problem] = []
@@ -105,7 +143,7 @@ def try_cases(
             ) as results,
         ):
             for case in results:
-                done.append(replace(case, repeat=again.get(_key(case), case.repeat)))
+                done.append(replace(case, repeat=again.get(case_key(case), case.repeat)))
                 tally(case.claim, case.draws)
                 if settings.fail_fast and case.result is Outcome.FAIL:
                     break
@@ -118,11 +156,6 @@ def try_cases(
         registry.name, settings, tuple(done), seconds, interrupted, warnings=given.notes
     )
     return result, problems
-
-
-def _key(case: Case | CaseResult) -> tuple[object, ...]:
-    claim = case.claim if isinstance(case.claim, str) else case.claim.id
-    return (claim, *sorted(case.parameters.items()))
 
 
 def _command(case: Case, seed: int, given: Given) -> str:

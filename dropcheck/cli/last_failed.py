@@ -52,9 +52,9 @@ def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool
     known = recall(registry)
     if not known:
         return Rerun(tuple(cases), "no case failed or stayed undecided at the last run: all run")
-    found = [case for case in cases if _key(case) in known]
+    found = [case for case in cases if case_key(case) in known]
     if not swept:
-        asked = {_key(case) for case in cases}
+        asked = {case_key(case) for case in cases}
         selected = {case.claim.id: case.claim for case in cases}
         found += _others([key for key in known if key not in asked], selected, memory)
         order = list(registry.claims)
@@ -71,9 +71,9 @@ def remember(registry: Registry, results: Sequence[CaseResult]) -> None:
     path = memory_of(registry)
     if path is None:
         return
-    tried = {_key(case) for case in results}
+    tried = {case_key(case) for case in results}
     earlier = [key for key in recall(registry) if key not in tried and key[0] in registry.claims]
-    failed = [_key(case) for case in results if case.result is not Outcome.PASS]
+    failed = [case_key(case) for case in results if case.result is not Outcome.PASS]
     keys = [*earlier, *failed][:MOST]
     with contextlib.suppress(OSError):
         if not keys:
@@ -160,6 +160,7 @@ def _entry(entry: Any) -> Key | None:
     return claim, tuple(sorted(values.items()))
 
 
-def _key(case: Case | CaseResult) -> Key:
+def case_key(case: Case | CaseResult) -> Key:
+    """What a case and its result have in common: the claim, and the parameters by name."""
     claim = case.claim if isinstance(case.claim, str) else case.claim.id
     return claim, tuple(sorted(case.parameters.items()))

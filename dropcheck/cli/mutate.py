@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dropcheck.cli.common import Claims, File, Format, NoProgress, Reader, Seed, Tags
+from dropcheck.cli.common import Claims, File, Format, NoProgress, Reader, Seed, Tags, draws_option
 from dropcheck.cli.default_file import refuse_in_automation
 from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, interactive
@@ -19,8 +19,6 @@ from dropcheck.results import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
     from dropcheck.mutation.outcome import ClaimResult, MutationRun
-
-ALPHA = 1e-6
 
 
 def mutate(  # one argument an option: this is the list that `--help` shows
@@ -39,11 +37,9 @@ def mutate(  # one argument an option: this is the list that `--help` shows
     seed: Seed = None,
     max_draws: Annotated[
         str | None,
-        typer.Option(
-            "--max-draws",
-            metavar="N",
-            help="Give up on a trial after so many draws [default: 8 times what the claim took, "
-            "and 8 times that at last].",
+        draws_option(
+            "Give up on a trial after so many draws [default: 8 times what the claim took, "
+            "and 8 times that at last]."
         ),
     ] = None,
     threads: Annotated[
@@ -68,12 +64,7 @@ def mutate(  # one argument an option: this is the list that `--help` shows
     survives or a claim cannot fail, and 4 where a mutant is undecided.
     """
     read = Reader()
-    settings = Settings(
-        read.alpha(alpha) or ALPHA,
-        read.seed(seed) or 0,
-        max_draws=read.max_draws(max_draws),
-        threads=read.threads(threads),
-    )
+    settings = read.settings(alpha=alpha, seed=seed, max_draws=max_draws, threads=threads)
     chosen = read.format(format_name)
     read.finish()
     refuse_in_automation(file)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dropcheck.claims.registry import Case, Registry
-from dropcheck.cli import values
 from dropcheck.cli.common import (
     Alpha,
     Assignments,
@@ -26,11 +22,9 @@ from dropcheck.cli.common import (
     draws_option,
     time_option,
 )
-from dropcheck.cli.execute import selected_cases
+from dropcheck.cli.execute import Chosen, choose
 from dropcheck.cli.exits import ExitCode
-from dropcheck.cli.output import emit, interactive
-from dropcheck.cli.parameters import selection_of
-from dropcheck.errors import DropcheckError
+from dropcheck.cli.output import interactive, print_out
 from dropcheck.results import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
@@ -63,47 +57,31 @@ def plan(  # one argument an option: this is the list that `--help` shows
     Only a short pilot of each case is drawn. "could see" is the smallest error of the claim that
     the budget refutes, all but surely; it is never less than the claim's resolution.
     """
-    from dropcheck.claims.reader import load_registry
-
-    selection = selection_of(ctx)
     read = Reader()
-    error_rate, first = read.alpha(alpha), read.seed(seed)
-    settings = Settings(
-        alpha=Settings().alpha if error_rate is None else error_rate,
-        seed=first or 0,
-        resolution=read.resolution(resolution),
-        max_draws=read.max_draws(max_draws),
-        time_limit=read.time_limit(time_limit),
-        threads=read.threads(threads),
+    settings = read.settings(
+        alpha=alpha,
+        seed=seed,
+        resolution=resolution,
+        max_draws=max_draws,
+        time_limit=time_limit,
+        threads=threads,
     )
-    chosen = read.format(format_name)
+    told_as = read.format(format_name)
     read.finish()
-    overrides = values.assignments(assign or (), selection.overrides, selection.names)
-    # the registry was read when the claims' parameters became options
-    registry = selection.registry or load_registry(file)
-    cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
-    found = _planned(cases, settings, registry, notes, shown=not no_progress)
-    problem = emit(_told(found, chosen), sys.stdout)
-    if problem is not None:
-        raise DropcheckError(problem)
+    chosen = choose(ctx, file, claims, tag, assign)
+    found = _planned(chosen, settings, shown=not no_progress)
+    print_out(_told(found, told_as))
     if found.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _planned(
-    cases: Sequence[Case],
-    settings: Settings,
-    registry: Registry,
-    notes: tuple[str, ...],
-    *,
-    shown: bool,
-) -> Plan:
+def _planned(chosen: Chosen, settings: Settings, *, shown: bool) -> Plan:
     from dropcheck.planning import plan_cases
     from dropcheck.report.progress import progress
 
-    with progress(len(cases), shown and interactive()) as advance:
-        found = plan_cases(cases, settings, registry, advance)
-    return replace(found, warnings=notes)
+    with progress(len(chosen.cases), shown and interactive()) as advance:
+        found = plan_cases(chosen.cases, settings, chosen.registry, advance)
+    return replace(found, warnings=chosen.notes)
 
 
 def _told(found: Plan, format_name: str) -> str:

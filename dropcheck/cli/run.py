@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from dropcheck.claims.registry import Registry
-from dropcheck.cli import values
 from dropcheck.cli.common import (
     Alpha,
     Assignments,
@@ -30,15 +30,10 @@ from dropcheck.cli.common import (
     time_option,
 )
 from dropcheck.cli.default_file import fallback_note, refuse_in_automation
-from dropcheck.cli.execute import Given, Reporting, exit_code, selected_cases, try_cases
+from dropcheck.cli.execute import Given, Reporting, choose, exit_code, try_cases
 from dropcheck.cli.exits import complain
-from dropcheck.cli.parameters import selection_of
 from dropcheck.cli.tell import tell
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.options import DEFAULT_MEMORY
-from dropcheck.results import Settings
-
-_Value = TypeVar("_Value")
 
 
 def run(  # one argument an option: this is the list that `--help` shows
@@ -101,54 +96,43 @@ def run(  # one argument an option: this is the list that `--help` shows
     A parameter of the selected claims is an option of its own:
     `dropcheck run qk-variance --help` lists them.
     """
-    from dropcheck.claims.reader import load_registry
     from dropcheck.cli.last_failed import remember, rerun
-    from dropcheck.report.formats import PICTURES, see_that_they_can_be_made
+    from dropcheck.report.formats import see_that_they_can_be_made
 
-    selection = selection_of(ctx)
     read = Reader()
-    settings = Settings(
-        alpha=_or(read.alpha(alpha), 1e-6),
-        seed=_or(read.seed(seed), 0),
-        resolution=read.resolution(resolution),
-        max_draws=read.max_draws(max_draws),
-        time_limit=read.time_limit(time_limit),
-        threads=read.threads(threads),
+    settings = replace(
+        read.settings(
+            alpha=alpha,
+            seed=seed,
+            resolution=resolution,
+            max_draws=max_draws,
+            time_limit=time_limit,
+            max_memory=max_memory,
+            threads=threads,
+        ),
         fail_fast=fail_fast,
         crossing=not no_crossing,
-        max_memory=_or(read.max_memory(max_memory), DEFAULT_MEMORY),
     )
-    chosen = read.run_format(format_name)
-    outputs = read.outputs(output or ())
-    if math and chosen != "markdown" and not any(path.suffix.lower() == ".md" for path in outputs):
-        hint = "add '--format markdown', or '-o FILE.md'"
-        read.problems.append(Problem("option '--math' is of use in Markdown only", hint=hint))
-    if plot and chosen != "table" and not any(path.suffix.lower() in PICTURES for path in outputs):
-        hint = "add '-o FILE.svg', or leave '--format' out"
-        read.problems.append(
-            Problem("option '--plot' draws above the table, or in a file", hint=hint)
-        )
-    read.finish()
-    see_that_they_can_be_made(outputs)
-    refuse_in_automation(file)
     reporting = Reporting(
-        format=chosen,
-        outputs=outputs,
+        format=read.run_format(format_name),
+        outputs=read.outputs(output or ()),
         quiet=quiet,
         verbose=verbose,
         math=math,
         plot=plot,
         progress=not no_progress,
     )
-    overrides = values.assignments(assign or (), selection.overrides, selection.names)
-    # the registry was read when the claims' parameters became options
-    registry = selection.registry or load_registry(file)
-    cases, notes = selected_cases(registry, claims or (), tag or (), overrides, settings.max_memory)
-    _spare_the_claims(outputs, registry)
+    read.problems += _of_no_use(reporting)
+    read.finish()
+    see_that_they_can_be_made(reporting.outputs)
+    refuse_in_automation(file)
+    chosen = choose(ctx, file, claims, tag, assign, settings.max_memory)
+    registry, cases = chosen.registry, chosen.cases
+    _spare_the_claims(reporting.outputs, registry)
     stand_in = fallback_note(file)
     complain([stand_in] if stand_in is not None else [], "note")
     if last_failed:
-        again = rerun(cases, registry, settings.max_memory, swept=bool(overrides))
+        again = rerun(cases, registry, settings.max_memory, swept=chosen.swept)
         cases = again.cases
         complain([Problem(again.note)], "note")
     if plot:
@@ -162,11 +146,24 @@ def run(  # one argument an option: this is the list that `--help` shows
         "--time-limit": time_limit,
         "--max-memory": max_memory,
     }
-    given = Given(file, limits, notes, ("--no-crossing",) if no_crossing else ())
+    given = Given(file, limits, chosen.notes, ("--no-crossing",) if no_crossing else ())
     result, problems = try_cases(cases, settings, registry, reporting, given)
     remember(registry, result.cases)
     problems += tell(result, problems, reporting, registry)
     raise typer.Exit(exit_code(result, problems, exit_zero=exit_zero))
+
+
+def _of_no_use(reporting: Reporting) -> Iterator[Problem]:
+    """Options that nothing which is asked for would show."""
+    from dropcheck.report.formats import PICTURES
+
+    endings = {path.suffix.lower() for path in reporting.outputs}
+    if reporting.math and reporting.format != "markdown" and ".md" not in endings:
+        hint = "add '--format markdown', or '-o FILE.md'"
+        yield Problem("option '--math' is of use in Markdown only", hint=hint)
+    if reporting.plot and reporting.format != "table" and endings.isdisjoint(PICTURES):
+        hint = "add '-o FILE.svg', or leave '--format' out"
+        yield Problem("option '--plot' draws above the table, or in a file", hint=hint)
 
 
 def _spare_the_claims(outputs: Sequence[Path], registry: Registry) -> None:
@@ -180,7 +177,3 @@ def _spare_the_claims(outputs: Sequence[Path], registry: Registry) -> None:
         if os.path.realpath(path) == claims:
             message = f"option '--output' names the claims file itself: {str(path)!r}"
             raise DropcheckError(Problem(message, hint="name another file"))
-
-
-def _or(value: _Value | None, default: _Value) -> _Value:
-    return default if value is None else value
