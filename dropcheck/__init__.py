@@ -21,15 +21,21 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """The names above, imported when they are first asked for: the package itself costs nothing."""
+    found: object
     if name in ("verify", "ClaimFailedError", "InvalidClaimError"):
-        from dropcheck import api as home
+        from dropcheck import api
+
+        found = getattr(api, name)
     elif name == "DropcheckError":
-        from dropcheck import errors as home  # type: ignore[no-redef]
+        from dropcheck.errors import DropcheckError
+
+        found = DropcheckError
     elif name == "CaseResult":
-        from dropcheck import results as home  # type: ignore[no-redef]
+        from dropcheck.results import CaseResult
+
+        found = CaseResult
     else:
         raise AttributeError(f"module 'dropcheck' has no attribute {name!r}")
-    found: object = getattr(home, name)
     return found
 
 

@@ -46,7 +46,7 @@ def _equal_by_fields(cls: type[Any]) -> type[Any]:
     made._compared = attrgetter(*compared, *compared[:1]) if compared else staticmethod(_nothing)
     made.__eq__ = _equal
     made.__hash__ = _hash
-    return made  # type: ignore[no-any-return]
+    return made  # type: ignore[no-any-return]  # as above
 
 
 def _nothing(_: object) -> tuple[()]:

@@ -29,7 +29,7 @@ def compose(source: Source) -> tuple[Node | None, list[Problem]]:
         DropcheckError: what stands after a place cannot be read at all: a syntax error, or a limit.
     """
     import yaml
-    from yamlcore import CCoreLoader  # type: ignore[import-untyped]
+    from yamlcore import CCoreLoader  # type: ignore[import-untyped]  # it has no types
 
     composer = _Composer(source, CCoreLoader(source.text))
     try:
