@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dropcheck.errors import DropcheckError, suggestion
 from dropcheck.language.syntax import Call, Node
-from dropcheck.language.vocabulary import Function, Law
+from dropcheck.language.vocabulary import Function, Law, Parameter
 
 
 def bind(
@@ -39,6 +39,26 @@ def bind(
         listed = ", ".join(map(repr, missing))
         raise node.at.error(f"{node.name} lacks {listed}", f"write {written()}")
     return bound
+
+
+def bind_variadic(function: Function, variadic: Parameter, node: Call) -> dict[str, Node]:
+    """The named arguments of a function that takes any number of others.
+
+    Raises:
+        DropcheckError: on unknown named ones, or too few of the others.
+    """
+    fixed = [p for p in function.parameters if not p.variadic]
+    known = [p.name for p in fixed]
+    for name, _ in node.keywords:
+        if name not in known:
+            raise unknown_keyword(node, name, known, function_signature(function))
+    least = sum(not p.option for p in fixed) + (1 if variadic.required else 0)
+    if len(node.arguments) < least:
+        raise node.at.error(
+            f"{function.name} takes at least {least} arguments, and has {len(node.arguments)}",
+            f"write {function_signature(function)}",
+        )
+    return dict(node.keywords)
 
 
 def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -> DropcheckError:

@@ -7,14 +7,15 @@ from typing import Any
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language import shapes
-from dropcheck.language.binding import bind, function_signature, unknown_keyword
+from dropcheck.language.binding import bind, bind_variadic, function_signature
 from dropcheck.language.draws import LawLowering
 from dropcheck.language.elsewhere import function_hint
 from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.graph import Kind, Plain, Value, hashable, joined_sources
 from dropcheck.language.laws import LAWS
+from dropcheck.language.operators import bind_operator, check_operand_shapes, refuse_operands
 from dropcheck.language.scope import OPERATORS
-from dropcheck.language.syntax import Call, Node, Position, children
+from dropcheck.language.syntax import Call, Node, Position
 from dropcheck.language.vocabulary import Function, Shape, ShapeError
 from dropcheck.language.wording import shape_text
 
@@ -112,33 +113,13 @@ class CallLowering(LawLowering):
     ) -> tuple[tuple[Value, ...], dict[str, Any] | None]:
         """Values in order and options by name; options None where one is not known yet."""
         parameters = function.parameters
-        variadic = next((p for p in parameters if p.variadic), None)
         values: list[Value] = []
         options: dict[str, Any] | None = {}
+        variadic = next((p for p in parameters if p.variadic), None)
         if variadic is not None:
-            fixed = [p for p in parameters if not p.variadic]
-            for name, _ in node.keywords:
-                if name not in [p.name for p in fixed]:
-                    raise unknown_keyword(
-                        node, name, [p.name for p in fixed], function_signature(function)
-                    )
-            leading = [p for p in fixed if not p.option]
-            least = len(leading) + (1 if variadic.required else 0)
-            if len(node.arguments) < least:
-                raise node.at.error(
-                    f"{function.name} takes at least {least} arguments, and has "
-                    f"{len(node.arguments)}",
-                    f"write {function_signature(function)}",
-                )
-            bound: dict[str, Node] = dict(node.keywords)
+            bound = bind_variadic(function, variadic, node)
             if variadic.option:
-                entries = [self._option(argument) for argument in node.arguments]
-                flat = [
-                    entry
-                    for found in entries
-                    for entry in (found if isinstance(found, tuple) else (found,))
-                ]
-                options = None if None in entries else {variadic.name: tuple(flat)}
+                options = self._listed_option(variadic.name, node)
             else:
                 values = [self.lower(argument) for argument in node.arguments]
         else:
@@ -161,6 +142,14 @@ class CallLowering(LawLowering):
             elif options is not None and parameter.default is not None:
                 options[parameter.name] = parameter.default
         return tuple(values), options
+
+    def _listed_option(self, name: str, node: Call) -> dict[str, Any] | None:
+        """An option whose entries are the arguments: `zeros(2, 3)`; None if not known yet."""
+        entries = [self._option(argument) for argument in node.arguments]
+        if None in entries:
+            return None
+        listed = (found if isinstance(found, tuple) else (found,) for found in entries)
+        return {name: tuple(entry for found in listed for entry in found)}
 
     def _option(self, node: Node) -> Plain | None:
         value = self.lower(node)
@@ -207,45 +196,28 @@ class CallLowering(LawLowering):
     def _operator(self, node: Call) -> Value:
         pair = node.name in ("Cov", "Corr")
         names = (["u", "v"] if pair else ["event" if node.name == "P" else "u"]) + ["given"]
-        needed = len(names) - 1
-        if len(node.arguments) > needed:
-            hint = "the condition is named: given=event"
-            if node.name == "P":
-                hint = f"join events by 'and', P(a and b); {hint}"
-            several = "arguments" if needed > 1 else "argument"
-            raise node.at.error(f"{node.name} takes {needed} {several} by position", hint)
-        bound = bind(
-            node, names, needed, lambda: f"{node.name}({', '.join(names[:-1])}, given=event)"
+        bound = bind_operator(node, names)
+        operands = {name: self.lower(bound[name]) for name in names if name in bound}
+        refuse_operands(node, bound, operands)
+        values = tuple(operands.values())
+        check_operand_shapes(node, values, pair=pair)
+        if node.name == "P":
+            self._note_on_event(values[0], node)
+        return self.make(
+            Kind.OPERATOR,
+            node.name,
+            values,
+            options=(("given", "given" in bound),),
+            shape=(),
+            at=node.at,
+            estimated=True,
+            sources=joined_sources(values),
+            suspect=next((value.suspect for value in values if value.suspect), None),
         )
-        given = [name for name in names if name in bound]
-        values = [self.lower(bound[name]) for name in given]
-        for value, name in zip(values, given, strict=True):
-            if value.estimated:
-                raise _inner(bound[name]).at.error(
-                    f"an operator stands inside the operator {node.name}",
-                    "put a number or a parameter m in place of the inner one, and claim E(…) == m "
-                    "of it apart",
-                )
-        for value, name in zip(values, given, strict=True):
-            if value.shape is not None and 0 in value.shape:
-                raise bound[name].at.error(
-                    f"{node.name} of nothing: this has no elements, its shape is "
-                    f"{shape_text(value.shape)}",
-                    "look at the ends of slices, and at the shapes that parameters give",
-                )
-        shapes_known = [value.shape for value in values if value.shape is not None]
-        if len(shapes_known) == len(values):
-            try:
-                if pair and values[0].shape != values[1].shape and () not in shapes_known[:2]:
-                    raise ShapeError(
-                        f"its two sides pair element by element, and have shapes "
-                        f"{shape_text(shapes_known[0])} and {shape_text(shapes_known[1])}"
-                    )
-                shapes.broadcast(tuple(shapes_known))
-            except ShapeError as error:
-                raise node.at.error(f"{node.name}: {error}") from None
-        event = values[0]
-        if node.name == "P" and event.random and not event.truth and event.kind != Kind.DRAW:
+
+    def _note_on_event(self, event: Value, node: Call) -> None:
+        """What may not have been meant, where 'P' is of something else than one truth."""
+        if event.random and not event.truth and event.kind != Kind.DRAW:
             self.notes.append(
                 Problem(
                     "'P' of a quantity that is no truth is the probability that it is not 0",
@@ -253,7 +225,7 @@ class CallLowering(LawLowering):
                     "was a comparison meant, P(… > …), or E(…)?",
                 )
             )
-        if node.name == "P" and event.random and event.shape not in ((), None):
+        if event.random and event.shape not in ((), None):
             self.notes.append(
                 Problem(
                     f"'P' of a quantity of shape {shape_text(event.shape or ())} is the "
@@ -262,17 +234,6 @@ class CallLowering(LawLowering):
                     "was P(any(…)) or P(all(…)) meant?",
                 )
             )
-        return self.make(
-            Kind.OPERATOR,
-            node.name,
-            tuple(values),
-            options=(("given", "given" in bound),),
-            shape=(),
-            at=node.at,
-            estimated=True,
-            sources=joined_sources(values),
-            suspect=next((value.suspect for value in values if value.suspect), None),
-        )
 
 
 def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | None:
@@ -284,11 +245,3 @@ def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | N
         f"{function.name!r} is over the elements of one draw: of several numbers write "
         f"{function.name}([a, b]), and n at once are drawn by x ~ normal(0, 1)[n]"
     )
-
-
-def _inner(node: Node) -> Node:
-    """The first operator in an expression, in the order of the text; else the expression."""
-    if isinstance(node, Call) and node.name in OPERATORS:
-        return node
-    found = (_inner(child) for child in children(node))
-    return next((one for one in found if isinstance(one, Call) and one.name in OPERATORS), node)
