@@ -26,6 +26,31 @@ def no_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a wide screen and no colours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+@pytest.fixture
+def sessions_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions of pytest within this one take nothing of it for their own."""
+    for name in ("COLUMNS", "FORCE_COLOR", "PYTEST_XDIST_WORKER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def claims(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A folder of pytest's own with a claims file, configured."""
+    from plugin_sessions import INI, write
+
+    write(pytester, INI)
+    return pytester
+
+
+@pytest.fixture
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
     module = types.ModuleType("dropcheck.verification")
     module.verify_cases = stub  # type: ignore[attr-defined]

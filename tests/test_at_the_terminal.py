@@ -1,4 +1,4 @@
-"""What a person meets at a terminal: progress, Ctrl-C, closed pipes, narrow and poor screens."""
+"""What a person meets at a terminal: progress, Ctrl-C and closed pipes."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pexpect
 import pytest
+from terminals import POSIX, PROGRAM, environment, run, started
 
 from dropcheck.report.progress import Tally, progress, progress_line
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="terminals and signals are those of POSIX")
-
-PROGRAM = [sys.executable, "-m", "dropcheck"]
+pytestmark = POSIX
 QUICK = """\
 dropcheck: 1
 claims:
@@ -59,12 +57,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment(**more: str) -> dict[str, str]:
-    cleared = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "PYTHONIOENCODING", "GITHUB_ACTIONS"}
-    kept = {key: value for key, value in os.environ.items() if key not in cleared}
-    return {**kept, "TERM": "xterm", **more}
-
-
 class Terminal:
     """The program at a terminal of its own."""
 
@@ -92,17 +84,6 @@ class Terminal:
         self.child.close()
         assert self.child.exitstatus is not None, f"ended by signal {self.child.signalstatus}"
         return self.child.exitstatus, str(self.child.before)
-
-
-def run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*PROGRAM, *arguments],
-        cwd=folder,
-        env=environment(**more),
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
 
 
 # ---- progress ------------------------------------------------------------------------------------
@@ -231,15 +212,7 @@ def test_an_interruption_prints_what_is_finished_and_exits_with_130(
 @pytest.mark.parametrize("after", [0.6, 2.0])
 def test_every_command_that_draws_stops(after: float, arguments: list[str], folder: Path) -> None:
     (folder / "claims.yaml").write_text(QUICK + SLOW + HEAVY)
-    process = subprocess.Popen(
-        [*PROGRAM, *arguments],
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
+    process = started(folder, *arguments)
     time.sleep(after)
     pressed = time.monotonic()
     for _ in range(2):
@@ -268,18 +241,12 @@ def test_an_interrupted_plan_prints_what_is_planned(folder: Path) -> None:
 def test_loading_is_interrupted_in_silence(command: str, folder: Path) -> None:
     os.mkfifo(folder / "pipe.yaml")  # nobody writes to it: reading it takes for ever
     arguments = ["check", "pipe.yaml"] if command == "check" else [command, "--file", "pipe.yaml"]
-    process = subprocess.Popen(
-        [*PROGRAM, *arguments],
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    process = started(folder, *arguments)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.7)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (130, b"", b"")
+    assert (process.returncode, out, err) == (130, "", "")
 
 
 # ---- pipes that close ----------------------------------------------------------------------------
@@ -318,128 +285,3 @@ def test_a_closed_pipe_keeps_the_exit_code(
     assert done.returncode == code
     assert "Traceback" not in done.stderr
     assert "Broken" not in done.stderr
-
-
-# ---- narrow and poor terminals -------------------------------------------------------------------
-
-WORDY = """\
-dropcheck: 1
-documents: {notes: {title: 'Notes — “α ≤ β”, 日本語', date: 2024-02-13}}
-claims:
-  variance-of-a-scaled-product-of-two:
-    title: 'The variance σ² is ≤ 1 — “exactly” 日本語, whatever the law'
-    document: notes
-    section: Größe
-    tags: [größe, x]
-    note: It is √n · σ, and a note goes on for longer than any narrow terminal is wide.
-    parameters: {number_of_terms: [12345, 0.25], law: 'student_t(5)'}
-    model: |
-      x ~ law
-      y = 12345678 + number_of_terms * x
-    claim: E(y) == 12345678 * 1.0000001
-    tolerance: 0.25
-  refuted:
-    title: Zero is 12345
-    model: x ~ normal(0, 1)
-    claim: E(x) == 12345
-"""
-COMMANDS = {
-    "run": ["run", "--max-draws", "2e4"],
-    "list": ["list"],
-    "show": ["show", "*"],
-    "check": ["check"],
-    "plan": ["plan", "--max-draws", "2e4"],
-    "mutate": ["mutate", "--max-draws", "2e4", "--verbose"],
-}
-SCREENS: dict[str, dict[str, str]] = {
-    "40 columns": {"COLUMNS": "40"},
-    "a dumb terminal": {"TERM": "dumb"},
-    "no colour": {"NO_COLOR": "1"},
-    "forced colour": {"FORCE_COLOR": "1", "COLUMNS": "60"},
-    "ASCII": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    "ASCII by name": {"PYTHONIOENCODING": "ascii", "COLUMNS": "40"},
-    "Western Windows": {"PYTHONIOENCODING": "cp1252"},
-    "an old console": {"PYTHONIOENCODING": "cp437", "COLUMNS": "80"},
-}
-# All commands in one process: its start takes longer than they do.
-PROBE = """\
-import json, sys
-from dropcheck.cli import main
-for arguments in json.loads(sys.argv[1]):
-    code = main(arguments)
-    print(f"<<exit {int(code)}>>", flush=True)
-"""
-HEADINGS = {"claim", "note"}  # small blocks have none where there is nothing to say
-COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-TIMES = re.compile(r"\d[\d.]*\s+(?:ms|s|min)\b")  # differ from run to run
-TOKENS = re.compile(r"[A-Za-z0-9][\w.+-]*[A-Za-z0-9]")
-
-
-def screens(folder: Path, more: Mapping[str, str]) -> dict[str, tuple[int, str]]:
-    """The exit code of each command, and what it prints, on such a screen."""
-    (folder / "claims.yaml").write_text(WORDY, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, json.dumps(list(COMMANDS.values()))],
-        cwd=folder,
-        env=environment(**more),
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    told = done.stdout.decode(more.get("PYTHONIOENCODING", "utf-8"))
-    assert b"Traceback" not in done.stderr, done.stderr.decode()
-    assert done.returncode == 0, done.stderr.decode()
-    parts = re.split(r"<<exit (\d+)>>\s", told)
-    texts, codes = parts[:-1:2], parts[1::2]
-    found = zip(COMMANDS, codes, texts, strict=True)
-    return {name: (int(code), text) for name, code, text in found}
-
-
-@pytest.fixture(scope="module")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
-    return screens(tmp_path_factory.mktemp("wide"), {"COLUMNS": "400"})
-
-
-def tokens(text: str) -> set[str]:
-    """Ids, numbers and words: what must be found whole on any screen."""
-    plain = TIMES.sub("", COLOURS.sub("", text))
-    return {token for token in TOKENS.findall(plain) if token.isascii()}
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_no_screen_loses_a_code_an_id_or_a_number(
-    screen: str, tmp_path: Path, wide: dict[str, tuple[int, str]]
-) -> None:
-    assert wide["run"][0] == 1
-    for name, (code, text) in screens(tmp_path, SCREENS[screen]).items():
-        expected_code, expected = wide[name]
-        assert code == expected_code, text
-        assert "variance-of-a-scaled-product-of-two" in text or name == "check"
-        lost = tokens(expected) - tokens(text) - HEADINGS
-        assert lost == set(), (name, text)
-        if screen.startswith("ASCII"):
-            assert text.isascii()
-        if screen != "forced colour":
-            assert "\x1b" not in text
-        else:
-            assert name == "check" or "\x1b[" in text
-
-
-@pytest.mark.parametrize("columns", [40, 80])
-def test_the_command_that_repeats_a_case_is_on_one_line(columns: int, folder: Path) -> None:
-    (folder / "claims.yaml").write_text(WORDY.replace("tolerance: 0.25", ""), encoding="utf-8")
-    done = run(folder, "run", "--max-draws", "20000", COLUMNS=str(columns))
-    lines = done.stdout.decode().splitlines()
-    commands = [line.split("repeat", 1)[1].strip() for line in lines if "dropcheck run" in line]
-    assert len(commands) >= 2
-    for command in commands:
-        assert "--seed 0" in command
-        again = subprocess.run(
-            ["sh", "-c", command.replace("dropcheck", " ".join(PROGRAM), 1)],
-            cwd=folder,
-            env=environment(),
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        assert again.returncode == done.returncode == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import CONTRASTS, Page, shape
 from page import page, registry, run_of_all_kinds
 from picture_cases import HOSTILE
 from report_cases import PASSED, run_of
@@ -48,59 +49,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     yield driver
     driver.quit()
     log.close()
-
-
-class Page:
-    """A page in the browser, with the words for what the tests do to it."""
-
-    def __init__(self, driver: Any, path: Path) -> None:
-        self.driver = driver
-        self.path = path
-        driver.get(path.as_uri())
-
-    def script(self, text: str, *arguments: Any) -> Any:
-        return self.driver.execute_script(text, *arguments)
-
-    def find(self, selector: str) -> Any:
-        return self.driver.find_element("css selector", selector)
-
-    def rows(self) -> list[str]:
-        """The claims and parameters of the rows in sight, in their order."""
-        found: list[str] = self.script(
-            "return Array.from(document.querySelectorAll('#cases tbody tr'))"
-            ".filter((row) => row.offsetParent)"
-            ".map((row) => row.dataset.claim + ' ' + row.cells[1].innerText.trim())"
-        )
-        return [row.strip() for row in found]
-
-    def choose(self, name: str, label: str) -> None:
-        from selenium.webdriver.support.ui import Select
-
-        Select(self.find(f"select[name={name}]")).select_by_visible_text(label)
-
-    def status(self) -> str:
-        return str(self.find("#status").text)
-
-    def press(self, *keys: str) -> None:
-        from selenium.webdriver import ActionChains
-
-        ActionChains(self.driver).send_keys(*keys).perform()
-
-    def focused(self) -> str:
-        """What has the focus: its name and text."""
-        return str(
-            self.script("const e = document.activeElement; return e.tagName + ' ' + e.innerText")
-        )
-
-
-def shape(driver: Any, width: int, height: int = 900, *, dark: bool = False) -> None:
-    """The window's size in CSS pixels, and whether the reader prefers the dark."""
-    driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600},
-    )
-    theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [theme]})
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +166,7 @@ def test_numbers_within_parameters_sort_as_numbers(browser: Any, tmp_path: Path)
     cases = [replace(PASSED, parameters={"dk": dk}) for dk in (9.0, 128.0, 64.0)]
     path = tmp_path / "run.html"
     path.write_text(html_report(run_of(*cases), registry()), encoding="utf-8")
+    shape(browser, 1200)
     opened = Page(browser, path)
     opened.find("#cases thead th:nth-child(2) button").click()
     assert [row.split("=")[1] for row in opened.rows()] == ["9", "64", "128"]
@@ -365,6 +314,7 @@ def test_three_hundred_cases_are_no_strain(browser: Any, tmp_path: Path) -> None
     cases = [replace(one, claim=f"claim-{n // 3}", parameters={"dk": float(n)}) for n in range(300)]
     path = tmp_path / "run.html"
     path.write_text(html_report(run_of(*cases), registry()), encoding="utf-8")
+    shape(browser, 1200)
     opened = Page(browser, path)
     milliseconds = opened.script(
         "const began = performance.now();"
@@ -375,32 +325,3 @@ def test_three_hundred_cases_are_no_strain(browser: Any, tmp_path: Path) -> None
     )
     assert milliseconds < 1000
     assert len(opened.rows()) == 11  # 29, and 290 to 299
-
-
-CONTRASTS = """
-const channel = (value) => {
-  const share = value / 255;
-  return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-};
-const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
-const luminance = (colour) => {
-  const [red, green, blue] = parts(colour).map(channel);
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-};
-const ground = (one) => {
-  for (let at = one; at; at = at.parentElement) {
-    const colour = getComputedStyle(at).backgroundColor;
-    const alpha = parts(colour)[3];
-    if (alpha === undefined || alpha > 0) return colour;
-  }
-  return "rgb(255, 255, 255)";
-};
-return Array.from(document.querySelectorAll("body *"))
-  .filter((one) => one.offsetParent && !one.closest("svg, script")
-    && Array.from(one.childNodes).some((child) => child.nodeType === 3 && child.data.trim()))
-  .map((one) => {
-    const [high, low] = [luminance(getComputedStyle(one).color), luminance(ground(one))]
-      .sort((a, b) => b - a);
-    return [one.tagName + " " + one.textContent.trim().slice(0, 30), (high + 0.05) / (low + 0.05)];
-  });
-"""

@@ -13,13 +13,6 @@ Capsys = pytest.CaptureFixture[str]
 SCHEMA = "claims.schema.json"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    return tmp_path
-
-
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 

@@ -1,4 +1,4 @@
-"""Errors planted in claims: what is planted, what becomes of it, and what is told of it.
+"""Errors planted in claims: what is planted, and what becomes of it.
 
 False alarms: at the default settings the chance that any verdict on a mutant of a registry is
 wrong is 1e-6; with the fixed seed every run gives the same.
@@ -6,15 +6,13 @@ wrong is 1e-6; with the fixed seed every run gives the same.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from mutation_cases import HALF, TOOTHLESS
 
 from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Claim, Registry, SourceText
-from dropcheck.cli import main
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.graph import PlainFolder
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
@@ -30,7 +28,6 @@ from dropcheck.mutation.telling import in_telling_order, probes, spread
 from dropcheck.results import Settings, Verdict
 
 SHIPPED = read_registry(Path(__file__).parent.parent / "claims.yaml")
-TOOTHLESS = "model: x ~ normal(0, 1)\nclaim: 0 * E(x) == 0 * E(x)"
 FACTS = Facts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), step=0.03, zero=0.6)
 
 
@@ -46,9 +43,8 @@ def claim_of(text: str) -> Claim:
     return registry_of(c=text).claims["c"]
 
 
-def mutated(registry: Registry, **settings: int) -> dict[str, ClaimResult]:
-    chosen = Settings(**settings)  # type: ignore[arg-type]  # seed, max_draws, threads
-    found = mutate_claims(tuple(registry.claims.values()), chosen, registry)
+def mutated(registry: Registry, settings: Settings | None = None) -> dict[str, ClaimResult]:
+    found = mutate_claims(tuple(registry.claims.values()), settings or Settings(), registry)
     return {result.claim.id: result for result in found}
 
 
@@ -257,13 +253,6 @@ def test_a_claim_true_of_any_model_is_shown_up() -> None:
     assert not found["d"].blind
 
 
-HALF = """\
-parameters: {p: 0.5}
-model: m ~ bernoulli(1 - p)
-claim: E(m) == 1 - p
-resolution: 0.05"""
-
-
 def test_p_of_a_half_hides_p_for_its_complement_and_a_value_is_named() -> None:
     found = by_change(mutated(registry_of(c=HALF))["c"])
     for changed in ("claim: E(m) == p", "model: m ~ bernoulli(p)"):
@@ -306,7 +295,7 @@ def test_a_false_change_within_the_resolution_survives_as_such() -> None:
 
 def test_a_budget_too_small_leaves_mutants_undecided() -> None:
     text = "model: x ~ normal(1, 1)\nclaim: E(x) > 0.5"
-    result = mutated(registry_of(c=text), max_draws=2000)["c"]
+    result = mutated(registry_of(c=text), Settings(max_draws=2000))["c"]
     mutant = by_change(result)["claim: E(x) > 2 * 0.5"]
     assert mutant.fate is Fate.UNDECIDED
     assert result.undecided
@@ -348,116 +337,12 @@ def test_what_is_not_tried(
 
 def test_threads_and_selection_change_nothing() -> None:
     registry = registry_of(a=HALF, b="model: x ~ normal(1, 2)\nclaim: E(x**2) == 5")
-    together = mutated(registry, threads=2)
+    together = mutated(registry, Settings(threads=2))
     (alone,) = mutate_claims([registry.claims["a"]], Settings(threads=1), registry)
     assert alone.mutants == together["a"].mutants
-    fresh = mutated(registry, seed=1)
+    fresh = mutated(registry, Settings(seed=1))
     assert fresh["b"].draws != together["b"].draws
     assert share_of_alpha(Settings(), registry) < 1e-6 / (2 * MOST_MUTANTS)
-
-
-# what is told of it
-
-
-Called = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def called(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Called:
-    monkeypatch.chdir(tmp_path)
-    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(claims: str, *arguments: str) -> tuple[int, str, str]:
-        indented = "\n".join(f"    {line}" for line in claims.split("\n"))
-        text = f"dropcheck: 1\nclaims:\n  c:\n    title: t\n{indented}\n"
-        (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
-        code = main(["mutate", *arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
-SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
-BELOW = "model: x ~ normal(1.01, 1)\nclaim: E(x) == 1 + abs(0.01)\nresolution: 0.02"
-OPEN = "model: x ~ normal(1, 1)\nclaim: E(x) > 0.5"
-
-
-@pytest.mark.parametrize(
-    ("claims", "arguments", "code"),
-    [
-        (SHARP, [], 0),
-        (BELOW, [], 1),
-        (OPEN, ["--max-draws", "2000"], 4),
-        (SHARP, ["nothing-*"], 5),
-        (SHARP, ["absent"], 2),
-        (SHARP, ["--alpha", "2"], 2),
-        (SHARP.replace("E(x", "E(z"), [], 2),
-        (SHARP.replace("== 5", "== 6"), [], 1),
-        (SHARP.replace("== 5", "== 6") + "\nexpect: refuted", [], 0),
-    ],
-)
-def test_exit_codes(called: Called, claims: str, arguments: list[str], code: int) -> None:
-    assert called(claims, *arguments)[0] == code
-
-
-def test_the_table_ends_in_a_score(called: Called) -> None:
-    code, out, err = called(SHARP)
-    assert (code, err) == (0, "")
-    last = out.splitlines()[-1]
-    assert "0 survivors" in last
-    assert "score 100%" in last
-    assert "SURVIVED" not in out
-
-
-def test_a_survivor_has_a_block_with_all_that_is_needed(called: Called) -> None:
-    _, out, _ = called(BELOW, "--seed", "3")
-    block = out[out.index("SURVIVED  c") :]
-    for part in ("a constant changed", "abs(0.0106)", "below the resolution", "claims.yaml:3"):
-        assert part in block
-    assert "repeat     dropcheck mutate c --verbose --seed 3" in block
-    assert "score 100%" not in out
-
-
-def test_the_value_at_which_a_hidden_error_shows_is_printed(called: Called) -> None:
-    _, out, _ = called(HALF)
-    assert "c: claim: E(m) == p; tried at p=0.5; shows at p=0.3" in out
-    assert "shows at" not in called(SHARP)[1]
-
-
-def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None:
-    code, out, _ = called(TOOTHLESS)
-    assert code == 1
-    assert "warning: c: no planted error is refuted: as it is tried, it cannot fail" in out
-    assert "cannot fail" not in called(SHARP)[1]
-
-
-def test_a_claim_blind_to_its_model_is_named_on_request(called: Called) -> None:
-    claims = "model: |\n  x ~ normal(0, 1)\n  y = 3 * x\nclaim: Var(y) == Var(y)"
-    warning = "warning: c: no error planted in its model is refuted"
-    assert warning in called(claims, "-v")[1]
-    assert warning not in called(claims)[1]
-    assert warning not in called(SHARP, "-v")[1]
-
-
-def test_json_says_the_same(called: Called) -> None:
-    code, out, _ = called(BELOW, "--format", "json")
-    report = json.loads(out)
-    assert code == 1
-    assert report["schema"] == 1
-    assert report["summary"]["below"] > 0
-    assert 0 < report["summary"]["score"] < 1
-    (claim,) = report["claims"]
-    fates = [mutant["fate"] for mutant in claim["mutants"]]
-    assert len(fates) == report["summary"]["mutants"]
-    assert fates.count("refuted") == report["summary"]["refuted"]
-    survivors = [one for one in claim["mutants"] if one["fate"] == "below the resolution"]
-    assert len(survivors) == report["summary"]["below"]
-    assert "E(x) == 1 + abs(0.0106)" in {survivor["statement"] for survivor in survivors}
-    assert claim["result"] == "fail"
 
 
 def test_shipped_claims_that_are_quick_have_a_full_score() -> None:

@@ -1,0 +1,112 @@
+"""What is told of errors planted in claims: table, blocks, warnings, JSON and exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mutation_cases import HALF, TOOTHLESS
+
+from dropcheck.cli import main
+
+Called = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Called:
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(claims: str, *arguments: str) -> tuple[int, str, str]:
+        indented = "\n".join(f"    {line}" for line in claims.split("\n"))
+        text = f"dropcheck: 1\nclaims:\n  c:\n    title: t\n{indented}\n"
+        (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
+        code = main(["mutate", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
+BELOW = "model: x ~ normal(1.01, 1)\nclaim: E(x) == 1 + abs(0.01)\nresolution: 0.02"
+OPEN = "model: x ~ normal(1, 1)\nclaim: E(x) > 0.5"
+
+
+@pytest.mark.parametrize(
+    ("claims", "arguments", "code"),
+    [
+        (SHARP, [], 0),
+        (BELOW, [], 1),
+        (OPEN, ["--max-draws", "2000"], 4),
+        (SHARP, ["nothing-*"], 5),
+        (SHARP, ["absent"], 2),
+        (SHARP, ["--alpha", "2"], 2),
+        (SHARP.replace("E(x", "E(z"), [], 2),
+        (SHARP.replace("== 5", "== 6"), [], 1),
+        (SHARP.replace("== 5", "== 6") + "\nexpect: refuted", [], 0),
+    ],
+)
+def test_exit_codes(called: Called, claims: str, arguments: list[str], code: int) -> None:
+    assert called(claims, *arguments)[0] == code
+
+
+def test_the_table_ends_in_a_score(called: Called) -> None:
+    code, out, err = called(SHARP)
+    assert (code, err) == (0, "")
+    last = out.splitlines()[-1]
+    assert "0 survivors" in last
+    assert "score 100%" in last
+    assert "SURVIVED" not in out
+
+
+def test_a_survivor_has_a_block_with_all_that_is_needed(called: Called) -> None:
+    _, out, _ = called(BELOW, "--seed", "3")
+    block = out[out.index("SURVIVED  c") :]
+    for part in ("a constant changed", "abs(0.0106)", "below the resolution", "claims.yaml:3"):
+        assert part in block
+    assert "repeat     dropcheck mutate c --verbose --seed 3" in block
+    assert "score 100%" not in out
+
+
+def test_the_value_at_which_a_hidden_error_shows_is_printed(called: Called) -> None:
+    _, out, _ = called(HALF)
+    assert "c: claim: E(m) == p; tried at p=0.5; shows at p=0.3" in out
+    assert "shows at" not in called(SHARP)[1]
+
+
+def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None:
+    code, out, _ = called(TOOTHLESS)
+    assert code == 1
+    assert "warning: c: no planted error is refuted: as it is tried, it cannot fail" in out
+    assert "cannot fail" not in called(SHARP)[1]
+
+
+def test_a_claim_blind_to_its_model_is_named_on_request(called: Called) -> None:
+    claims = "model: |\n  x ~ normal(0, 1)\n  y = 3 * x\nclaim: Var(y) == Var(y)"
+    warning = "warning: c: no error planted in its model is refuted"
+    assert warning in called(claims, "-v")[1]
+    assert warning not in called(claims)[1]
+    assert warning not in called(SHARP, "-v")[1]
+
+
+def test_json_says_the_same(called: Called) -> None:
+    code, out, _ = called(BELOW, "--format", "json")
+    report = json.loads(out)
+    assert code == 1
+    assert report["schema"] == 1
+    assert report["summary"]["below"] > 0
+    assert 0 < report["summary"]["score"] < 1
+    (claim,) = report["claims"]
+    fates = [mutant["fate"] for mutant in claim["mutants"]]
+    assert len(fates) == report["summary"]["mutants"]
+    assert fates.count("refuted") == report["summary"]["refuted"]
+    survivors = [one for one in claim["mutants"] if one["fate"] == "below the resolution"]
+    assert len(survivors) == report["summary"]["below"]
+    assert "E(x) == 1 + abs(0.0106)" in {survivor["statement"] for survivor in survivors}
+    assert claim["result"] == "fail"
