@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dropcheck.cli import completion, values
-from dropcheck.cli.common import Format, NoCrossing, NoProgress, Outputs, Reader, Seed
+from dropcheck.cli.common import Format, NoCrossing, NoProgress, Outputs, Reader, Seed, draws_option
 from dropcheck.cli.execute import selected_cases
 from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, interactive, write_file
@@ -19,6 +20,7 @@ from dropcheck.results import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
     from dropcheck.audit.laws import Subject
+    from dropcheck.audit.table import Audit
 
 SETS = ("laws", "moments")
 REPETITIONS = 1000
@@ -96,11 +98,7 @@ def audit(  # one argument an option: this is the list that `--help` shows
     seed: Seed = None,
     max_draws: Annotated[
         str | None,
-        typer.Option(
-            "--max-draws",
-            metavar="N",
-            help="Give up on a trial after so many draws [default: 4e6; for moments 1e6].",
-        ),
+        draws_option("Give up on a trial after so many draws [default: 4e6; for moments 1e6]."),
     ] = None,
     no_crossing: NoCrossing = False,
     processes: Annotated[
@@ -133,22 +131,25 @@ def audit(  # one argument an option: this is the list that `--help` shows
         read.read("--output", text, values.output_path, "a file that ends in .json")
         for text in output or ()
     ]
-    for option, given in (("--shift", shift), ("--resolution", resolution)):
-        if given is not None and file is None:
-            read.problems.append(
-                Problem(f"option '{option}' is of use with '--file' only", hint="name the file")
-            )
+    if file is None:
+        own = {"--shift": shift, "--resolution": resolution}
+        read.problems += [
+            Problem(f"option '{option}' is of use with '--file' only", hint="name the file")
+            for option, given in own.items()
+            if given is not None
+        ]
+    keep_one = "leave one of the two out"
     if full and repetitions is not None:
-        read.problems.append(Problem("'--full' and '--repetitions' both say how many trials"))
+        message = "'--full' and '--repetitions' both say how many trials"
+        read.problems.append(Problem(message, hint=keep_one))
     if file is not None and set_name is not None:
-        read.problems.append(Problem("'--file' and '--set' both say which claims"))
+        message = "'--file' and '--set' both say which claims"
+        read.problems.append(Problem(message, hint=keep_one))
     read.finish()
 
     from dropcheck.audit.repeat import MOST_DRAWS, Plan
     from dropcheck.audit.run import carry_out
-    from dropcheck.report.audit import audit_json, audit_report
     from dropcheck.report.progress import progress
-    from dropcheck.report.terminal import terminal_of
     from dropcheck.simulation.schedule import default_threads
 
     most = most or (MOMENT_DRAWS if moments else MOST_DRAWS)
@@ -167,18 +168,8 @@ def audit(  # one argument an option: this is the list that `--help` shows
         name += ", without crossing" if no_crossing else ""
         found = carry_out(plan, workers or default_threads(), name, advance)
     found = dataclasses.replace(found, left_out=left_out)
-    as_json = audit_json(found)
-    unwritten = [
-        emit(as_json if chosen == "json" else audit_report(found, terminal_of()), sys.stdout),
-        *(write_file(path, as_json) for path in paths if path is not None),
-    ]
-    problems = [problem for problem in unwritten if problem is not None]
-    complain(problems)
-    if found.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if problems:
-        raise typer.Exit(ExitCode.ERROR)
-    raise typer.Exit(ExitCode.FAILED if found.alarms else ExitCode.PASSED)
+    problems = _tell(found, chosen, [path for path in paths if path is not None])
+    raise typer.Exit(_exit_code(found, problems))
 
 
 def _subjects(
@@ -200,6 +191,28 @@ def _subjects(
     registry = load_registry(file)
     cases, _ = selected_cases(registry, patterns, (), {})
     return *own_subjects(cases, shift, resolution, settings), registry.name
+
+
+def _tell(found: Audit, format_name: str, paths: Sequence[Path]) -> Sequence[Problem]:
+    """Print the report and write the files asked for; what could not be written is returned."""
+    from dropcheck.report.audit import audit_json, audit_report
+    from dropcheck.report.terminal import terminal_of
+
+    as_json = audit_json(found)
+    text = as_json if format_name == "json" else audit_report(found, terminal_of())
+    unwritten = [emit(text, sys.stdout), *(write_file(path, as_json) for path in paths)]
+    problems = [problem for problem in unwritten if problem is not None]
+    complain(problems)
+    return problems
+
+
+def _exit_code(found: Audit, problems: Sequence[Problem]) -> ExitCode:
+    """The exit code: an error outranks an alarm."""
+    if found.interrupted:
+        return ExitCode.INTERRUPTED
+    if problems:
+        return ExitCode.ERROR
+    return ExitCode.FAILED if found.alarms else ExitCode.PASSED
 
 
 def _alphas(text: str) -> tuple[float, ...]:

@@ -1,5 +1,7 @@
 """The continuous distributions of numbers: parameters, domains, support, moments."""
 
+# ruff: noqa: ARG005 - each function of a law is given all of its parameters
+
 from __future__ import annotations
 
 import math
@@ -122,7 +124,7 @@ CONTINUOUS: tuple[Law, ...] = (
         LawParameter("d1", POSITIVE),
         LawParameter("d2", POSITIVE),
         hull=positive_half_line,
-        moments=lambda d1, d2: d2 / 2,  # noqa: ARG005  the numerator's degrees play no part
+        moments=lambda d1, d2: d2 / 2,  # the numerator's degrees play no part
     ),
     law(
         "cauchy",
@@ -131,7 +133,7 @@ CONTINUOUS: tuple[Law, ...] = (
         SCALE,
         hull=whole_line,
         constant=at_zero(1, 0),
-        moments=lambda loc, scale: 1.0,  # noqa: ARG005  the same for all arguments
+        moments=lambda loc, scale: 1.0,  # the same for all arguments
     ),
     law(
         "laplace",
@@ -177,9 +179,9 @@ CONTINUOUS: tuple[Law, ...] = (
         "P(x > t) = (scale / t)**alpha from scale on; moments of order below alpha alone exist",
         LawParameter("alpha", POSITIVE),
         SCALE,
-        hull=lambda alpha, scale: (float(scale), math.inf),  # noqa: ARG005
+        hull=lambda alpha, scale: (float(scale), math.inf),
         constant=at_zero(1),
-        moments=lambda alpha, scale: float(alpha),  # noqa: ARG005
+        moments=lambda alpha, scale: float(alpha),
     ),
     law(
         "triangular",
@@ -187,15 +189,15 @@ CONTINUOUS: tuple[Law, ...] = (
         LOW,
         LawParameter("mode", FINITE),
         HIGH,
-        hull=lambda low, mode, high: (float(low), float(high)),  # noqa: ARG005
-        constant=lambda low, mode, high: _collapsed(low, high),  # noqa: ARG005
+        hull=lambda low, mode, high: (float(low), float(high)),
+        constant=lambda low, mode, high: _collapsed(low, high),
         conditions=(
             Condition(
                 "low <= mode <= high is required",
                 "mode",
                 lambda low, mode, high: (low <= mode) & (mode <= high),
             ),
-            Condition(NO_ROOM, "low", lambda low, mode, high: _room(low, high)),  # noqa: ARG005
+            Condition(NO_ROOM, "low", lambda low, mode, high: _room(low, high)),
         ),
     ),
     law(
@@ -203,7 +205,7 @@ CONTINUOUS: tuple[Law, ...] = (
         "angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
         LawParameter("mu", FINITE),
         LawParameter("kappa", NOT_NEGATIVE),
-        hull=lambda mu, kappa: (-math.pi, math.pi),  # noqa: ARG005
+        hull=lambda mu, kappa: (-math.pi, math.pi),
     ),
     law(
         "truncated_normal",
@@ -212,22 +214,20 @@ CONTINUOUS: tuple[Law, ...] = (
         SD,
         LawParameter("low", ANY),
         LawParameter("high", ANY),
-        hull=lambda mean, sd, low, high: (float(low), float(high)),  # noqa: ARG005
+        hull=lambda mean, sd, low, high: (float(low), float(high)),
         constant=_truncated_constant,
         conditions=(
             Condition(
                 "low <= high is required, and not both the same infinity",
                 "low",
-                lambda mean, sd, low, high: (  # noqa: ARG005
-                    (low <= high) & (low < math.inf) & (high > -math.inf)
-                ),
+                lambda mean, sd, low, high: (low <= high) & (low < math.inf) & (high > -math.inf),
             ),
             Condition(
                 "where sd is 0, low <= mean <= high is required",
                 "mean",
                 lambda mean, sd, low, high: (sd > 0) | ((low <= mean) & (mean <= high)),
             ),
-            Condition(NO_ROOM, "low", lambda mean, sd, low, high: _room(low, high)),  # noqa: ARG005
+            Condition(NO_ROOM, "low", lambda mean, sd, low, high: _room(low, high)),
         ),
     ),
 )

@@ -1,5 +1,7 @@
 """The discrete distributions of numbers: parameters, domains, support."""
 
+# ruff: noqa: ARG005 - each function of a law is given all of its parameters
+
 from __future__ import annotations
 
 import math
@@ -75,7 +77,7 @@ DISCRETE: tuple[Law, ...] = (
         "bernoulli",
         "1 with probability p, otherwise 0",
         P,
-        hull=lambda p: (0.0, 1.0),  # noqa: ARG005  the same for all that are not degenerate
+        hull=lambda p: (0.0, 1.0),  # the same for all that are not degenerate
         discrete=True,
         constant=_bernoulli_constant,
     ),
@@ -90,7 +92,7 @@ DISCRETE: tuple[Law, ...] = (
         "successes among n trials of probability p",
         N,
         P,
-        hull=lambda n, p: (0.0, float(n)),  # noqa: ARG005
+        hull=lambda n, p: (0.0, float(n)),
         discrete=True,
         constant=_binomial_constant,
     ),
@@ -98,7 +100,7 @@ DISCRETE: tuple[Law, ...] = (
         "geometric",
         "trials up to and including the first success, from 1; 0 < p <= 1",
         LawParameter("p", POSITIVE_PROBABILITY),
-        hull=lambda p: (1.0, math.inf),  # noqa: ARG005
+        hull=lambda p: (1.0, math.inf),
         discrete=True,
         constant=lambda p: 1.0 if p == 1 else None,
     ),

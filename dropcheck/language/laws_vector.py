@@ -1,5 +1,7 @@
 """The distributions whose values are vectors: each adds a last axis of its own."""
 
+# ruff: noqa: ARG005 - each function of a law is given all of its parameters
+
 from __future__ import annotations
 
 import math
@@ -121,10 +123,10 @@ VECTOR: tuple[Law, ...] = (
         "how often each outcome comes up among n trials of probabilities p",
         LawParameter("n", COUNT),
         LawParameter("p", PROBABILITY, axes=1),
-        hull=lambda n, p: (0.0, float(n)),  # noqa: ARG005
+        hull=lambda n, p: (0.0, float(n)),
         discrete=True,
         constant=_multinomial_constant,
-        joint=lambda n, p: probabilities_problem(p),  # noqa: ARG005
+        joint=lambda n, p: probabilities_problem(p),
         own_axes=_multinomial_axes,
     ),
     law(
