@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from bad_inputs import SECONDS, N, one_claim
+from bad_inputs import N, one_claim
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusals import SECONDS
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem

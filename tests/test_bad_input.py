@@ -7,47 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-from bad_inputs import ERROR, SECONDS, Bad, Capsys, Told, assert_told, check, one_claim, run
+from bad_inputs import FILES, GOOD, Bad, one_claim
+from refusals import ERROR, SECONDS, Capsys, Told, assert_told, check, run
 
 from dropcheck.cli import main
 
 # -- files -----------------------------------------------------------------------------------------
-
-
-GOOD = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: 1 == 1\n"
-LAUGHS = (
-    GOOD
-    + "    tags: &a0 [x, x]\n"
-    + "".join(f"    note{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
-)
-
-FILES = {
-    "an empty file": Bad("", 1, 1, "the file is empty", "dropcheck: 1"),
-    "not UTF-8": Bad(b"\xff\xfe\x00a", 1, 1, "not UTF-8", "save it as UTF-8"),
-    "10 MB of brackets": Bad("[" * 10_000_000, 1, 21, "nested more than 20 deep", "five levels"),
-    "an alias bomb": Bad(LAUGHS, 6, 11, "'&a0' is an anchor", "take it out"),
-    "a duplicate key": Bad(
-        GOOD + "    claim: 1 == 2\n", 6, 5, "'claim' stands twice: first on line 5", "take one"
-    ),
-    "an unknown key": Bad(GOOD + "    notes: N\n", 6, 5, "no key 'notes'", "did you mean 'note'?"),
-    "an unknown document": Bad(GOOD + "    document: d\n", 6, 15, "document 'd'", ""),
-    "a list for a statement": Bad(
-        GOOD.replace("1 == 1", "[1]"), 5, 5, "must be a statement as text, and is a list", "E(x)"
-    ),
-    "text for a number": Bad(GOOD + "    within: wide\n", 6, 13, "'within'", ""),
-    "no claims": Bad("dropcheck: 1\nclaims: {}\n", 2, 1, "'claims' is empty", "at least one"),
-    "another version": Bad(GOOD.replace(": 1\n", ": 2\n", 1), 1, 12, "2", ""),
-    "no YAML": Bad(GOOD + "    tags: [a", 6, 11, "expected by the end of the file", "close it"),
-    "a parameter of 9**9**9": Bad(
-        GOOD + "    parameters: {p: 9**9**9}\n", 6, 21, "'9**9**9' is too large", "1e6"
-    ),
-    "a truth for a parameter": Bad(
-        GOOD + "    parameters: {p: true}\n", 6, 21, "is a truth value", "write 1 or 0"
-    ),
-    "a parameter that is code": Bad(
-        GOOD + "    parameters: {p: open(1)}\n", 6, 18, "'open' is not a law", ""
-    ),
-}
 
 
 @pytest.mark.parametrize("what", FILES)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bad_inputs import CLAIMS as BAD_CLAIMS
+from bad_inputs import FILES as BAD_FILES
 from cli_stub import CLAIMS, Cli
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
-from test_bad_input import CLAIMS as BAD_CLAIMS
-from test_bad_input import FILES as BAD_FILES
 
 from dropcheck.claims.compose import compose
 from dropcheck.claims.json_schema import FILE_NAME, MODELINE, claims_schema

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 import yaml
+from action_steps import Done, Runner
 from readme_blocks import TOP, Block, blocks, matches, prepare, updated, walked
-from test_action import Done, Runner
 
 PAGE = TOP / "docs" / "tutorial.md"
 TEXT = PAGE.read_text(encoding="utf-8")
