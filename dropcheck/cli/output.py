@@ -139,10 +139,8 @@ def reason(error: BaseException) -> str:
     return text[:1].lower() + text[1:]
 
 
-def interactive(stream: TextIO | None = None) -> bool:
-    """Whether standard error (unless another stream is named) is a terminal."""
-    stream = sys.stderr if stream is None else stream
-    try:
-        return stream.isatty()
-    except (AttributeError, ValueError):
-        return False
+def interactive() -> bool:
+    """Whether standard error, which progress is shown on, is a terminal."""
+    from dropcheck.report.terminal import is_terminal
+
+    return is_terminal(sys.stderr)

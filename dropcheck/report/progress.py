@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 
 from dropcheck.report import numbers
-from dropcheck.report.terminal import one_line, terminal_of
+from dropcheck.report.terminal import is_dumb, one_line, terminal_of
 
 # Seconds before anything is shown: what ends sooner needs no progress.
 DELAY = 0.4
@@ -97,7 +97,7 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ta
     A terminal that cannot rewrite a line is left alone.
     """
     tally = Tally(total, limit)
-    if not shown or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
+    if not shown or is_dumb(os.environ):
         yield tally
         return
     over = Event()

@@ -75,21 +75,27 @@ def terminal_of(stream: TextIO | None = None, environ: Mapping[str, str] | None 
     """
     stream = sys.stdout if stream is None else stream
     environ = os.environ if environ is None else environ
-    interactive = _is_terminal(stream)
+    interactive = is_terminal(stream)
     if environ.get("NO_COLOR"):
         colour = False
     elif environ.get("FORCE_COLOR"):
         colour = environ["FORCE_COLOR"] != "0"
     else:
-        colour = interactive and environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+        colour = interactive and not is_dumb(environ)
     return Terminal(_width(stream, environ, interactive), colour, not _writes_unicode(stream))
 
 
-def _is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody sees what is written there."""
     try:
-        return stream.isatty()
-    except (AttributeError, ValueError):  # closed, or no stream at all
+        return stream is not None and stream.isatty()
+    except (AttributeError, ValueError):  # closed, or no stream in truth
         return False
+
+
+def is_dumb(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal knows neither colours nor how to rewrite a line."""
+    return environ.get("TERM", "").lower() in {"dumb", "unknown"}
 
 
 def _width(stream: TextIO, environ: Mapping[str, str], interactive: bool) -> int | None:
