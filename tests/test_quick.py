@@ -36,11 +36,7 @@ def data_of(text: bytes) -> dict[str, Any]:
 
 def fields(model: Any) -> dict[str, Any]:
     """What a model holds, or what stands for one, by name; a float is told from a whole number."""
-    return {
-        name: (type(value), fields(value) if hasattr(value, "model_fields_set") else value)
-        for name, value in vars(model).items()
-        if name != "model_fields_set"
-    } | {"given": set(model.model_fields_set)}
+    return {name: (type(value), value) for name, value in vars(model).items()}
 
 
 def contents(file: Any) -> dict[str, Any]:

@@ -33,7 +33,6 @@ def test_a_whole_file() -> None:
     assert first.cases is None
     assert [text.text for text in first.requires] == ["dk > 0"]
     assert (first.expect, first.tolerance, first.resolution) == ("verified", None, 0.02)
-    assert first.own_resolution
     assert first.tags == ("attention", "no")
     assert first.note == "A sum of d_k terms."
     assert (first.location.line, first.location.column) == (14, 3)
@@ -41,7 +40,6 @@ def test_a_whole_file() -> None:
     assert second.cases == ({"p": 0.1, "n": 10.0}, {"p": 0.5, "n": 40.0})
     assert second.model is None
     assert (second.expect, second.tolerance, second.within) == ("refuted", 0.005, 0.5)
-    assert not second.own_resolution  # its own `within` sets the defaults' resolution aside
     assert second.tags == ()  # its own, empty: the defaults' are not wanted
     place_of_n = second.parameter_locations["n"]
     assert (place_of_n.line, place_of_n.column) == (36, 18)
@@ -59,7 +57,7 @@ def test_defaults_stand_for_what_a_claim_leaves_out() -> None:
 
 def test_nothing_set_is_the_format_s_own_default() -> None:
     claim = claim_of("title: T\nclaim: 1 == 1")
-    assert (claim.resolution, claim.own_resolution, claim.expect) == (0.01, False, "verified")
+    assert (claim.resolution, claim.expect) == (0.01, "verified")
 
 
 @pytest.mark.parametrize(

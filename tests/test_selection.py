@@ -8,12 +8,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.selection import (
-    parameter_names,
-    repeat_command,
-    select,
-    select_claims,
-)
+from dropcheck.claims.selection import repeat_command, select, select_claims
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 
 REGISTRY = read_text(
@@ -252,12 +247,6 @@ def test_a_sweep_of_too_many_cases_is_refused() -> None:
 
 
 # ---- names and commands -------------------------------------------------------------------------
-
-
-def test_parameter_names() -> None:
-    assert parameter_names(REGISTRY) == ("dk", "mu", "p", "alpha", "n")
-    assert parameter_names(REGISTRY, ["qk-*", "nonsense"]) == ("dk", "mu")
-    assert parameter_names(REGISTRY, ["nonsense"]) == ()
 
 
 def test_a_command_that_repeats_a_case() -> None:

@@ -52,7 +52,7 @@ def _keys(
         if reader is None:
             raise _UnusualError
         found[key] = reader(value)
-    return SimpleNamespace(**found, model_fields_set=data.keys())
+    return SimpleNamespace(**found)
 
 
 def _named(reader: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
@@ -181,5 +181,5 @@ _FILE: dict[str, Callable[[Any], Any]] = {
 }
 _NO_FILE: dict[str, Any] = {
     "documents": {},
-    "defaults": SimpleNamespace(**_NO_DEFAULTS, model_fields_set=()),
+    "defaults": SimpleNamespace(**_NO_DEFAULTS),
 }

@@ -220,7 +220,6 @@ def _claim(
         tags=tuple(dict.fromkeys(model.tags if model.tags is not None else defaults.tags)),
         location=source.location(entry.key_start),
         parameter_locations=_parameter_locations(keys, source),
-        own_resolution=way.within is None and "resolution" in way.model_fields_set,
     )
 
 

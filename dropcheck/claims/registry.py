@@ -109,8 +109,6 @@ class Claim:
     location: Location  # of the id
     # where each parameter's name stands, for messages about its values
     parameter_locations: Mapping[str, Location]
-    # whether the claims file, or its `defaults`, sets a resolution
-    own_resolution: bool = False
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
 

@@ -17,15 +17,6 @@ from dropcheck.claims.registry import Case, Claim, Registry, Value
 from dropcheck.claims.values import ACCEPTED, format_value, parse_value, split_values
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
 
-__all__ = [
-    "format_value",
-    "parameter_names",
-    "parse_values",
-    "repeat_command",
-    "select",
-    "select_claims",
-]
-
 ALL = "all"
 _WILD = frozenset("*?[")
 
@@ -92,11 +83,6 @@ def select_claims(
         bearing = " or ".join(repr(tag) for tag in tags)
         raise NothingSelected(Problem(f"no claim among {asked} has the tag {bearing}"))
     return selected
-
-
-def parameter_names(registry: Registry, patterns: Sequence[str] = ()) -> tuple[str, ...]:
-    """The parameters of the claims that fit, in file order; patterns that fit none add none."""
-    return _names(claim for claim in registry.claims.values() if _fits(claim, patterns))
 
 
 def parse_values(option: str, text: str) -> tuple[Value, ...]:

@@ -53,11 +53,6 @@ class Order:
     sure: float  # E|u|^r is finite for every r below
     never: float  # E|u|^r is infinite for every r from here on
 
-    @property
-    def light(self) -> bool:
-        """Whether every moment exists."""
-        return self.sure == math.inf
-
 
 ALL = Order(math.inf, math.inf)
 UNKNOWN = Order(0.0, math.inf)
