@@ -95,7 +95,12 @@ def test_without_overrides_the_cases_are_the_registry_s() -> None:
         ([], ["atention"], "no claim has the tag 'atention'", "did you mean 'attention'?"),
         ([], ["Dropout"], "no claim has the tag 'Dropout'", "did you mean 'dropout'?"),
         ([], ["zzz"], "no claim has the tag 'zzz'", "the tags are attention, scaling, dropout"),
-        (["plain"], ["dropout"], "no claim among 'plain' has the tag 'dropout'", ""),
+        (
+            ["plain"],
+            ["dropout"],
+            "no claim among 'plain' has the tag 'dropout'",
+            "dropcheck list --tag dropout shows those that have it",
+        ),
     ],
 )
 def test_nothing_is_selected(patterns: list[str], tags: list[str], message: str, hint: str) -> None:

@@ -81,7 +81,9 @@ def select_claims(
     if not selected:
         asked = ", ".join(repr(one) for one in patterns) or "all"
         bearing = " or ".join(repr(tag) for tag in tags)
-        raise NothingSelected(Problem(f"no claim among {asked} has the tag {bearing}"))
+        words = ["dropcheck", "list", *(word for tag in tags for word in ("--tag", tag))]
+        hint = f"{shlex.join(words)} shows those that have it"
+        raise NothingSelected(Problem(f"no claim among {asked} has the tag {bearing}", hint=hint))
     return selected
 
 
