@@ -19,7 +19,7 @@ if __package__ in (None, ""):  # `python benchmarks`: the folder itself, not wha
 for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402
+from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402 - the path and the threads are set first
 
 PARTS = "abcdefgh"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 from benchmarks.environment import UnavailableError, python_with
 from benchmarks.measure import Bar, Figure, Spread, run_process
@@ -48,11 +49,8 @@ def our_draws(p: float) -> tuple[int, str]:
         made += request.count * request.program.span_draws
         return carry_out(request)
 
-    blocks.Request.carry_out = counted  # type: ignore[method-assign, assignment]
-    try:
+    with patch.object(blocks.Request, "carry_out", counted):
         (result,) = verify_cases(registry.expand(), Settings(alpha=ALPHA, threads=1), registry)
-    finally:
-        blocks.Request.carry_out = carry_out  # type: ignore[method-assign]
     if result.verdict is not Verdict.VERIFIED:
         raise AssertionError(f"the claim is true and was {result.verdict}")
     return made, result.guarantee.value

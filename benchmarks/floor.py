@@ -22,7 +22,8 @@ from dropcheck.simulation import samplers
 from dropcheck.simulation.arrays import Array, number
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Certainty, Compiled, Proportion
-from dropcheck.simulation.program import Program, Sums, computed
+from dropcheck.simulation.moments import Sums
+from dropcheck.simulation.program import Program, computed
 from dropcheck.simulation.schedule import Judge, drive
 from dropcheck.simulation.streams import MAIN, stream
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.floor import Simulated, simulated
@@ -99,9 +100,8 @@ def measured(repeats: int, clock: Clock, *, quick: bool) -> Iterator[Figure]:
     for name, text in (("claims", many_claims), ("cases of a grid", many_cases)):
         few, many = text(small), text(round(small * factor))
         yield growth(
-            name, lambda few=few: whole_run(few), lambda many=many: whole_run(many),  # type: ignore[misc]
-            factor, repeats, clock,
-        )  # fmt: skip
+            name, partial(whole_run, few), partial(whole_run, many), factor, repeats, clock
+        )
     if not quick:
         yield from _large()
 

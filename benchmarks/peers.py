@@ -253,7 +253,7 @@ def main() -> None:
     print("{:16} {:6} {:24} {:>7} {:>8} {:>10} {:>10}".format(*head))  # noqa: T201 - a script
     for line in compared(given.repetitions, given.alpha):
         note = "  above α" if line.rate > given.alpha else ""
-        print(  # noqa: T201
+        print(  # noqa: T201 - a script
             f"{line.law:16} {line.truth:6} {line.method:24} {line.rate:7.3f} {line.at_most:8.3f} "
             f"{line.undecided:10.3f} {line.draws:10,.0f}{note}",
             flush=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import Bar, Figure, Ran, Spread, paired_processes, run_process
@@ -46,7 +47,7 @@ def starting(repeats: int, clock: str) -> Iterator[Figure]:
         ("completion", (), COMPLETION),
     ):
         times, _, _ = paired_processes(
-            lambda a=arguments, e=environment: dropcheck(*a, **e),  # type: ignore[misc]
+            partial(dropcheck, *arguments, **environment),
             lambda: python(LIGHT),
             repeats,
             clock,

@@ -53,7 +53,7 @@ def claims(pytester: pytest.Pytester) -> pytest.Pytester:
 @pytest.fixture
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
     module = types.ModuleType("dropcheck.verification")
-    module.verify_cases = stub  # type: ignore[attr-defined]
+    monkeypatch.setattr(module, "verify_cases", stub, raising=False)
     monkeypatch.setitem(sys.modules, "dropcheck.verification", module)
     return module
 

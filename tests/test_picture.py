@@ -6,9 +6,10 @@ import io
 import math
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 import pytest
@@ -36,13 +37,13 @@ from dropcheck.report.curve_picture import curve_picture
 from dropcheck.report.drawing import marker, wrapped
 from dropcheck.report.marks import MARKS, standing
 from dropcheck.report.picture import picture
-from dropcheck.results import Guarantee, Settings, Verdict
+from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def svg(*cases: object, draw: object = picture) -> ElementTree.Element:
-    return ElementTree.fromstring(draw(run_of(*cases), EMPTY, "svg"))  # type: ignore[operator, arg-type]
+def svg(*cases: CaseResult, draw: Callable[..., bytes] = picture) -> ElementTree.Element:
+    return ElementTree.fromstring(draw(run_of(*cases), EMPTY, "svg"))
 
 
 def texts(root: ElementTree.Element) -> list[str]:
@@ -52,7 +53,8 @@ def texts(root: ElementTree.Element) -> list[str]:
 
 def size(root: ElementTree.Element) -> tuple[float, float]:
     """Width and height in points."""
-    return tuple(float(root.attrib[name].removesuffix("pt")) for name in ("width", "height"))  # type: ignore[return-value]
+    width, height = (float(root.attrib[name].removesuffix("pt")) for name in ("width", "height"))
+    return width, height
 
 
 # ---- where things stand -------------------------------------------------------------------------
@@ -209,9 +211,9 @@ def test_a_run_without_a_case_is_a_picture_too() -> None:
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
-def test_the_same_run_gives_the_same_bytes(kind: str) -> None:
+def test_the_same_run_gives_the_same_bytes(kind: Literal["svg", "png"]) -> None:
     for draw, cases in ((picture, ALL_KINDS), (curve_picture, swept())):
-        first, second = (draw(run_of(*cases), EMPTY, kind) for _ in range(2))  # type: ignore[arg-type]
+        first, second = (draw(run_of(*cases), EMPTY, kind) for _ in range(2))
         assert first == second
         assert b"Matplotlib" not in first.replace(b"Created with matplotlib", b"")
         assert b"<dc:date>" not in first

@@ -122,7 +122,7 @@ def test_it_is_a_dataclass_with_slots() -> None:
     assert pickle.loads(pickle.dumps(sent)) == sent
     assert not hasattr(sent, "__dict__")
     with pytest.raises(AttributeError):
-        sent.colour = "red"  # type: ignore[attr-defined]
+        sent.colour = "red"  # type: ignore[attr-defined]  # what is tried
     match sent:
         case Sent(x, names=names):
             assert (x, names) == (1, ("a",))

@@ -232,7 +232,7 @@ class _Stream(io.StringIO):
         return self._terminal
 
     @property
-    def encoding(self) -> str:  # type: ignore[override]
+    def encoding(self) -> str:  # type: ignore[override]  # read from a field in the standard library
         return self._encoding
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dropcheck import InvalidClaimError, verify
+from dropcheck import ClaimFailedError, InvalidClaimError, verify
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.assemble import MOST_SAMPLE_DRAWS
@@ -39,10 +39,8 @@ def tried(statement: str, sample: Sampler, **options: Any) -> CaseResult:
     expect = options.pop("expect", "verified")
     try:
         return verify(statement, sample=sample, undecided="pass", expect=expect, **options)
-    except AssertionError as error:
-        found = error.result  # type: ignore[attr-defined]
-        assert isinstance(found, CaseResult)
-        return found
+    except ClaimFailedError as error:
+        return error.result
 
 
 # ---- verdicts ------------------------------------------------------------------------------------

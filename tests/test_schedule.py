@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
 import pytest
+from leftovers import no_workers_left, workers
 from trials import compiled
 
 from dropcheck.claims.reader import read_text
@@ -39,17 +38,6 @@ def asking(
         return held
 
     return start
-
-
-def workers() -> list[str]:
-    return [t.name for t in threading.enumerate() if t.name.startswith("dropcheck")]
-
-
-def no_workers_left() -> bool:
-    deadline = time.monotonic() + 5
-    while workers() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not workers()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4, 7])
@@ -103,11 +91,11 @@ def test_closing_early_leaves_no_thread_behind() -> None:
     assert no_workers_left()
 
 
-class Stop(Exception):  # noqa: N818 - an error of the test
+class OwnError(Exception):
     pass
 
 
-@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt])
+@pytest.mark.parametrize("error", [OwnError, KeyboardInterrupt])
 def test_an_error_in_a_case_ends_the_run_and_its_threads(error: type[BaseException]) -> None:
     found = program()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from cli_stub import Cli
@@ -13,6 +14,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from rich.cells import cell_len
 
 from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Case
 from dropcheck.errors import DropcheckError
 from dropcheck.report import curve
 from dropcheck.report.axes import Axis, axis_over
@@ -59,9 +61,9 @@ def plot(*cases: CaseResult, width: int | None = 40, **how: bool) -> str:
     return terminal_plot(run_of(*cases), EMPTY, Terminal(width, **how))
 
 
-def grid(**changes: object) -> tuple[CaseResult, ...]:
+def grid(**changes: Any) -> tuple[CaseResult, ...]:
     return tuple(
-        replace(PASSED, parameters={"a": a, "b": b}, **changes)  # type: ignore[arg-type]
+        replace(PASSED, parameters={"a": a, "b": b}, **changes)
         for a in (1.0, 2.0, 3.0)
         for b in (10.0, 20.0)
     )
@@ -205,7 +207,8 @@ def test_what_is_unknown_is_left_out_and_what_is_unbounded_is_an_arrow() -> None
     cases = swept()
     unknown = replace(cases[2], estimate=None, interval=None)
     assert plot(*cases[:2], unknown, *cases[3:]).count("●") == 2 * 4 + 1
-    unbounded = replace(cases[2], interval=(cases[2].interval[0], None))  # type: ignore[index]
+    assert cases[2].interval is not None
+    unbounded = replace(cases[2], interval=(cases[2].interval[0], None))
     assert "↑" in plot(*cases[:2], unbounded, *cases[3:])
     assert "↑" not in plot(*cases)
 
@@ -256,7 +259,7 @@ def test_a_difference_keeps_a_sum_together() -> None:
 # ---- asked for on the command line --------------------------------------------------------------
 
 
-def cases_of(parameters: str) -> object:
+def cases_of(parameters: str) -> tuple[Case, ...]:
     registry = read_text(
         "dropcheck: 1\nclaims:\n  one:\n    title: T\n"
         f"    parameters: {parameters}\n    model: x ~ normal(0, 1)\n    claim: E(x) == 0\n"
@@ -265,9 +268,9 @@ def cases_of(parameters: str) -> object:
 
 
 def test_a_sweep_is_required() -> None:
-    require_sweep(cases_of("{p: [0.1, 0.2]}"))  # type: ignore[arg-type]
+    require_sweep(cases_of("{p: [0.1, 0.2]}"))
     with pytest.raises(DropcheckError, match="needs a sweep") as caught:
-        require_sweep(cases_of("{p: 0.1}"))  # type: ignore[arg-type]
+        require_sweep(cases_of("{p: 0.1}"))
     assert "--p 0.1,0.2,0.5" in (caught.value.problems[0].hint or "")
 
 

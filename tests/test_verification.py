@@ -6,13 +6,12 @@ were any of them a matter of luck, a new seed would change it less often than α
 
 from __future__ import annotations
 
-import multiprocessing
-import threading
 import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from leftovers import no_workers_left, workers
 from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried, verdicts
 
 from dropcheck.claims.registry import Registry
@@ -245,19 +244,6 @@ def test_a_time_limit_ends_a_run() -> None:
 
 
 # ---- ended early ---------------------------------------------------------------------------------
-
-
-def workers() -> list[str]:
-    """Threads and processes that judge or draw."""
-    threads = [t.name for t in threading.enumerate() if t.name.startswith("dropcheck")]
-    return threads + [process.name for process in multiprocessing.active_children()]
-
-
-def no_workers_left() -> bool:
-    deadline = time.monotonic() + 5
-    while workers() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not workers()
 
 
 def many() -> Registry:

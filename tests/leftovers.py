@@ -1,0 +1,21 @@
+"""What a run that ended early may leave behind: threads and processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+
+
+def workers() -> list[str]:
+    """Threads and processes that judge or draw."""
+    threads = [t.name for t in threading.enumerate() if t.name.startswith("dropcheck")]
+    return threads + [process.name for process in multiprocessing.active_children()]
+
+
+def no_workers_left() -> bool:
+    """Whether all of them end within five seconds."""
+    deadline = time.monotonic() + 5
+    while workers() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not workers()
