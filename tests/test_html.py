@@ -289,11 +289,15 @@ def test_ids_are_unique_and_every_reference_leads_somewhere(document: Node) -> N
 
 def test_every_field_and_button_has_a_name(document: Node) -> None:
     labelled = {id(field) for label in document.all("label") for field in label.all()}
-    for name in ("input", "select"):
-        assert all(id(field) in labelled for field in document.all(name))
-    for button in document.all("button"):
+    fields = [*document.all("input"), *document.all("select")]
+    buttons, pictures = list(document.all("button")), list(document.all("svg"))
+    assert fields
+    assert buttons
+    assert pictures
+    assert all(id(field) in labelled for field in fields)
+    for button in buttons:
         assert button.text or button.attributes.get("aria-label")
-    for svg in document.all("svg"):
+    for svg in pictures:
         hidden = svg.attributes.get("aria-hidden") == "true"
         nested = "overflow" in svg.attributes
         assert hidden or nested or svg.attributes.get("aria-label"), svg

@@ -348,6 +348,9 @@ def test_threads_and_selection_change_nothing() -> None:
 def test_shipped_claims_that_are_quick_have_a_full_score() -> None:
     names = ("dropout-zero-share", "qk-variance", "naive-ten-mean", "noisy-loss", "product-mean")
     claims = [SHIPPED.claims[name] for name in names]
-    for result in mutate_claims(claims, Settings(), SHIPPED):
+    results = list(mutate_claims(claims, Settings(), SHIPPED))
+    assert [result.claim.id for result in results] == list(names)
+    for result in results:
+        assert result.count(Fate.REFUTED) > 0
         assert not result.failed
         assert not result.undecided

@@ -196,10 +196,10 @@ def walk(node: Node) -> list[Node]:
 
 def test_positions_point_at_the_text() -> None:
     text = "é + f(bb, [1, cc])[dd] if not ee else ff.T"
-    for node in walk(parse_expression(SourceText.plain(text))):
-        if isinstance(node, Name):
-            start = node.at.column
-            assert text[start : start + len(node.name)] == node.name
+    names = [one for one in walk(parse_expression(SourceText.plain(text))) if isinstance(one, Name)]
+    assert sorted(one.name for one in names) == ["bb", "cc", "dd", "ee", "ff", "é"]
+    for one in names:
+        assert text[one.at.column :].startswith(one.name)
 
 
 def test_reading_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,7 +212,9 @@ def test_every_command_named_is_there(folder: Path, environment: dict[str, str])
 
 
 def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", TEXT):
+    targets = re.findall(r"\]\(([^)]+)\)", TEXT)
+    assert targets
+    for target in targets:
         assert target.startswith("https://") or (TOP / target).exists(), target
 
 

@@ -177,11 +177,7 @@ def test_moments_exist_of_every_other_law() -> None:
         values = [arguments[parameter.axes] for parameter in law.parameters]
         if name == "bernoulli":
             values = [0.5]
-        try:
-            order = law.moments(*values)
-        except (TypeError, ValueError):
-            continue  # not arguments of this law
-        if order < INF:
+        if law.moments(*values) < INF:
             with_orders.add(name)
     assert with_orders == heavy
 
