@@ -125,27 +125,6 @@ def one_request(program: Program) -> Callable[[], Judge[bytes]]:
     return start
 
 
-def test_a_copy_ends_with_its_maker_even_at_work(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import time\n"
-        "from dropcheck.simulation.workers import Workers\n"
-        "with Workers(lambda seconds: time.sleep(seconds), 1) as workers:\n"
-        "    [worker] = list(workers.free())[:1]\n"
-        "    workers.ask(worker, 60)\n"
-        "    print(worker.process.pid, flush=True)\n"
-        "    time.sleep(60)\n"
-    )
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        copy = int(process.stdout.readline())
-        process.send_signal(signal.SIGKILL)
-        end = time.monotonic() + 20
-        while alive(copy) and time.monotonic() < end:
-            time.sleep(0.05)
-        assert not alive(copy)
-
-
 def test_an_error_met_while_drawing_comes_back_as_it_was() -> None:
     program = compiled("s ~ normal(0, 1); x ~ normal(0, s)", "E(x) == 0").program
     found: list[Done[int]] = []
@@ -190,13 +169,20 @@ def test_one_claim_is_drawn_by_copies_to_the_same_result() -> None:
     assert replace(one, seconds=0) == replace(many, seconds=0)
 
 
-def test_copies_do_not_outlive_the_one_that_made_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "work", ["", "    for worker in copies: workers.ask(worker, 60)\n"], ids=["idle", "at work"]
+)
+def test_copies_do_not_outlive_the_one_that_made_them_even_at_work(
+    work: str, tmp_path: Path
+) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import time\n"
         "from dropcheck.simulation.workers import Workers\n"
         "with Workers(lambda seconds: time.sleep(seconds), 3) as workers:\n"
-        "    print(*[worker.process.pid for worker in workers.free()][:3], flush=True)\n"
+        "    copies = [worker for worker in workers.free()][:3]\n"
+        f"{work}"
+        "    print(*[worker.process.pid for worker in copies], flush=True)\n"
         "    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
