@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from trials import entry, registry_of
 
 from dropcheck.errors import DropcheckError
 from dropcheck.inference.interval import RAREST_SEEN
@@ -12,7 +13,6 @@ from dropcheck.judging.forecast import forecast
 from dropcheck.judging.prepared import Prepared, prepare, try_prepared
 from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
 from dropcheck.simulation.streams import PILOT
-from tests.trials import entry, registry_of
 
 ALPHA = 1e-6
 DROPPED = "m ~ bernoulli(0.9); y = m / 0.9"  # a bounded mean
