@@ -106,9 +106,16 @@ def test_certainty_is_refuted_by_a_counterexample() -> None:
 
 
 def test_conditions_are_on_the_same_draw() -> None:
-    assert tried("E(y, given=m) == 2 / 0.7", kept).verdict is Verdict.VERIFIED
-    assert tried("E(y, given=not m) == 0", kept).verdict is Verdict.VERIFIED
+    assert tried("E(z, given=m) == 2 / 0.7", kept).verdict is Verdict.VERIFIED
+    assert tried("E(z, given=not m) == 0", kept, within=0.01).verdict is Verdict.VERIFIED
     assert tried("E(z, given=m) == 2", kept).verdict is Verdict.REFUTED
+
+
+def test_draws_that_all_agree_decide_nothing_of_code_that_has_no_bounds() -> None:
+    for claim in ("E(y, given=m) == 2 / 0.7", "E(y, given=m) == 3"):
+        found = tried(claim, kept)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "too rare to be met" in str(found.reason)
 
 
 def test_names_of_one_call_depend_on_each_other() -> None:

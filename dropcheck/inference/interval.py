@@ -19,8 +19,8 @@ would do at the quantile in use must be small, or the interval is not used.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -40,7 +40,13 @@ EPSILON = 2.0**-52
 SECOND_ORDER_SHARE = 0.1
 # What the neglected terms of the expansion may add to the logarithm of the tail's probability.
 MOST_NEGLECTED = 1.0
+# The same over the quantile's fourth power, for an average whose part in the quantity cancels: a
+# law without a mean comes to about 1 however many blocks there are, one with a variance to 0.
+MOST_SHARE = 1 / 32
+# An average that moves the quantity by less than this share of its standard error does not.
+NO_SLOPE = 1e-6
 TOO_SKEW = "the averages are still too skew for the normal limit"
+HEAVY_PARTS = "a few draws carry an average that the quantity is made of (heavy tails)"
 # A sample without any variation is taken for a constant once draws that differ are known to be
 # rarer than this: the bound that claims of certainty use.
 RAREST_SEEN = 1e-4
@@ -70,7 +76,12 @@ class Interval:
 
 
 def estimate_interval(
-    sums: Floats, block_values: int, theta: Theta, alpha: float, draws: int | None = None
+    sums: Floats,
+    block_values: int,
+    theta: Theta,
+    alpha: float,
+    draws: int | None = None,
+    columns: Sequence[int] | None = None,
 ) -> Interval:
     """The interval for θ at confidence 1 − alpha.
 
@@ -80,6 +91,7 @@ def estimate_interval(
         theta: the quantity as a function of the averages; NaN where it is undefined.
         alpha: the chance, in both tails together, with which the interval may miss.
         draws: the independent draws behind all sums, where that is not one a value.
+        columns: the averages that the quantity is made of; all of them by default.
 
     >>> rng = np.random.default_rng(0)
     >>> sums = rng.normal(3, 1, (400, 50)).sum(axis=1, keepdims=True)
@@ -123,23 +135,65 @@ def estimate_interval(
     remainder = _second_order(at, values, gradient, rank, radius) if defined else None
     if remainder is None or not math.isfinite(error):
         return _unbounded(centre, error, "it is not defined wherever the averages may lie")
-    if error == 0 and remainder == 0:
-        return _constant(centre, draws, alpha)
+    quantile = _student(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2)
     skewness = excess = 0.0
+    weights = np.zeros(len(mean))
     if error > 0:
         weights = axes.whitening @ [slope / error for slope in gradient]
         skewness, excess = _shape(deviations @ weights)
-    quantile = _student(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2)
+    kept = slice(None) if columns is None else columns
+    parts = _unsettled(deviations[:, kept], weights[kept], quantile)
+    if error == 0 and remainder == 0:
+        found = _constant(centre, draws, alpha)
+        return replace(found, unmet=HEAVY_PARTS, settles=draws * parts) if parts > 1 else found
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
+    unmet = _unmet(skewness, excess, blocks, quantile)
+    if unmet is None and parts > 1:
+        unmet = HEAVY_PARTS
+    neglected = _neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED
     return Interval(
         centre,
         centre - error * (quantile + max(-shift, 0.0)) - remainder,
         centre + error * (quantile + max(shift, 0.0)) + remainder,
         error,
-        _unmet(skewness, excess, blocks, quantile),
+        unmet,
         remainder,
-        draws * _neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED,
+        draws * max(neglected, parts if parts > 1 else 0.0),
     )
+
+
+def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
+    """How far the averages themselves are from the limit theorem, 1 where they meet it.
+
+    The first order looks at their influences alone. Where these cancel, as in E(1/u + u) − E(1/u),
+    or vanish on a plateau, as in maximum(E(1/u), 50), nothing of an average that does not exist is
+    left in them. An average without any influence must meet the condition itself, for the ellipsoid
+    rests on it; one whose influence is checked must have a mean at all.
+
+    Args:
+        deviations: of each block from the mean of all, [blocks, terms].
+        weights: what a deviation adds to the influence, [terms].
+        quantile: standard errors on each side.
+    """
+    blocks, terms = deviations.shape
+    largest = np.abs(deviations).max(axis=0)
+    scaled = deviations / np.where(largest > 0, largest, 1.0)  # squares of 1e200 are infinite
+    squares = scaled * scaled
+    second = np.add.reduce(squares, axis=0) / blocks
+    felt = np.abs(weights) * largest * np.sqrt(second) > NO_SLOPE
+    if terms == 1 and felt.all():
+        return 0.0  # the influence itself
+    third = np.einsum("ij,ij->j", squares, scaled) / blocks
+    fourth = np.einsum("ij,ij->j", squares, squares) / blocks
+    with np.errstate(all="ignore"):  # of what does not vary nothing is asked
+        skewness, excess = (third / second**1.5).tolist(), (fourth / second**2 - 3.0).tolist()
+    most = 0.0
+    for place, spread in enumerate(second.tolist()):
+        if spread > 0:
+            share = _neglected(skewness[place], excess[place], blocks, 1.0)
+            allowed = MOST_SHARE if felt[place] else MOST_NEGLECTED / quantile**4
+            most = max(most, share / allowed)
+    return most
 
 
 def _undefined() -> Interval:

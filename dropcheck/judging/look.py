@@ -6,19 +6,22 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import TOO_SKEW, Interval, Theta, estimate_interval
 from dropcheck.inference.region import Region, decide, widening
 from dropcheck.judging.bounds import allowing_for_unseen, mean_within_bounds
-from dropcheck.judging.rare import RARE_SHARE, allowing_for_rare
+from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
 from dropcheck.judging.statement import ROUNDING, more, scale_of, settling
 from dropcheck.judging.trial import Finding, Floats, Trial
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Tally
-from dropcheck.simulation.compile import Compiled
+from dropcheck.simulation.compile import Compiled, bounded_columns
 from dropcheck.simulation.functional import means_of
 
+# How far averages are moved to see whether a quantity follows, in sizes of their own.
+MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
 RARER = "draws that differ may be too rare to be met, and too large to be left out"
 
 
@@ -140,18 +143,33 @@ def _by_limit(
 ) -> Interval:
     """The limit theorem's interval, widened by what the sample hardly saw."""
     interval = estimate_interval(
-        tally.sums, tally.block_values, theta, (1 - RARE_SHARE) * alpha, tally.draws
+        tally.sums,
+        tally.block_values,
+        theta,
+        (1 - RARE_SHARE) * alpha,
+        tally.draws,
+        compiled.functional.columns(comparison.looked_at),
     )
     rare = RARE_SHARE * alpha / 2
     bounded = compiled.mean is not None and not comparison.share
     interval = allowing_for_rare(
         trial, tally.program, tally, centres, theta, interval, rare, bounded=bounded
     )
-    if compiled.mean is None or comparison.share:
-        return interval
+    if compiled.mean is None or not bounded:
+        return _once_expected(interval, tally)
     if tally.program.batches is not None and interval.standard_error > 0:
         return interval  # a sum of products: its bounds are far from all that it can do at once
     return allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
+
+
+def _once_expected(interval: Interval, tally: Tally) -> Interval:
+    """The interval, not to be used before rare outcomes that nobody watches are due to be seen."""
+    wait = tally.program.unwatched
+    if interval.unmet is not None or not wait or tally.draws >= RARE_SIGHTINGS * wait:
+        return interval
+    expected = f"{tally.draws / wait:.2g} times in {tally.draws:,} draws"
+    told = f"the rarest outcome of the model is expected {expected}, and must be {RARE_SIGHTINGS}"
+    return replace(interval, unmet=told, settles=RARE_SIGHTINGS * wait)
 
 
 def _all_alike(
@@ -168,20 +186,33 @@ def _all_alike(
     never met could add to anything else may be as large as it takes. A quantity that is fixed
     whatever the averages are, as Std(y) / Std(y) is, needs no sample at all.
     """
-    if verdict is Verdict.INCONCLUSIVE or interval.low != interval.high:
+    if (
+        verdict is Verdict.INCONCLUSIVE
+        or interval.low != interval.high
+        or compiled.mean is not None
+    ):
         return None
-    if verdict is Verdict.VERIFIED and not (tally.sums == tally.sums[0]).all():
-        return None
-    if compiled.mean is not None or _never_moves(theta, means):
+    still = (tally.sums == tally.sums[0]).all(axis=0)
+    # what varies was seen to make no difference; of what never varied nothing was seen
+    moved = still if verdict is Verdict.VERIFIED else np.ones_like(still)
+    moved[list(bounded_columns(compiled.functional))] = False  # what is rare in it is also small
+    if not moved.any() or not _moves(theta, means, moved):
         return None
     return f"every draw gave {interval.estimate:.6g}: {RARER}"
 
 
-def _never_moves(theta: Theta, means: Floats) -> bool:
-    """Whether a quantity stays as it is where each average is moved by an amount of its own."""
-    moved = means + 1e-3 * (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means))))
-    here, there = (float(value) for value in theta(np.stack([means, moved], axis=1)))
-    return abs(here - there) <= 1e-12 * max(1.0, abs(here))
+def _moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
+    """Whether a quantity changes where some averages are moved, each by an amount of its own.
+
+    They are moved either way and by little and much, for there are plateaus: floor(E(x)),
+    minimum(E(x), 0). Where the quantity is undefined nothing is told.
+    """
+    own = (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means)))) * which
+    points = [means, *(means + sign * size * own for size in MOVES for sign in (1, -1))]
+    here, *there = (float(value) for value in theta(np.stack(points, axis=1)))
+    return any(
+        math.isfinite(value) and abs(value - here) > 1e-12 * max(1.0, abs(here)) for value in there
+    )
 
 
 def why_undefined(compiled: Compiled, tally: Tally) -> str:

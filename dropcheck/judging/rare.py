@@ -21,7 +21,7 @@ from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
 from dropcheck.simulation.blocks import Tally
 from dropcheck.simulation.causes import hangs_on_its_cause
-from dropcheck.simulation.program import Program
+from dropcheck.simulation.program import Forced, Program
 from dropcheck.simulation.streams import PILOT
 
 # An outcome seen so often shows in the sample's own spread and skewness.
@@ -63,7 +63,7 @@ def allowing_for_rare(
     met = _hardly_met(program, tally)
     if not rare and not met:
         return interval
-    for truths in () if bounded else (*((found,) for found in rare), *met):
+    for truths in () if bounded else (*((found,) for found in rare), *(m.truths for m in met)):
         outcomes = {found.truth: found.outcome for found in truths}
         if hangs_on_its_cause(program, outcomes):
             return replace(interval, unmet=_unpriced(program, truths))
@@ -71,7 +71,7 @@ def allowing_for_rare(
     means = tally.sums.sum(axis=0) / tally.values
     share = alpha / max(1, len(rare) + len(met))
 
-    def shift(outcomes: Mapping[int, bool], more: float, draws: int) -> float:
+    def shift(outcomes: Mapping[int, Forced], more: float, draws: int) -> float:
         generator = trial.generator(PILOT, 0)
         forced = program.forced(generator, min(program.span_draws, draws), centres, outcomes)
         moved = theta(np.stack([means, means + more * (forced - means)], axis=1))
@@ -80,15 +80,15 @@ def allowing_for_rare(
     for found in rare:
         chance = upper_bound(math.ceil(found.sightings), math.floor(found.asked), share)
         more = min(1.0, (chance - found.sightings / found.asked) * found.asked / tally.drawn)
-        by = shift({found.truth: found.outcome}, more, PILOT_DRAWS)
+        by = shift({found.truth: Forced(found.outcome)}, more, PILOT_DRAWS)
         if math.isfinite(by):
             above, below = above + max(by, 0.0), below + max(-by, 0.0)
         elif tally.drawn < math.log(1 / alpha) / RAREST_SEEN:
             line = program_line(program, found.truth)
             return replace(interval, unmet=f"the rarer outcome in line {line} was hardly seen")
-    for one, other in met:
-        more = min(1.0, _uncertain_share(one, other, tally.drawn, share))
-        by = abs(shift({one.truth: one.outcome, other.truth: other.outcome}, more, PAIR_DRAWS))
+    for meeting in met:
+        more = min(1.0, _uncertain_share(meeting, tally.drawn, share))
+        by = abs(shift(meeting.forced, more, PAIR_DRAWS))
         if math.isfinite(by):  # the sample may hold too many of them as well as too few
             above, below = above + by, below + by
     return replace(
@@ -135,9 +135,12 @@ def _rarer(tally: Tally) -> list[_Rarer]:
     """
     found: list[_Rarer] = []
     pairs = tally.looked_at / tally.drawn if tally.drawn else 1.0
+    shapes = {step.watched: step.value.shape or () for step in tally.program.steps}
     for truth, (held, asked) in enumerate(tally.seen):
         if asked:
             shared = pairs if asked >= tally.looked_at else 1.0
+            if truth in tally.program.picked:  # what other elements show says nothing of one
+                shared *= math.prod(shapes[truth])
             outcome = bool(held < asked - held)
             found.append(_Rarer(truth, outcome, min(held, asked - held) / shared, asked / shared))
     return found
@@ -148,35 +151,65 @@ def _hardly_seen(tally: Tally) -> list[_Rarer]:
     return [found for found in _rarer(tally) if found.sightings < RARE_SIGHTINGS]
 
 
-def _hardly_met(program: Program, tally: Tally) -> list[tuple[_Rarer, _Rarer]]:
-    """Independent truths whose rarer outcomes hardly ever came in the same draw.
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """Two rarer outcomes in one draw: of two truths, or of two elements of one.
 
-    Of those that are one truth a draw: an array of them is not forced as a whole for a pair.
+    `ways` are the pairs of elements of a draw in which they can meet; `elements` how many of each
+    truth are made to hold for it, all of them where single ones are picked.
     """
-    if len(program.watched) < 2:
-        return []
+
+    one: _Rarer
+    other: _Rarer
+    ways: int
+    elements: int | None
+
+    @property
+    def truths(self) -> tuple[_Rarer, ...]:
+        """The truths that meet."""
+        return (self.one,) if self.one is self.other else (self.one, self.other)
+
+    @property
+    def forced(self) -> dict[int, Forced]:
+        """What makes them meet."""
+        return {found.truth: Forced(found.outcome, self.elements) for found in self.truths}
+
+
+def _hardly_met(program: Program, tally: Tally) -> list[_Meeting]:
+    """Independent truths whose rarer outcomes hardly ever came in the same draw."""
     drawn = {step.target: step.value for step in program.steps}
     values = [drawn[register] for register in program.watched]
-    alone = [found for found in _rarer(tally) if values[found.truth].shape == ()]
-    found = [
-        (one.sightings * other.sightings / one.asked, one, other)
-        for one, other in itertools.combinations(alone, 2)
-        if not values[one.truth].sources & values[other.truth].sources
-    ]
-    rare = [entry for entry in found if entry[0] < RARE_SIGHTINGS]
-    rare.sort(key=lambda entry: -entry[0])
-    return [(one, other) for _, one, other in rare[:MOST_PAIRS]]
+    sizes = [math.prod(value.shape or ()) for value in values]
+    found: list[tuple[float, _Meeting]] = []
+    for one, other in itertools.combinations_with_replacement(_rarer(tally), 2):
+        i, j = one.truth, other.truth
+        if i != j and values[i].sources & values[j].sources:
+            continue
+        ways = sizes[i] * sizes[j] if i != j else sizes[i] * (sizes[i] - 1) // 2
+        picked = i in program.picked or j in program.picked
+        chance = (one.sightings / one.asked) * (other.sightings / other.asked)
+        expected = tally.drawn * chance * (1 if picked else ways)
+        if not ways or expected >= RARE_SIGHTINGS:
+            continue
+        meeting = _Meeting(one, other, ways, None if picked else 1 + (i == j))
+        if ways > 1 and hangs_on_its_cause(program, {f.truth: f.outcome for f in meeting.truths}):
+            continue  # of arrays there are too many pairs to wait for
+        found.append((expected, meeting))
+    found.sort(key=lambda entry: -entry[0])
+    return [meeting for _, meeting in found[:MOST_PAIRS]]
 
 
-def _uncertain_share(one: _Rarer, other: _Rarer, draws: int, alpha: float) -> float:
+def _uncertain_share(meeting: _Meeting, draws: int, alpha: float) -> float:
     """By how much the share of draws in which two outcomes met may differ from its chance.
 
-    The chance is at most the product of both bounds, as the outcomes are independent; the count of
-    n draws with chance p is within √(2 n p L) + L/3 of n p, L = ln(1/α), but with chance 2 α
-    (Bernstein; Boucheron, Lugosi and Massart 2013, "Concentration Inequalities", eq. 2.10).
+    The chance is at most the product of both bounds, as the outcomes are independent, times the
+    ways in which they can meet; the count of n draws with chance p is within √(2 n p L) + L/3 of
+    n p, L = ln(1/α), but with chance 2 α (Bernstein; Boucheron, Lugosi and Massart 2013,
+    "Concentration Inequalities", eq. 2.10).
     """
-    chance = 1.0
-    for found in (one, other):
+    chance = float(meeting.ways)
+    for found in (meeting.one, meeting.other):
         chance *= upper_bound(math.ceil(found.sightings), math.floor(found.asked), alpha / 4)
+    chance = min(chance, 1.0)
     level = math.log(4 / alpha)
     return (math.sqrt(2 * draws * chance * level) + level / 3) / draws

@@ -15,6 +15,7 @@ from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.arrays import Array, crossed_product, kernel
 from dropcheck.simulation.moments import Term
 from dropcheck.simulation.program import Program, Step, computed
+from dropcheck.simulation.rarity import picked_sources, rarest
 from dropcheck.simulation.tables import Table, combinations, truths
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
@@ -91,6 +92,7 @@ class ProgramBuilder:
                 watched.append(register)
             steps.append(Step(register, value, inputs, how, (), right, crossed, place))
             cost += _cost(value)
+        picked = picked_sources(self._values)
         tables, lean = self._tables(steps) if plan is None else ((), ())
         freeing = _freeing(steps, keep)
         counted = {index for table in tables for index in table.terms}
@@ -113,11 +115,17 @@ class ProgramBuilder:
             span_draws=draws // blocks * blocks,
             span_blocks=blocks,
             cost=max(cost, 1.0),
-            rarest=max((_rarity(value) for value in self._values), default=0.0),
+            rarest=rarest(self._values, picked),
+            unwatched=rarest([v for r, v in enumerate(self._values) if r not in watched], picked),
             batches=None if plan is None else (plan.batch, plan.batch),
             tables=tables,
             lean=lean,
             watched=tuple(watched),
+            picked=frozenset(
+                place
+                for place, register in enumerate(watched)
+                if self._values[register].sources & picked
+            ),
         )
 
     def _tables(self, steps: list[Step]) -> tuple[tuple[Table, ...], tuple[Step, ...]]:
@@ -276,21 +284,3 @@ def _cost(value: Value) -> float:
     if value.kind == Kind.DRAW:
         return draw_cost(value.operation, shape)
     return work(value.operation, shape, [below.shape or () for below in value.inputs])
-
-
-def _rarity(value: Value) -> float:
-    """How many draws it takes to see the rarer outcome of a law once, where that is known."""
-    if value.kind != Kind.DRAW or not value.random or value.law is None:
-        return 0.0
-    chances: list[float] = []
-    for parameter, found in zip(value.law.parameters, value.inputs, strict=True):
-        if found.constant is None:
-            continue
-        known = np.asarray(found.constant, dtype=np.float64).ravel()
-        if parameter.name == "p":
-            chances.extend(np.minimum(known, 1 - known).tolist())
-        elif value.law.name == "poisson":
-            chances.extend((-np.expm1(-known)).tolist())  # of anything but 0
-    rare = [chance for chance in chances if 0 < chance < 1]
-    count = math.prod(value.shape or ())
-    return 1.0 / (min(rare) * count) if rare else 0.0

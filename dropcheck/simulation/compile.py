@@ -6,10 +6,11 @@ import dataclasses
 from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
+from dropcheck.language.existence import operators
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.linear import affine, combined, linear
 from dropcheck.language.outlook import sides
-from dropcheck.language.support import Hull
+from dropcheck.language.support import Hull, support
 from dropcheck.simulation.arrays import ArrayFolder, kernel
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
@@ -124,6 +125,22 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
         hull,
         form.constant,
     )
+
+
+def bounded_columns(functional: Functional) -> frozenset[int]:
+    """The averages of quantities that the model bounds."""
+    folder = ArrayFolder()
+
+    def plain(value: Value) -> object:
+        return None if value.constant is None else folder.plain(value.constant)
+
+    found: set[int] = set()
+    for operator in operators(functional.operands):
+        conditional = dict(operator.options)["given"]
+        quantities = operator.inputs[:-1] if conditional else operator.inputs
+        if all(support(quantity, plain).bounded for quantity in quantities):
+            found.update(functional.leaves[id(operator)].columns.values())
+    return frozenset(found)
 
 
 def needs_scale(lowered: LoweredCase) -> bool:

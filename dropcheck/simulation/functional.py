@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.language.existence import operators
 from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value, thawed
 from dropcheck.simulation.arrays import Array, kernel, number
@@ -39,6 +40,12 @@ class Leaf:
     columns: Mapping[str, int]
     first: int
     second: int | None
+
+    @property
+    def looked_at(self) -> tuple[int, ...]:
+        """The columns that its value is made of; others are for its size alone."""
+        for_size = {"E": ("uu",), "Cov": ("uu", "vv")}.get(self.operator, ())
+        return tuple(column for name, column in self.columns.items() if name not in for_size)
 
     def _average(self, name: str, means: Floats) -> Floats:
         found: Floats = means[self.columns[name]]
@@ -140,6 +147,11 @@ class Functional:
                     value = np.broadcast_to(value, (points,)).copy()
                 found[place] = np.asarray(value, dtype=np.float64)
         return found
+
+    def columns(self, operands: Iterable[int]) -> list[int]:
+        """The averages that some operands are made of, by place."""
+        leaves = operators([self.operands[operand] for operand in operands])
+        return sorted({column for leaf in leaves for column in self.leaves[id(leaf)].looked_at})
 
     def at_averages(self, means: Floats, centres: Floats) -> tuple[list[float], float]:
         """Every operand at the averages [terms] themselves, and the largest magnitude on the way.

@@ -40,6 +40,31 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Forced:
+    """An outcome that a truth is to have in every draw.
+
+    Where the truth has elements, all of them have it, or so many of each draw, taken at random.
+    """
+
+    outcome: bool
+    elements: int | None = None  # 1 or 2
+
+    def applied(self, truths: Array, generator: np.random.Generator) -> Array:
+        """Truths of shape [elements…, draws] with the outcome in place."""
+        flat = truths.reshape(-1, truths.shape[-1])
+        count, draws = flat.shape
+        if self.elements is None or self.elements >= count:
+            return np.full(truths.shape, self.outcome)
+        flat = flat.copy()
+        first = generator.integers(count, size=draws)
+        flat[first, np.arange(draws)] = self.outcome
+        if self.elements == 2:
+            second = (first + 1 + generator.integers(count - 1, size=draws)) % count
+            flat[second, np.arange(draws)] = self.outcome
+        return flat.reshape(truths.shape)
+
+
+@dataclass(frozen=True, slots=True)
 class SpanSums:
     """What a span leaves behind: sums a block, and the draws where a quantity was undefined.
 
@@ -80,6 +105,10 @@ class Program:
     lean: tuple[Step, ...] = ()
     # registers of truths, one outcome of which may be too rare to be seen
     watched: tuple[int, ...] = ()
+    # the same as `rarest`, of laws whose outcomes are not watched
+    unwatched: float = 0.0
+    # places of those of which single elements are looked at
+    picked: frozenset[int] = frozenset()
 
     @property
     def block_draws(self) -> int:
@@ -120,14 +149,14 @@ class Program:
         observe: Observer | None = None,
         steps: tuple[Step, ...] | None = None,
         seen: Sums | None = None,
-        forced: Mapping[int, bool] | None = None,
+        forced: Mapping[int, Forced] | None = None,
     ) -> list[Array | None]:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
         All steps unless some are named. Targets stay filled. `observe` is shown every computed
         value with its inputs; `seen`, of shape [parts, watched, 2], counts watched truths in each
-        of so many equal parts of the draws; `forced` are registers that are to hold one outcome
-        throughout.
+        of so many equal parts of the draws; `forced` are registers of truths that are to have
+        one outcome.
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
@@ -151,7 +180,8 @@ class Program:
                 extra = {"batches": self.span_blocks} if step.crossed else {}
                 held[step.target] = computed(step, inputs, **extra)
             if forced is not None and step.target in forced:
-                held[step.target] = np.full(filled(held[step.target]).shape, forced[step.target])
+                found = filled(held[step.target])
+                held[step.target] = forced[step.target].applied(found, generator)
             if seen is not None and step.watched is not None:
                 found = filled(held[step.target])
                 holds = found if found.dtype == np.bool_ else found == 1
@@ -220,7 +250,7 @@ class Program:
         generator: np.random.Generator,
         draws: int,
         centres: Sums,
-        outcomes: Mapping[int, bool],
+        outcomes: Mapping[int, Forced],
     ) -> Sums:
         """Averages of every integrand where truths have one outcome in every draw: [terms].
 

@@ -1,0 +1,144 @@
+"""What a sample does not show of a quantity, though a law or the claim itself tells of it.
+
+Each claim here is false, or about what does not exist, and looks right in nearly every sample.
+"""
+
+from __future__ import annotations
+
+import pytest
+from trials import OPEN, REFUTED, VERIFIED, judged, verdicts
+
+from dropcheck.inference import interval
+from dropcheck.judging import look, rare
+from dropcheck.simulation import assemble
+
+MOST = 400_000
+SEEDS = range(2)
+
+HEAVY_PARTS = [
+    ("u ~ uniform(0, 1); y ~ normal(50, 1)", "maximum(E(1 / u), E(y)) == 50"),
+    ("x ~ exponential(0.99)", "maximum(E(exp(x)), 50) == 50"),
+    ("x ~ lognormal(0, 5)", "sign(E(x) - 200000) == -1"),
+    ("u ~ uniform(0, 1)", "E(1 / u + u) - E(1 / u) == 0.5"),
+    ("u ~ uniform(0, 1)", "E(1 / u + u) == E(1 / u) + 0.5"),
+    ("u ~ uniform(0, 1)", "E(2 / u) == 2 * E(1 / u)"),
+]
+
+
+@pytest.mark.parametrize(("model", "claim"), HEAVY_PARTS)
+def test_parts_that_cancel_or_vanish_are_looked_at(model: str, claim: str) -> None:
+    assert VERIFIED not in verdicts(model, claim, SEEDS, 1e-6, MOST)
+
+
+@pytest.mark.parametrize(("model", "claim"), [*HEAVY_PARTS[:2], *HEAVY_PARTS[3:5]])
+def test_by_the_influence_alone_they_are_verified(
+    model: str, claim: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interval, "_unsettled", lambda *_: 0.0)
+    assert VERIFIED in verdicts(model, claim, range(4), 1e-6, MOST)
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("x ~ normal(1, 1)", "maximum(E(x), 0) == 1"),
+        ("x ~ exponential(1)", "E(2 * x) == 2 * E(x)"),
+        ("x ~ exponential(1)", "Std(2 * x) == 2 * Std(x)"),
+        ("x ~ lognormal(0, 1); z ~ normal(0, 1)", "E(x + z) - E(x) <= 0.1"),
+        ("x ~ student_t(5); y ~ normal(0, 1)", "Corr(x, y) == 0"),
+    ],
+)
+def test_parts_that_settle_keep_nothing_from_being_verified(model: str, claim: str) -> None:
+    assert verdicts(model, claim, [0], 1e-6) == [VERIFIED]
+
+
+PLATEAUS = [
+    ("z ~ normal(0, 1); x = -floor(abs(z) / 6) * 1e10", "minimum(E(x), 0) == 0"),
+    ("z ~ normal(0, 1); x = floor(abs(z) / 6) * 1e10", "floor(E(x)) == 0"),
+    ("z ~ normal(0, 1); x = floor(abs(z) / 6) * 1e10", "relu(E(x) - 5) == 0"),
+    (
+        "z ~ normal(0, 1); x = floor(abs(z) / 6) * 1e10; w ~ normal(0, 1)",
+        "floor(E(x)) + Std(w) / Std(w) == 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "claim"), PLATEAUS)
+def test_a_plateau_is_no_reason_to_trust_draws_that_all_agree(model: str, claim: str) -> None:
+    assert verdicts(model, claim, SEEDS, 1e-6, MOST) == [OPEN, OPEN]
+
+
+@pytest.mark.parametrize(("model", "claim"), PLATEAUS)
+def test_moved_by_little_it_would_be(
+    model: str, claim: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "MOVES", ())
+    assert VERIFIED in verdicts(model, claim, SEEDS, 1e-6, MOST)
+
+
+def test_what_the_model_bounds_is_decided_though_draws_agree() -> None:
+    model = "m ~ bernoulli(0.3); y = where(m, 5, 1)"
+    assert verdicts(model, "E(y, given=m == 1) == 5", [0], 1e-6) == [VERIFIED]
+    assert verdicts(model, "E(y, given=m == 1) == 4", [0], 1e-6) == [REFUTED]
+
+
+RARE_LAWS = [
+    "x ~ binomial(1, 1e-7)",
+    "x ~ poisson(1e-7)",
+    "x ~ geometric(0.9999999)",
+    "x ~ hypergeometric(1, 9999999, 1)",
+    "x ~ negative_binomial(1e-7, 0.5)",
+]
+
+
+@pytest.mark.parametrize("law", RARE_LAWS)
+def test_no_budget_is_too_small_to_wait_for_what_a_law_announces(law: str) -> None:
+    result = judged(f"z ~ normal(0, 1); {law}", "E(z + 1e7 * x) == 0", most=MOST)
+    if result.verdict is not REFUTED:  # it was met
+        assert result.verdict is OPEN
+    assert verdicts(f"z ~ normal(0, 1); {law}", "E(z + x) <= 5", [0], 1e-6, MOST) == [OPEN]
+
+
+def test_without_the_wait_it_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look, "_once_expected", lambda found, _: found)
+    assert VERIFIED in verdicts(
+        "z ~ normal(0, 1); x ~ poisson(1e-7)", "E(z + 1 + 1e7 * x) == 1", SEEDS, 1e-6, MOST
+    )
+
+
+@pytest.mark.parametrize("law", ["bernoulli(2e-6)", "binomial(1, 2e-6)"])
+def test_other_elements_say_nothing_of_one(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, claim = f"x ~ {law}[200]; z ~ normal(0, 1)", "E(z + 1 + 1e6 * x[0]) == 1"
+    assert VERIFIED not in verdicts(model, claim, SEEDS, 1e-6, MOST)
+    monkeypatch.setattr(assemble, "picked_sources", lambda _: frozenset())
+    assert VERIFIED in verdicts(model, claim, range(5), 1e-6, MOST)
+
+
+MEETINGS = [
+    ("b ~ bernoulli(0.001)[2]; z ~ normal(0, 1)", "E(z + 1 + 1e6 * b[0] * b[1]) == 1"),
+    ("b ~ bernoulli(0.001)[2]; z ~ normal(0, 1)", "E(z + prod(2e3 * b)) <= 1"),
+    ("x ~ normal(0, 1)[2]; z ~ normal(0, 1)", "E(z + 1e6 * prod(x > 3.0902)) <= 0.5"),
+    (
+        "m ~ bernoulli(3e-4); k ~ bernoulli(3e-4)[3]; z ~ normal(0, 1)",
+        "E(z + 4e6 * m * sum(k)) <= 0.5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "claim"), MEETINGS)
+def test_elements_are_made_to_meet(model: str, claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert VERIFIED not in verdicts(model, claim, SEEDS, 1e-6, MOST)
+    monkeypatch.setattr(rare, "_hardly_met", lambda *_: [])
+    assert VERIFIED in verdicts(model, claim, range(4), 1e-6, MOST)
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("b ~ bernoulli(0.5)[2]; z ~ normal(0, 1)", "E(z + b[0] * b[1]) == 0.25"),
+        ("m ~ bernoulli(0.01)[64]; x ~ normal(0, 1)[64]", "Var(x * m / 0.01) == 100"),
+        ("x ~ normal(0, 1)[8]", "E(mean(relu(x - 3))) <= 0.01"),
+    ],
+)
+def test_arrays_are_decided_as_ever(model: str, claim: str) -> None:
+    assert verdicts(model, claim, [0], 1e-6) == [VERIFIED]
