@@ -106,12 +106,19 @@ def test_without_the_wait_it_is_verified(monkeypatch: pytest.MonkeyPatch) -> Non
     )
 
 
+ONE_OF_MANY = "E(z + 1 + 1e6 * x[0]) == 1"
+
+
 @pytest.mark.parametrize("law", ["bernoulli(2e-6)", "binomial(1, 2e-6)"])
-def test_other_elements_say_nothing_of_one(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model, claim = f"x ~ {law}[200]; z ~ normal(0, 1)", "E(z + 1 + 1e6 * x[0]) == 1"
-    assert VERIFIED not in verdicts(model, claim, SEEDS, 1e-6, MOST)
+def test_other_elements_say_nothing_of_one(law: str) -> None:
+    model = f"x ~ {law}[200]; z ~ normal(0, 1)"
+    assert VERIFIED not in verdicts(model, ONE_OF_MANY, SEEDS, 1e-6, MOST)
+
+
+def test_counted_together_they_would(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assemble, "picked_sources", lambda _: frozenset())
-    assert VERIFIED in verdicts(model, claim, range(5), 1e-6, MOST)
+    model = "x ~ binomial(1, 2e-6)[200]; z ~ normal(0, 1)"
+    assert VERIFIED in verdicts(model, ONE_OF_MANY, range(5), 1e-6, MOST)
 
 
 MEETINGS = [
