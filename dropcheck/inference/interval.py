@@ -175,23 +175,22 @@ def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
         weights: what a deviation adds to the influence, [terms].
         quantile: standard errors on each side.
     """
-    blocks, terms = deviations.shape
-    largest = np.abs(deviations).max(axis=0)
+    blocks = len(deviations)
+    if len(weights) == 1 and weights[0]:
+        return 0.0  # the influence itself
+    largest = np.maximum.reduce(np.abs(deviations), axis=0)
     scaled = deviations / np.where(largest > 0, largest, 1.0)  # squares of 1e200 are infinite
     squares = scaled * scaled
     second = np.add.reduce(squares, axis=0) / blocks
-    felt = np.abs(weights) * largest * np.sqrt(second) > NO_SLOPE
-    if terms == 1 and felt.all():
-        return 0.0  # the influence itself
     third = np.einsum("ij,ij->j", squares, scaled) / blocks
     fourth = np.einsum("ij,ij->j", squares, squares) / blocks
-    with np.errstate(all="ignore"):  # of what does not vary nothing is asked
-        skewness, excess = (third / second**1.5).tolist(), (fourth / second**2 - 3.0).tolist()
+    felt = (np.abs(weights) * largest * np.sqrt(second)).tolist()
     most = 0.0
-    for place, spread in enumerate(second.tolist()):
+    columns = zip(second.tolist(), third.tolist(), fourth.tolist(), felt, strict=True)
+    for spread, skew, tail, effect in columns:
         if spread > 0:
-            share = _neglected(skewness[place], excess[place], blocks, 1.0)
-            allowed = MOST_SHARE if felt[place] else MOST_NEGLECTED / quantile**4
+            share = _neglected(skew / spread**1.5, tail / spread**2 - 3.0, blocks, 1.0)
+            allowed = MOST_SHARE if effect > NO_SLOPE else MOST_NEGLECTED / quantile**4
             most = max(most, share / allowed)
     return most
 
