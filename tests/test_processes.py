@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import threadpoolctl
 from trials import compiled
 
 from dropcheck.claims.reader import read_text
@@ -152,3 +153,15 @@ def test_a_run_on_processes_gives_what_one_thread_gives(monkeypatch: pytest.Monk
     assert used == [2]  # and the other run on none
     tried(2, time_limit=0.2)
     assert used == [2]  # a time that is shared is shared by threads
+
+
+def test_numpys_own_threads_are_one_in_every_copy() -> None:
+    def counting() -> Judge[int]:
+        yield from asking("a", 1)()
+        found = threadpoolctl.threadpool_info()
+        return max(pool["num_threads"] for pool in found if pool["user_api"] == "blas")
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        if max(pool["num_threads"] for pool in threadpoolctl.threadpool_info()) < 2:
+            pytest.skip("a library that has one thread has nothing to be told")
+        assert [count for _, count in drive_in_processes([counting] * 4, 2)] == [1] * 4

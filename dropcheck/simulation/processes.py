@@ -45,14 +45,15 @@ def drive_in_processes(
 
     keep_freed_memory()
     waiting = deque(range(len(judges)))
-    try:
-        started = workers.Workers(judged, processes)
-    except OSError:
-        yield from drive(judges, processes)
-        return
-    with one_layer_of_threads(), started as pool:
-        while waiting or pool.busy:
-            for worker in pool.free():
-                if waiting:
-                    pool.ask(worker, waiting.popleft())
-            yield pool.answer()
+    with one_layer_of_threads():  # before the copies are made, so that it holds in them too
+        try:
+            started = workers.Workers(judged, processes)
+        except OSError:
+            yield from drive(judges, processes)
+            return
+        with started as pool:
+            while waiting or pool.busy:
+                for worker in pool.free():
+                    if waiting:
+                        pool.ask(worker, waiting.popleft())
+                yield pool.answer()
