@@ -54,6 +54,30 @@ def test_the_limit_is_the_users(
     assert ("is allowed" in capsys.readouterr().err) == (code == 2)
 
 
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_the_limit_that_the_hint_names_is_enough(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [command, "--file", written(tmp_path, 100_000)]
+    assert main([*asked, "--max-memory", "1MiB"]) == 2
+    told = capsys.readouterr().err
+    assert "takes 781 KiB, and 512 KiB is allowed (of 1 MiB, half is for draws" in told
+    # one array fits then, and two do not: the next hint says what both take
+    assert "dropcheck run --max-memory 2MiB allows more" in told
+    assert main([*asked, "--max-memory", "2MiB"]) == 2
+    assert "dropcheck run --max-memory 4MiB allows more" in capsys.readouterr().err
+    assert main([*asked, "--max-memory", "4MiB"]) == 0
+
+
+def test_no_limit_is_named_where_none_would_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", written(tmp_path, 2.0**58)]) == 2
+    told = capsys.readouterr().err
+    assert "make the shapes smaller" in told
+    assert "--max-memory" not in told
+
+
 def test_the_limit_holds_while_checking_too() -> None:
     registry = read_text(REGISTRY.format(n=100_000))
     assert not check_registry(registry).problems

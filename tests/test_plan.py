@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,29 @@ def test_the_command_takes_the_claims_parameters_and_gives_json(
         assert case["budget"] == 50_000
         assert case["discrepancy"] == pytest.approx(case["relative"] * case["scale"])
         assert case["within"] == (case["draws"] <= 50_000)
+
+
+def test_a_plan_is_of_the_run_with_the_same_crossing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    product = """
+    dropcheck: 1
+    claims:
+      product:
+        title: A product of normal vectors has variance 1
+        model: |
+          q, k ~ normal(0, 1)[64]
+        claim: Var(q @ k / sqrt(64)) == 1
+    """
+    path = tmp_path / "product.yaml"
+    path.write_text(textwrap.dedent(product), encoding="utf-8")
+
+    def draws(*more: str) -> int:
+        assert main(["plan", "--file", str(path), "--format", "json", *more]) == 0
+        return int(json.loads(capsys.readouterr().out)["cases"][0]["draws"])
+
+    # a draw is a left side with a right one: pairs save draws
+    assert draws("--no-crossing") > 2 * draws()
 
 
 def test_the_table_has_a_row_a_case_and_a_line_of_totals(

@@ -13,6 +13,8 @@ from dropcheck.cli.common import (
     Claims,
     File,
     Format,
+    Memory,
+    NoCrossing,
     NoProgress,
     Reader,
     Resolution,
@@ -48,7 +50,9 @@ def plan(  # one argument an option: this is the list that `--help` shows
         str | None,
         time_option("Plan for a run of so long: 10s, 500ms, 2m; undecided cases share the time."),
     ] = None,
+    max_memory: Memory = None,
     threads: Threads = None,
+    no_crossing: NoCrossing = False,
     format_name: Format = "table",
     no_progress: NoProgress = False,
 ) -> None:
@@ -58,17 +62,21 @@ def plan(  # one argument an option: this is the list that `--help` shows
     the budget refutes, all but surely; it is never less than the claim's resolution.
     """
     read = Reader()
-    settings = read.settings(
-        alpha=alpha,
-        seed=seed,
-        resolution=resolution,
-        max_draws=max_draws,
-        time_limit=time_limit,
-        threads=threads,
+    settings = replace(
+        read.settings(
+            alpha=alpha,
+            seed=seed,
+            resolution=resolution,
+            max_draws=max_draws,
+            time_limit=time_limit,
+            max_memory=max_memory,
+            threads=threads,
+        ),
+        crossing=not no_crossing,
     )
     told_as = read.format(format_name)
     read.finish()
-    chosen = choose(ctx, file, claims, tag, assign)
+    chosen = choose(ctx, file, claims, tag, assign, settings.max_memory)
     found = _planned(chosen, settings, shown=not no_progress)
     print_out(_told(found, told_as))
     if found.interrupted:

@@ -22,6 +22,7 @@ from dropcheck.language.scope import Poisoned
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Shape, ShapeError
 from dropcheck.language.wording import memory_text, shape_text, time_text
+from dropcheck.options import LEAST_MEMORY, MOST_MEMORY
 
 
 @dataclass(slots=True)
@@ -34,15 +35,13 @@ class _Spent:
     work: float = 0.0
 
 
-_SMALLER = "make the shapes smaller; --max-memory allows more"
-
-
 class GraphBuilder:
     """Makes values; equal expressions become one, so that nothing is computed twice."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.notes: list[Problem] = []
+        self._memory = folder.memory
         self._most_elements = most_elements(folder.memory)
         self._known: dict[tuple[Any, ...], Value] = {}
         self._drawn = _Spent(MOST_WORK, "one draw of this claim")
@@ -240,8 +239,8 @@ class GraphBuilder:
         if spent.elements > self._most_elements:
             raise at.error(
                 f"{spent.what} takes {memory_text(8 * spent.elements)} in all by here, and "
-                f"{memory_text(8 * self._most_elements)} is allowed",
-                _SMALLER,
+                f"{self._allowed()}",
+                _more_memory(spent.elements),
             )
         if spent.work > spent.most_work:
             raise at.error(
@@ -259,6 +258,29 @@ class GraphBuilder:
             what = f"{name!r}" if name else "this"
             raise at.error(
                 f"one draw of {what} alone, of shape {shape_text(shape)}, takes "
-                f"{memory_text(8 * count)}, and {memory_text(8 * self._most_elements)} is allowed",
-                _SMALLER,
+                f"{memory_text(8 * count)}, and {self._allowed()}",
+                _more_memory(count),
             )
+
+    def _allowed(self) -> str:
+        """What a part may take, and why that is less than the limit that the user knows."""
+        return (
+            f"{memory_text(8 * self._most_elements)} is allowed "
+            f"(of {memory_text(self._memory)}, half is for draws and half for what is fixed)"
+        )
+
+
+def _more_memory(count: float) -> str:
+    """What to do about so many numbers: a limit that lets them pass, where there is one.
+
+    >>> _more_memory(4e8)
+    'make the shapes smaller; dropcheck run --max-memory 8GiB allows more'
+    """
+    smaller = "make the shapes smaller"
+    size = LEAST_MEMORY
+    while most_elements(size) < count:
+        size *= 2
+        if size > MOST_MEMORY:
+            return smaller
+    number, unit = (size >> 20, "MiB") if size < 2**30 else (size >> 30, "GiB")
+    return f"{smaller}; dropcheck run --max-memory {number}{unit} allows more"
