@@ -69,6 +69,16 @@ def test_the_limit_that_the_hint_names_is_enough(
     assert main([*asked, "--max-memory", "4MiB"]) == 0
 
 
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_claims_that_are_not_tried_have_the_limit_too(tmp_path: Path, command: str) -> None:
+    # the whole file is checked whatever is selected, and nothing so large is drawn
+    path = Path(written(tmp_path, 100))
+    large = "  large: {title: Large, model: 'x ~ uniform(0, 1)[7e7]', claim: E(x) == 0.5}\n"
+    path.write_text(path.read_text(encoding="utf-8") + large, encoding="utf-8")
+    assert main([command, "wide", "--file", str(path)]) == 2
+    assert main([command, "wide", "--file", str(path), "--max-memory", "2GiB"]) == 0
+
+
 def test_no_limit_is_named_where_none_would_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
