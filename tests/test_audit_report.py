@@ -83,7 +83,7 @@ def test_the_command_fails_on_an_alarm(
         (["--shift", "2%"], "of use with '--file' only"),
         (["--full", "-n", "3"], "both say how many trials"),
         (["--file", "x.yaml", "--set", "laws"], "both say which claims"),
-        (["--repetitions", "0"], "a whole number"),
+        (["--repetitions", "0"], "a whole number from 1 to"),
         (["--processes", "0"], "from 1 to"),
         (["no-such-claim"], "no-such-claim"),
     ],
@@ -93,6 +93,29 @@ def test_bad_options_are_told(
 ) -> None:
     assert main(["audit", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "hint"),
+    [
+        (["--file", "x.yaml", "--shift", "2"], 2, "hint: --shift 2%\n"),
+        (["nosuch"], 2, "hint: dropcheck audit -n 1 shows every id\n"),
+        (["nosuch", "--set", "moments"], 2, "dropcheck audit --set moments -n 1 shows every id\n"),
+        (["nosuch-*"], 5, "hint: dropcheck audit -n 1 shows every id\n"),
+        (["normal-men"], 2, "hint: did you mean 'normal-mean'?\n"),
+    ],
+)
+def test_hints_say_what_to_write(
+    arguments: list[str], code: int, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", *arguments]) == code
+    assert hint in capsys.readouterr().err
+
+
+def test_a_text_that_is_no_share_has_no_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("-2", "some", "0"):
+        assert main(["audit", "--file", "x.yaml", f"--shift={text}"]) == 2
+        assert "hint" not in capsys.readouterr().err
 
 
 def test_the_command_audits_a_file(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from dropcheck.cli.common import Format, NoCrossing, NoProgress, Outputs, Reader
 from dropcheck.cli.execute import selected_cases
 from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, interactive, write_file
-from dropcheck.errors import Problem
+from dropcheck.errors import DropcheckError, Problem
 from dropcheck.results import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
@@ -120,8 +121,10 @@ def audit(  # one argument an option: this is the list that `--help` shows
     kind = read.read("--set", set_name, values.one_of(SETS), " or ".join(SETS)) or "laws"
     moments = kind == "moments" and file is None
     alphas = read.read("--alpha", alpha, _alphas, "numbers between 0 and 1, such as 0.05,0.01")
-    count = read.read("--repetitions", repetitions, values.whole(1, 10**9), "a whole number")
-    share = read.read("--shift", shift, _share, "a share above 0, such as 2% or 0.02")
+    count = read.read(
+        "--repetitions", repetitions, values.whole(1, 10**9), "a whole number from 1 to 1e9"
+    )
+    share = read.read("--shift", shift, _share, "a share such as 2% or 0.02", _as_percent)
     sharpness = read.resolution(resolution)
     seed_used = read.seed(seed) or 0
     most = read.max_draws(max_draws)
@@ -181,16 +184,30 @@ def _subjects(
     settings: Settings,
 ) -> tuple[tuple[Subject, ...], tuple[str, ...], str]:
     """What is audited, what has no shifted twins, and the name of it all."""
-    from dropcheck.audit.laws import built_in
     from dropcheck.audit.run import own_subjects
 
     if file is None:
-        return built_in(kind, patterns), (), f"the built-in set '{kind}'"
+        return _built_in(kind, patterns), (), f"the built-in set '{kind}'"
     from dropcheck.claims.reader import load_registry
 
     registry = load_registry(file)
     cases, _ = selected_cases(registry, patterns, (), {})
     return *own_subjects(cases, shift, resolution, settings), registry.name
+
+
+def _built_in(kind: str, patterns: Sequence[str]) -> tuple[Subject, ...]:
+    """The subjects of a built-in set; hints that speak of a claims file speak of the set."""
+    from dropcheck.audit.laws import built_in
+
+    listing = "dropcheck audit" + (f" --set {kind}" if kind != SETS[0] else "") + " -n 1"
+    try:
+        return built_in(kind, patterns)
+    except DropcheckError as error:
+        told = [
+            dataclasses.replace(one, hint=one.hint and one.hint.replace("dropcheck list", listing))
+            for one in error.problems
+        ]
+        raise type(error)(told) from None
 
 
 def _tell(found: Audit, format_name: str, paths: Sequence[Path]) -> Sequence[Problem]:
@@ -223,4 +240,12 @@ def _share(text: str) -> float:
     text = text.strip()
     if text.endswith("%"):
         return values.positive(text[:-1]) / 100
-    return values.positive(text)
+    return values.probability(text)  # 2 is hardly meant to be 200%
+
+
+def _as_percent(text: str) -> str | None:
+    """What a number of 1 or more was most likely meant to be."""
+    with suppress(ValueError, OverflowError):
+        if values.positive(text) >= 1:
+            return f"--shift {text.strip()}%"
+    return None

@@ -42,16 +42,24 @@ class Collector:
         self.problems: list[Problem] = []
 
     def read(
-        self, option: str, text: str | None, convert: Callable[[str], _Value], accepted: str
+        self,
+        option: str,
+        text: str | None,
+        convert: Callable[[str], _Value],
+        accepted: str,
+        hint: Callable[[str], str | None] = lambda _: None,
     ) -> _Value | None:
-        """The option's value; None where it was not given, or is wrong."""
+        """The option's value; None where it was not given, or is wrong.
+
+        `hint` is asked for what to write in place of a text that is wrong.
+        """
         if text is None:
             return None
         try:
             return convert(text)
         except (ValueError, OverflowError):
             message = f"option '{option}' cannot be {text[:100]!r}: it must be {accepted}"
-            self.problems.append(Problem(message))
+            self.problems.append(Problem(message, hint=hint(text)))
             return None
 
     def finish(self) -> None:
