@@ -159,7 +159,7 @@ def test_numpys_own_threads_are_one_in_every_copy() -> None:
     def counting() -> Judge[int]:
         yield from asking("a", 1)()
         found = threadpoolctl.threadpool_info()
-        return max(pool["num_threads"] for pool in found if pool["user_api"] == "blas")
+        return int(max(pool["num_threads"] for pool in found if pool["user_api"] == "blas"))
 
     with threadpoolctl.threadpool_limits(2, user_api="blas"):
         if max(pool["num_threads"] for pool in threadpoolctl.threadpool_info()) < 2:

@@ -36,8 +36,8 @@ TERM_COST = 3.0
 # needed that the fewest blocks of an interval would cost more than they tell.
 SMALLEST_BATCH = 8
 LARGEST_BATCH = 128
-# Both sides of all pairs of one batch together: past the caches, far from the memory's end.
-SIDES_BYTES = 2**25
+# Both sides of a span's batches together: past the caches, far from the memory's end.
+SIDES_BYTES = 2**27
 
 
 class ProgramBuilder:
@@ -105,6 +105,7 @@ class ProgramBuilder:
         if plan is not None:
             values = SPAN_BYTES // (8 * plan.held)
             blocks = max(1, min(MOST_SPAN_DRAWS, values) // plan.batch**2)
+            blocks = max(1, min(blocks, SIDES_BYTES // (plan.sides * plan.batch)))
             draws, cost = blocks * plan.batch, plan.cost
         return Program(
             size=len(self._values),
@@ -248,6 +249,7 @@ class _Crossing:
     batch: int
     cost: float
     held: int  # numbers held a pair
+    sides: int  # bytes held a draw of both sides
 
 
 def _plan(targets: list[Value], values: list[Value]) -> _Crossing | None:
@@ -276,7 +278,7 @@ def _plan(targets: list[Value], values: list[Value]) -> _Crossing | None:
     )
     if batch < SMALLEST_BATCH:
         return None
-    return _Crossing(product, right, batch, drawn + batch * pair, held)
+    return _Crossing(product, right, batch, drawn + batch * pair, held, max(sides, 1))
 
 
 def _cost(value: Value) -> float:
