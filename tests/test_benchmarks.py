@@ -197,7 +197,35 @@ def test_the_command_takes_parts_and_writes_json(tmp_path: Path) -> None:
     given = program._parsed(["--only", "d,a", "--quick"])
     assert given.only == ["a", "d"]
     target = tmp_path / "figures.json"
-    program.main(["--only", "d", "--quick", "--repeats", "1", "--json", str(target)])
+    assert program.main(["--only", "d", "--quick", "--repeats", "1", "--json", str(target)]) == 0
     found = json.loads(target.read_text(encoding="utf-8"))
     assert [figure["part"] for figure in found["figures"]] == ["d"]
     assert found["quick"] is True
+    assert "bar" not in found["figures"][0]
+
+
+@pytest.mark.parametrize(("quick", "code"), [(True, 0), (False, 1)])
+def test_a_bar_is_missed_unless_it_was_quick(
+    quick: bool,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    missed = measure.Figure("d", "slow", measure.Spread.of([3.0]), bar=measure.Bar(2.0))
+    monkeypatch.setattr(threads, "measured", lambda *_: iter([missed]))
+    arguments = ["--only", "d", "--json", str(tmp_path / "figures.json")]
+    assert program.main([*arguments, "--quick"] if quick else arguments) == code
+    told = capsys.readouterr().out
+    assert ("MISSED" in told) is not quick
+    assert ("no bars" if quick else "bars that hold: 0 of 1") in told
+
+
+@pytest.mark.parametrize("only", ["z", "a,z", "ad", ""])
+def test_a_part_that_there_is_not_is_an_error(
+    only: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        program.main(["--only", only])
+    assert ended.value.code == 2
+    assert "there are a, b, c, d, e, f, g, h" in capsys.readouterr().err
