@@ -18,6 +18,7 @@ import numpy as np
 from benchmarks.measure import Bar, Clock, Figure, Spread, paired
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.judging.prepared import prepare
+from dropcheck.report.numbers import plural
 from dropcheck.simulation import samplers
 from dropcheck.simulation.arrays import Array, number
 from dropcheck.simulation.blocks import Request, Tally
@@ -219,12 +220,12 @@ def measured(
         if one is None:
             continue
         found.append(one)
-        note = f"{one.cases} cases, {one.to_own.median:.2f}× our own samplers"
+        note = f"{plural(one.cases, 'case')}, {one.to_own.median:.2f}× our own samplers"
         yield Figure("a", f"{one.claim}, over its numbers alone", one.to_plain, note=note)
     if not found:
         return
     worst = max(found, key=lambda one: one.to_plain.median)
     every = Spread.of([one.to_plain.median for one in found])
-    note = f"{len(found)} claims on {threads} threads, crossing off"
+    note = f"{plural(len(found), 'claim')} on {plural(threads, 'thread')}, crossing off"
     yield Figure("a", "median over claims", every, bar=Bar(1.5), note=note)
     yield Figure("a", "worst claim", worst.to_plain, bar=Bar(3.0), note=worst.claim)

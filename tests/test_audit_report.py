@@ -37,6 +37,13 @@ def test_the_report_raises_the_alarm() -> None:
     assert "1 above the promise" in text
 
 
+def test_one_run_is_told_as_one() -> None:
+    row = Row("mean", {}, "E(x) == 1", Truth.UNDEFINED, "no such moment", 0.0, Counts(verified=1))
+    text = audit_report(Audit("a set", (row,), 0, 1.0, 1), Terminal())
+    assert "verified in 1 of 1 run, so" in " ".join(text.split())
+    assert "1 row, 1 run · " in text
+
+
 def test_the_report_fits_a_narrow_terminal() -> None:
     text = audit_report(an_audit(200), Terminal(width=60))
     assert max(map(len, text.splitlines())) <= 60

@@ -129,6 +129,7 @@ def test_part_a_leaves_out_what_draws_nothing() -> None:
         "worst claim",
     ]
     assert "2 cases" in lines[0].note
+    assert lines[1].note.startswith("1 claim on 1 thread,")
     assert lines[0].value.median > 0.3  # simulating includes drawing
 
 

@@ -96,10 +96,19 @@ def _share(share: float) -> str:
     return numbers.exact(float(f"{share:.2g}"))
 
 
+def _runs(number: int) -> str:
+    """How many trials.
+
+    >>> _runs(1), _runs(20_000)
+    ('1 run', '20,000 runs')
+    """
+    return f"{number:,} run" if number == 1 else f"{number:,} runs"
+
+
 def _alarm(row: Row) -> str:
     return (
         f"ALARM  {one_line(_name(row))}, {_truth(row)}: {row.truth.wrong} in {row.wrong:,} of "
-        f"{row.counts.runs:,} runs, so in more than {_share(row.at_least)} of all, where "
+        f"{_runs(row.counts.runs)}, so in more than {_share(row.at_least)} of all, where "
         f"{numbers.exact(row.promise)} is promised"
     )
 
@@ -107,7 +116,7 @@ def _alarm(row: Row) -> str:
 def _summary(audit: Audit) -> str:
     parts = [
         *(["interrupted"] if audit.interrupted else []),
-        f"{numbers.plural(len(audit.rows), 'row')}, {audit.runs:,} runs",
+        f"{numbers.plural(len(audit.rows), 'row')}, {_runs(audit.runs)}",
         f"true refuted {audit.wrong(Truth.TRUE):,}, "
         f"false verified {audit.wrong(Truth.FALSE, Truth.UNDEFINED):,}",
         f"{audit.alarms} above the promise",
