@@ -45,7 +45,7 @@ MOST_NEGLECTED = 1.0
 MOST_SHARE = 1 / 32
 # An average that moves the quantity by less than this share of its standard error does not.
 NO_SLOPE = 1e-6
-TOO_SKEW = "the averages are still too skew for the normal limit"
+TOO_SKEW = "the averages are still too skewed for the normal limit"
 HEAVY_PARTS = "a few draws carry an average that the quantity is made of (heavy tails)"
 # A sample without any variation is taken for a constant once draws that differ are known to be
 # rarer than this: the bound that claims of certainty use.
@@ -111,7 +111,9 @@ def estimate_interval(
         if not math.isfinite(centre):
             return _undefined()
         if axes is None:
-            return _unbounded(centre, math.nan, f"{blocks} blocks are too few")
+            return _unbounded(
+                centre, math.nan, f"{blocks} of the {FEWEST_BLOCKS} blocks that an interval takes"
+            )
         return _constant(centre, draws, alpha)
     rank = axes.rank
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)

@@ -94,7 +94,7 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
             Guarantee.EXACT,
             reason,
             # as many draws in which the condition holds as bound the violations
-            bounding * tally.drawn / seen - tally.drawn
+            bounding * tally.drawn / seen - tally.drawn + claim.program.span_draws
             if verdict is Verdict.INCONCLUSIVE and seen
             else None,
             warnings,
@@ -147,7 +147,7 @@ def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Cou
     if found is not None and math.isfinite(found.estimate):
         expected = planned(
             pilot.drawn,
-            found,
+            _to_plan_by(claim, found, pilot),
             comparison.region,
             widen,
             trial.alpha * budget.PLANNED,
@@ -173,6 +173,17 @@ def interval_of(claim: Proportion, tally: Tally, alpha: float) -> Interval:
         for value in (share, *clopper_pearson(hits, seen, alpha))
     )
     return Interval(estimate, min(ends), max(ends), abs(claim.factor) * error)
+
+
+def _to_plan_by(claim: Proportion, found: Interval, tally: Tally) -> Interval:
+    """The interval with an error that is not 0 where every trial came out alike.
+
+    It is that of one hit and one miss more: what was never met may still be what is claimed.
+    """
+    seen = seen_in(claim, tally)
+    likely = (round(float(tally.totals[0])) + 1) / (seen + 2)
+    error = abs(claim.factor) * math.sqrt(likely * (1 - likely) / max(seen, 1))
+    return replace(found, standard_error=error)
 
 
 def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CaseResult]:
@@ -215,11 +226,12 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
             more(
                 verdict,
                 tally.drawn,
-                final,
+                _to_plan_by(claim, final, tally),
                 region,
                 widen,
                 trial.alpha,
                 Guarantee.EXACT,
+                program.span_draws,
             ),
             trial.ties(program),
         )

@@ -15,7 +15,7 @@ from dropcheck.inference.region import Region
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import judged_at, why_undefined
 from dropcheck.judging.prepared import Prepared, Unanswerable
-from dropcheck.judging.statement import ENDLESS
+from dropcheck.judging.statement import AT_THE_EDGE, ENDLESS
 from dropcheck.judging.trial import FEWEST_DRAWS, Trial, fitted
 from dropcheck.results import Guarantee, Settings
 from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
@@ -212,7 +212,7 @@ def _of_pilot(
     if expected is not None and expected < ENDLESS:
         draws = -(-expected // program.span_draws) * program.span_draws
     elif expected is not None:
-        reason = "the estimate lies where no interval can decide, at the edge of what is claimed"
+        reason = AT_THE_EDGE
     return Forecast(
         trial.case,
         guarantee,

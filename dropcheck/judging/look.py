@@ -13,7 +13,7 @@ from dropcheck.inference.interval import TOO_SKEW, Interval, Theta, estimate_int
 from dropcheck.inference.region import Region, decide, widening
 from dropcheck.judging.bounds import allowing_for_unseen, mean_within_bounds
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
-from dropcheck.judging.statement import ROUNDING, more, scale_of, settling
+from dropcheck.judging.statement import AT_THE_EDGE, ROUNDING, more, scale_of, settling
 from dropcheck.judging.trial import Finding, Floats, Trial
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Tally
@@ -113,9 +113,20 @@ def judged_at(
 def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Finding:
     """A look as the finding of a case, in the unit of the estimate."""
     interval, region, unit = judged.interval, judged.region, judged.unit
+    needed = more(
+        judged.verdict,
+        tally.draws,
+        interval,
+        region,
+        judged.widen,
+        trial.alpha,
+        tier,
+        tally.program.span_draws,
+    )
     reason = None
     if judged.verdict is Verdict.INCONCLUSIVE:
-        reason = interval.unmet or "the interval is still too wide"
+        wide = AT_THE_EDGE if needed == math.inf else "the interval is still too wide"
+        reason = interval.unmet or wide
     return Finding(
         judged.verdict,
         interval.estimate * unit,
@@ -128,7 +139,7 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         tally.seconds,
         tier,
         reason,
-        more(judged.verdict, tally.draws, interval, region, judged.widen, trial.alpha, tier),
+        needed,
     )
 
 

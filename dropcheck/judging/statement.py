@@ -21,6 +21,7 @@ ROUNDING = 1e-12
 
 # More draws than any run can make: what is claimed lies where no interval can decide.
 ENDLESS = 10**15
+AT_THE_EDGE = "the estimate lies where no interval can decide, at the edge of what is claimed"
 
 Quantity = TypeVar("Quantity")
 
@@ -76,11 +77,19 @@ def more(
     widen: float,
     alpha: float,
     tier: Guarantee,
+    span_draws: int,
 ) -> float | None:
-    """Draws that an undecided case is likely to need beyond those made; None where unknown."""
+    """Draws that an undecided case is likely to need beyond those made.
+
+    None where that is unknown, infinity where no number of draws would do. With as many again as
+    lie between one look and the next, and a span: budgets end before looks as often as not.
+    """
     if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
-    if interval.low == interval.high:
-        return None  # draws that all agree: more of them may agree too
-    needed = planned(draws, interval, region, widen, alpha, tier)
-    return max(float(needed - draws), draws / 2) if needed < ENDLESS else None
+    needed = interval.settles if interval.settles > draws else 0.0
+    if interval.low < interval.high:  # of draws that all agree more may agree too
+        needed = max(needed, planned(draws, interval, region, widen, alpha * budget.PLANNED, tier))
+        if needed >= ENDLESS:
+            return math.inf
+        needed = max(budget.GROWTH * needed, 1.5 * draws)
+    return needed - draws + span_draws if needed else None
