@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 
-from dropcheck.judging.prepared import Prepared, try_prepared
-from dropcheck.results import CaseResult, Settings
+from dropcheck.judging.prepared import Prepared, judged
+from dropcheck.judging.trial import Finding, Trial
+from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.together import Supply, spans_of_a_call
 
-Trial = Generator[Request, SpanSums, CaseResult]
+Judge = Generator[Request, SpanSums, Finding]
 
 
 def in_lockstep(
     prepared: Prepared, settings: Sequence[Settings], alpha: float
-) -> Iterator[CaseResult]:
+) -> Iterator[Finding]:
     """A trial for each of the settings, in any order.
 
     What they draw depends on all of them, so that one alone is repeated with the others.
@@ -33,19 +34,20 @@ def in_lockstep(
         DropcheckError: for what only a draw can show.
     """
     supply = Supply(settings[0].seed, prepared.case.key)
-    waiting: list[tuple[Trial, Request]] = []
+    waiting: list[tuple[Judge, Request]] = []
 
-    def proceed(trial: Trial, found: SpanSums | None) -> Iterator[CaseResult]:
+    def proceed(trial: Judge, found: SpanSums | None) -> Iterator[Finding]:
         try:
             waiting.append((trial, next(trial) if found is None else trial.send(found)))
         except StopIteration as stop:
-            result: CaseResult = stop.value
-            yield result
+            finding: Finding = stop.value
+            yield finding
 
     for one in settings:
-        yield from proceed(try_prepared(prepared, one, alpha, ""), None)
+        begun = Trial(prepared.case, one, alpha, prepared.lowered, "")
+        yield from proceed(judged(begun, prepared.means), None)
     while waiting:
-        groups: dict[tuple[int, int, int, bytes], list[tuple[Trial, Request]]] = {}
+        groups: dict[tuple[int, int, int, bytes], list[tuple[Judge, Request]]] = {}
         for trial, request in waiting:
             program, centres = request.program, request.centres.tobytes()
             # a case has one list of steps, cut into spans as each trial's pilot asks for
@@ -58,8 +60,8 @@ def in_lockstep(
 
 
 def _carried_out(
-    group: list[tuple[Trial, Request]], supply: Supply
-) -> Iterator[tuple[Trial, SpanSums]]:
+    group: list[tuple[Judge, Request]], supply: Supply
+) -> Iterator[tuple[Judge, SpanSums]]:
     """Each trial with its sums, in order; the program and the centres are those of all."""
     _, first = group[0]
     if len(group) == 1 or spans_of_a_call(first.program) == 1:

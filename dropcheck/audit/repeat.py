@@ -12,7 +12,7 @@ import itertools
 import multiprocessing
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from dropcheck.audit.laws import Subject
 from dropcheck.audit.lockstep import in_lockstep
 from dropcheck.audit.table import Counts
 from dropcheck.judging.prepared import Prepared, prepare, try_prepared
-from dropcheck.results import CaseResult, Settings
+from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.schedule import one_layer_of_threads
 
@@ -123,16 +123,24 @@ class Bench:
         """The repetitions of a task, each with a seed of its own."""
         prepared = self._prepared(task.subject)
         started = time.perf_counter()
-        counts = Counts()
+        verdicts: Counter[Verdict] = Counter()
+        draws = 0
         settings = [
             # seeds are hashed with the case into streams: consecutive ones are unrelated
             Settings(seed=self._plan.seed * 2**32 + repetition, max_draws=self._plan.max_draws)
             for repetition in range(task.first, task.first + task.count)
         ]
         with one_layer_of_threads():
-            for result in in_lockstep(prepared, settings, task.alpha):
-                counts = counts.having(result)
-        return dataclasses.replace(counts, seconds=time.perf_counter() - started)
+            for found in in_lockstep(prepared, settings, task.alpha):
+                verdicts[found.verdict] += 1
+                draws += found.draws
+        return Counts(
+            verdicts[Verdict.VERIFIED],
+            verdicts[Verdict.REFUTED],
+            verdicts[Verdict.INCONCLUSIVE],
+            draws,
+            time.perf_counter() - started,
+        )
 
     def _prepared(self, place: int) -> Prepared:
         if self._held is None or self._held[0] != place:

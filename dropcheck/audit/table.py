@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from dropcheck.inference.binomial import clopper_pearson, upper_bound
-from dropcheck.results import CaseResult, Verdict
+from dropcheck.results import Verdict
 
 # The chance that an audit of a procedure that keeps its promise raises the alarm at all; it is
 # divided over the audit's rows.
@@ -52,12 +52,6 @@ class Counts:
             self.draws + other.draws,
             self.seconds + other.seconds,
         )
-
-    def having(self, result: CaseResult) -> Counts:
-        """One more repetition."""
-        field = result.verdict.value
-        one = {field: getattr(self, field) + 1}
-        return replace(self, draws=self.draws + result.draws, **one)
 
 
 @dataclass(frozen=True, slots=True)

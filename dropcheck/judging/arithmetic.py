@@ -9,12 +9,12 @@ import numpy as np
 from dropcheck.inference.region import decide
 from dropcheck.judging.statement import ROUNDING, scale_of, settling
 from dropcheck.judging.trial import Finding, Floats, Trial
-from dropcheck.results import CaseResult, Guarantee, Verdict
+from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.compile import Compiled, compile_case
 from dropcheck.simulation.functional import means_of
 
 
-def by_arithmetic(trial: Trial) -> CaseResult:
+def by_arithmetic(trial: Trial) -> Finding:
     """Nothing is random: the quantities are worked out once."""
     compiled = compile_case(trial.lowered)
     program = compiled.program
@@ -24,7 +24,7 @@ def by_arithmetic(trial: Trial) -> CaseResult:
         means = means_of(sums, program.span_draws)
     else:
         means = np.zeros(0)
-    return trial.result(_at_a_point(trial, compiled, means, centres))
+    return _at_a_point(trial, compiled, means, centres)
 
 
 def _at_a_point(trial: Trial, compiled: Compiled, means: Floats, centres: Floats) -> Finding:

@@ -13,7 +13,7 @@ from dropcheck.judging.look import Judged, judged_at, shown, why_undefined
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS
 from dropcheck.judging.statement import ENDLESS, planned
 from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Floats, Trial, fitted, in_blocks
-from dropcheck.results import CaseResult, Guarantee, Verdict
+from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import BoundedMean, Compiled
 from dropcheck.simulation.program import Program, SpanSums
@@ -182,7 +182,7 @@ def _clear(around: list[int]) -> bool:
     return max(around) < ENDLESS and max(around) <= PLAN_SPREAD * min(around)
 
 
-def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, CaseResult]:
+def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Finding]:
     """A function of averages: block means, the limit theorem and the delta method."""
     pilot = yield from piloted(trial, compiled, sparing=True)
     program, most, centres = pilot.program, pilot.most, pilot.centres
@@ -192,24 +192,22 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
         yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
         broken = trial.undefined(tally)
         if broken is not None:
-            return trial.result(broken)
+            return broken
         judged = judged_at(trial, compiled, tally, centres, look.alpha, pilot.tier, pilot.doubt)
         decided = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and trial.seems_never(tally.draws)
         if decided or hopeless or trial.out_of_time():
             break
     if judged is None:
-        return trial.result(
-            Finding(
-                Verdict.INCONCLUSIVE,
-                draws=tally.draws,
-                blocks=len(tally.sums),
-                seconds=tally.seconds,
-                reason=why_undefined(compiled, tally),
-            )
+        return Finding(
+            Verdict.INCONCLUSIVE,
+            draws=tally.draws,
+            blocks=len(tally.sums),
+            seconds=tally.seconds,
+            reason=why_undefined(compiled, tally),
         )
     found = shown(trial, judged, tally, pilot.tier)
-    return trial.result(replace(found, warnings=trial.ties(program), sampling=program.sampling))
+    return replace(found, warnings=trial.ties(program), sampling=program.sampling)
 
 
 def _around(

@@ -20,7 +20,7 @@ from dropcheck.judging.trial import (
     fitted,
     in_blocks,
 )
-from dropcheck.results import CaseResult, Guarantee, Verdict
+from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Certainty, Proportion
 from dropcheck.simulation.program import Program, SpanSums
@@ -32,7 +32,7 @@ COUNTED_DRAWS = 8192
 PLANNED_BLOCKS = 512
 
 
-def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums, CaseResult]:
+def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums, Finding]:
     """An event that is claimed to be certain: one counterexample refutes."""
     most = trial.most_draws(claim.program)
     program = fitted(claim.program, most)
@@ -55,7 +55,7 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
     trial.refuse_if_nowhere_defined(tally)
     broken = trial.undefined(tally)
     if broken is not None:
-        return trial.result(replace(broken, guarantee=Guarantee.EXACT))
+        return replace(broken, guarantee=Guarantee.EXACT)
     low, high = clopper_pearson(violations, seen, trial.alpha)
     share = violations / seen if seen else 0.0
     if claim.probability == 1:
@@ -80,25 +80,23 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
                 f"{trial.case.claim.id}: values that differ by rounding alone were taken for "
                 "equal; isclose(a, b) says so",
             )
-    return trial.result(
-        Finding(
-            verdict,
-            share,
-            (low, high),
-            None,
-            Region(claim.probability, claim.probability),
-            1.0,
-            tally.drawn,
-            tally.drawn // tally.block_draws,
-            tally.seconds,
-            Guarantee.EXACT,
-            reason,
-            # as many draws in which the condition holds as bound the violations
-            bounding * tally.drawn / seen - tally.drawn + claim.program.span_draws
-            if verdict is Verdict.INCONCLUSIVE and seen
-            else None,
-            warnings,
-        )
+    return Finding(
+        verdict,
+        share,
+        (low, high),
+        None,
+        Region(claim.probability, claim.probability),
+        1.0,
+        tally.drawn,
+        tally.drawn // tally.block_draws,
+        tally.seconds,
+        Guarantee.EXACT,
+        reason,
+        # as many draws in which the condition holds as bound the violations
+        bounding * tally.drawn / seen - tally.drawn + claim.program.span_draws
+        if verdict is Verdict.INCONCLUSIVE and seen
+        else None,
+        warnings,
     )
 
 
@@ -186,7 +184,7 @@ def _to_plan_by(claim: Proportion, found: Interval, tally: Tally) -> Interval:
     return replace(found, standard_error=error)
 
 
-def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CaseResult]:
+def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Finding]:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     pilot = yield from piloted(trial, claim)
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
@@ -198,7 +196,7 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
         yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
         broken = trial.undefined(tally)
         if broken is not None:
-            return trial.result(replace(broken, guarantee=Guarantee.EXACT))
+            return replace(broken, guarantee=Guarantee.EXACT)
         final = interval_of(claim, tally, look.alpha)
         rounding = ROUNDING * (abs(claim.factor) + abs(claim.constant))
         verdict = decide(final.low, final.high, region, widen, min(rounding, widen / 1000))
@@ -210,29 +208,27 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
         reason = f"the condition was never met in {tally.drawn:,} draws"
     elif verdict is Verdict.INCONCLUSIVE:
         reason = "the interval is still too wide"
-    return trial.result(
-        Finding(
+    return Finding(
+        verdict,
+        final.estimate,
+        (final.low, final.high),
+        final.standard_error,
+        region,
+        pilot.scale,
+        tally.drawn,
+        tally.drawn // tally.block_draws,
+        tally.seconds,
+        Guarantee.EXACT,
+        reason,
+        more(
             verdict,
-            final.estimate,
-            (final.low, final.high),
-            final.standard_error,
-            region,
-            pilot.scale,
             tally.drawn,
-            tally.drawn // tally.block_draws,
-            tally.seconds,
+            _to_plan_by(claim, final, tally),
+            region,
+            widen,
+            trial.alpha,
             Guarantee.EXACT,
-            reason,
-            more(
-                verdict,
-                tally.drawn,
-                _to_plan_by(claim, final, tally),
-                region,
-                widen,
-                trial.alpha,
-                Guarantee.EXACT,
-                program.span_draws,
-            ),
-            trial.ties(program),
-        )
+            program.span_draws,
+        ),
+        trial.ties(program),
     )

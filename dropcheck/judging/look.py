@@ -159,7 +159,7 @@ def _by_limit(
         theta,
         (1 - RARE_SHARE) * alpha,
         tally.draws,
-        compiled.functional.columns(comparison.looked_at),
+        _columns(compiled, comparison),
     )
     rare = RARE_SHARE * alpha / 2
     bounded = compiled.mean is not None and not comparison.share
@@ -171,6 +171,15 @@ def _by_limit(
     if tally.program.batches is not None and interval.standard_error > 0:
         return interval  # a sum of products: its bounds are far from all that it can do at once
     return allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
+
+
+def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
+    """The averages that a comparison is made of; None where they are all that there are."""
+    functional, looked_at = compiled.functional, comparison.looked_at
+    estimated = sum(value.estimated for value in functional.operands)
+    if compiled.scaled or compiled.mean is not None or estimated > len(looked_at):
+        return functional.columns(looked_at)
+    return None
 
 
 def _once_expected(interval: Interval, tally: Tally) -> Interval:

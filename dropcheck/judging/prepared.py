@@ -108,14 +108,23 @@ def try_prepared(
     """
     end = deadline or Deadline.after(settings.time_limit)
     trial = Trial(prepared.case, settings, alpha, prepared.lowered, repeat, end)
-    if end.passed() and prepared.means is not None:
+    return trial.result((yield from judged(trial, prepared.means)))
+
+
+def judged(trial: Trial, means: Means) -> Generator[Request, SpanSums, Finding]:
+    """What is found of a case; asks for spans of draws as it goes.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    if trial.out_of_time() and means is not None:
         reason = "the time of the run was up before its first draw"
-        return trial.result(Finding(Verdict.INCONCLUSIVE, reason=reason))
-    match prepared.means:
+        return Finding(Verdict.INCONCLUSIVE, reason=reason)
+    match means:
         case None:
             return by_arithmetic(trial)
         case Unanswerable(reason):
-            return trial.result(Finding(Verdict.INCONCLUSIVE, reason=reason))
+            return Finding(Verdict.INCONCLUSIVE, reason=reason)
         case Certainty() as claim:
             return (yield from by_counterexample(trial, claim))
         case Proportion() as claim:

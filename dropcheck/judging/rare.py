@@ -57,7 +57,7 @@ def allowing_for_rare(
         alpha: the chance with which all bounds together may fail.
         bounded: whether the bounds of the quantity hold what was not met.
     """
-    if not math.isfinite(interval.half_width):
+    if not program.watched or not math.isfinite(interval.half_width):
         return interval
     rare = _hardly_seen(tally)
     met = _hardly_met(program, tally)
