@@ -56,6 +56,7 @@ PLATEAUS = [
     ("z ~ normal(0, 1); x = -floor(abs(z) / 6) * 1e10", "minimum(E(x), 0) == 0"),
     ("z ~ normal(0, 1); x = floor(abs(z) / 6) * 1e10", "floor(E(x)) == 0"),
     ("z ~ normal(0, 1); x = floor(abs(z) / 6) * 1e10", "relu(E(x) - 5) == 0"),
+    ("z ~ normal(0, 1); x = floor(abs(z) / 6) * 1e10; w = x + 1", "floor(2 * E(x) / E(w)) == 0"),
     (
         "z ~ normal(0, 1); x = floor(abs(z) / 6) * 1e10; w ~ normal(0, 1)",
         "floor(E(x)) + Std(w) / Std(w) == 1",

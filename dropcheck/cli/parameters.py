@@ -160,7 +160,7 @@ def _as_options(selection: Selection, *, hidden: bool) -> list[Any]:
     def carrier() -> None:
         """Never called: it carries the signature."""
 
-    carrier.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    carrier.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]  # typer reads it
     carrier.__annotations__ = {one.name: one.annotation for one in signature}
     return list(make(carrier).params)
 

@@ -225,11 +225,12 @@ def _moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
     """Whether a quantity changes where some averages are moved, each by an amount of its own.
 
     They are moved either way and by little and much, for there are plateaus: floor(E(x)),
-    minimum(E(x), 0). Where the quantity is undefined nothing is told.
+    minimum(E(x), 0). Where the quantity is undefined nothing is told. Each place is asked for by
+    itself, for a quotient is undefined at all of several that lie on both sides of its pole.
     """
     own = (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means)))) * which
     points = [means, *(means + sign * size * own for size in MOVES for sign in (1, -1))]
-    here, *there = (float(value) for value in theta(np.stack(points, axis=1)))
+    here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
     return any(
         math.isfinite(value) and abs(value - here) > 1e-12 * max(1.0, abs(here)) for value in there
     )

@@ -80,5 +80,5 @@ def resolve(kernel: str) -> Callable[..., Any]:
     for place in places:
         found = getattr(place, name, None)
         if callable(found):
-            return found  # type: ignore[no-any-return]
+            return found  # type: ignore[no-any-return]  # a kernel, by its name
     raise LookupError(f"there is no kernel {kernel!r}")
