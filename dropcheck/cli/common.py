@@ -188,6 +188,7 @@ class Reader(values.Collector):
         time_limit: str | None = None,
         max_memory: str | None = None,
         threads: str | None = None,
+        no_crossing: bool = False,
     ) -> Settings:
         """How to run, with the usual value for each option that was not given."""
         from dropcheck.results import Settings
@@ -201,6 +202,7 @@ class Reader(values.Collector):
             time_limit=self.time_limit(time_limit),
             threads=self.threads(threads),
             max_memory=_or(self.max_memory(max_memory), usual.max_memory),
+            crossing=not no_crossing,
         )
 
     def format(self, text: str) -> str:

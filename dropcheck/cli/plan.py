@@ -62,17 +62,15 @@ def plan(  # one argument an option: this is the list that `--help` shows
     the budget refutes, all but surely; it is never less than the claim's resolution.
     """
     read = Reader()
-    settings = replace(
-        read.settings(
-            alpha=alpha,
-            seed=seed,
-            resolution=resolution,
-            max_draws=max_draws,
-            time_limit=time_limit,
-            max_memory=max_memory,
-            threads=threads,
-        ),
-        crossing=not no_crossing,
+    settings = read.settings(
+        alpha=alpha,
+        seed=seed,
+        resolution=resolution,
+        max_draws=max_draws,
+        time_limit=time_limit,
+        max_memory=max_memory,
+        threads=threads,
+        no_crossing=no_crossing,
     )
     told_as = read.format(format_name)
     read.finish()

@@ -109,9 +109,9 @@ def run(  # one argument an option: this is the list that `--help` shows
             time_limit=time_limit,
             max_memory=max_memory,
             threads=threads,
+            no_crossing=no_crossing,
         ),
         fail_fast=fail_fast,
-        crossing=not no_crossing,
     )
     reporting = Reporting(
         format=read.run_format(format_name),

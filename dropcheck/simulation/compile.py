@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
@@ -103,10 +104,7 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
     if side is None or (len(ends) > 1 and any(end.estimated for end in ends)):
         return None
     folder = ArrayFolder()
-
-    def plain(value: Value) -> object:
-        return None if value.constant is None else folder.plain(value.constant)
-
+    plain = _known_to(folder)
     form = linear(side, plain)
     if form is not None and ends[0].estimated:
         other = linear(ends[0], plain)
@@ -127,13 +125,18 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
     )
 
 
-def bounded_columns(functional: Functional) -> frozenset[int]:
-    """The averages of quantities that the model bounds."""
-    folder = ArrayFolder()
+def _known_to(folder: ArrayFolder) -> Callable[[Value], object]:
+    """What is known of a value before any draw, None where nothing is."""
 
     def plain(value: Value) -> object:
         return None if value.constant is None else folder.plain(value.constant)
 
+    return plain
+
+
+def bounded_columns(functional: Functional) -> frozenset[int]:
+    """The averages of quantities that the model bounds."""
+    plain = _known_to(ArrayFolder())
     found: set[int] = set()
     for operator in operators(functional.operands):
         conditional = dict(operator.options)["given"]
@@ -214,10 +217,7 @@ def proportion(lowered: LoweredCase) -> Proportion | None:
     side, ends = sides(lowered)
     if side is None or any(end.estimated for end in ends):
         return None
-    folder = ArrayFolder()
-    form = affine(
-        side, lambda value: None if value.constant is None else folder.plain(value.constant)
-    )
+    form = affine(side, _known_to(ArrayFolder()))
     if form is None or form.operator.operation != "P" or form.factor == 0:
         return None
     event, *conditions = form.operator.inputs
