@@ -50,9 +50,10 @@ def judged(
     seed: int = 0,
     alpha: float = 1e-6,
     most: int | None = None,
+    crossing: bool = True,
 ) -> CaseResult:
     """One claim by itself, judged."""
-    settings = Settings(alpha=alpha, seed=seed, max_draws=most, threads=1)
+    settings = Settings(alpha=alpha, seed=seed, max_draws=most, threads=1, crossing=crossing)
     (result,) = tried(registry_of(entry("claim", model, claim, keys)), settings)
     return result
 

@@ -70,12 +70,18 @@ def piloted(
     most = trial.most_draws(compiled.program)
     whole = fitted(compiled.program, most)
     program = in_blocks(whole, 1)
-    centres = program.centres(
+    program, centres = program.centred(
         trial.generator(PILOT, 0),
         max(1, min(program.span_draws, CENTRE_DRAWS)),
     )
+    whole = whole.separated(program.separations)
     fewest = _fewest(program)
     plan = yield from _plan_with(trial, compiled, program, centres, fewest)
+    if program.separations is not None and _waits_for_shape(plan, fewest):
+        plain = program.separated(None)
+        instead = yield from _plan_with(trial, compiled, plain, centres, fewest)
+        if instead[1] < plan[1]:
+            program, whole, plan = plain, whole.separated(None), instead
     tally, expected, tier, doubt = plan
     enough = FEWEST_BLOCKS * whole.block_draws
     if whole.batches is not None and program.block_draws < whole.block_draws and expected > enough:
@@ -91,6 +97,17 @@ def piloted(
         fewest = FEWEST_DRAWS
     program = in_blocks(whole, expected // blocks)
     return Pilot(program, most, centres, tally, fewest, expected, tier, doubt)
+
+
+def _waits_for_shape(plan: _Planned, fewest: int) -> bool:
+    """Whether it is the shape of the blocks' averages that takes so many draws, not their spread.
+
+    Averages over all combinations whose first order vanishes, such as those of x · y where E(x) and
+    E(y) are 0, are not normal however long the block is: they are products of normals (Hoeffding
+    1948, section 7; Serfling 1980, "Approximation Theorems of Mathematical Statistics", 5.5.2).
+    """
+    _, expected, _, doubt = plan
+    return doubt is not None and doubt.settles >= expected > fewest
 
 
 def _fewest(program: Program) -> int:

@@ -7,6 +7,7 @@ from dropcheck.language.crossing import crossing
 from dropcheck.language.existence import missing_moment, operators
 from dropcheck.language.graph import Folder, Value
 from dropcheck.language.linear import affine, combined, linear
+from dropcheck.language.separable import separated
 from dropcheck.records import dataclass
 
 
@@ -71,4 +72,7 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
             "than twice the draws of the limit theorem",
             crossed=False,
         )
-    return Outlook("asymptotic: means of independent blocks", crossed=False)
+    conditional = any(dict(operator.options)["given"] for operator in found)
+    targets = [value for value in looked_at if value.random]
+    crossed = not conditional and separated(targets, plain) is not None
+    return Outlook("asymptotic: means of independent blocks", crossed=crossed)

@@ -99,7 +99,7 @@ def _guarantee(claim: Claim) -> str:
         seen = outlook(lower_case(parsed, case.parameters, folder), folder)
         text = seen.missing or seen.guarantee
         if seen.crossed:
-            text += ", every pair of draws in each a value"
+            text += ", with draws paired all with all in each"
         found[text] = None
     return "\n".join(found)
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import LARGEST_PLAIN, Plain
+from dropcheck.language.graph import LARGEST_PLAIN, Plain, Value
 from dropcheck.language.laws import argument_problem
 from dropcheck.language.vocabulary import Function, Law, Shape
 from dropcheck.options import DEFAULT_MEMORY
@@ -162,6 +162,10 @@ class ArrayFolder:
         if constant.size > LARGEST_PLAIN:
             return None
         return _tuples(constant[..., 0].astype(np.float64).tolist())
+
+    def known(self, value: Value) -> Plain | None:
+        """What is known of a value before any draw, None where nothing is."""
+        return None if value.constant is None else self.plain(value.constant)
 
     def full(self, value: float, shape: Shape) -> Array:
         """One value throughout, without taking the memory of the shape."""

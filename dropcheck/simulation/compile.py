@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dropcheck.language.cases import LoweredCase
@@ -94,7 +93,8 @@ def compile_case(lowered: LoweredCase, *, crossing: bool = True) -> Compiled:
     for operand in lowered.operands:
         _collect(operand, builder, leaves, sizes=scaled)
     mean = _bounded_mean(lowered, builder)
-    program = builder.build(crossing=crossing)
+    # a bounded mean has an interval that needs no limit theorem, but independent values
+    program = builder.build(crossing=crossing, separating=crossing and mean is None)
     return Compiled(program, Functional(lowered.operands, leaves), scaled, mean)
 
 
@@ -104,7 +104,7 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
     if side is None or (len(ends) > 1 and any(end.estimated for end in ends)):
         return None
     folder = ArrayFolder()
-    plain = _known_to(folder)
+    plain = folder.known
     form = linear(side, plain)
     if form is not None and ends[0].estimated:
         other = linear(ends[0], plain)
@@ -125,18 +125,9 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
     )
 
 
-def _known_to(folder: ArrayFolder) -> Callable[[Value], object]:
-    """What is known of a value before any draw, None where nothing is."""
-
-    def plain(value: Value) -> object:
-        return None if value.constant is None else folder.plain(value.constant)
-
-    return plain
-
-
 def bounded_columns(functional: Functional) -> frozenset[int]:
     """The averages of quantities that the model bounds."""
-    plain = _known_to(ArrayFolder())
+    plain = ArrayFolder().known
     found: set[int] = set()
     for operator in operators(functional.operands):
         conditional = dict(operator.options)["given"]
@@ -217,7 +208,7 @@ def proportion(lowered: LoweredCase) -> Proportion | None:
     side, ends = sides(lowered)
     if side is None or any(end.estimated for end in ends):
         return None
-    form = affine(side, _known_to(ArrayFolder()))
+    form = affine(side, ArrayFolder().known)
     if form is None or form.operator.operation != "P" or form.factor == 0:
         return None
     event, *conditions = form.operator.inputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from dropcheck.simulation.arrays import (
     number,
 )
 from dropcheck.simulation.moments import Moments, Sums, Term, filled, middle
+from dropcheck.simulation.separation import GroupMeans, Separations
 from dropcheck.simulation.tables import Table, occurrences, weighted
 
 Observer = Callable[[Value, list[Array]], None]
@@ -100,8 +101,9 @@ class Program:
     rarest: float
     # crossed: the sizes of the batches of which every pair is evaluated
     batches: tuple[int, int] | None = None
-    # integrands that are counted, and the steps that the others and the counts need
+    # integrands that are counted, or products over groups of draws, and the steps needed then
     tables: tuple[Table, ...] = ()
+    separations: Separations | None = None
     lean: tuple[Step, ...] = ()
     # registers of truths, one outcome of which may be too rare to be seen
     watched: tuple[int, ...] = ()
@@ -130,7 +132,17 @@ class Program:
     @property
     def sampling(self) -> str:
         """How draws become values, in words: "plain" or "crossed 96×96"."""
-        return "plain" if self.batches is None else "crossed {}×{}".format(*self.batches)
+        batches: tuple[int, ...] | None = self.batches
+        if self.separations is not None:
+            batches = (self.block_draws,) * self.separations.groups
+        return "plain" if batches is None else "crossed " + "×".join(map(str, batches))
+
+    def separated(self, separations: Separations | None) -> Program:
+        """The same program with other integrands separated, or none."""
+        if self.separations is None:
+            return self
+        lean = self.lean if separations is not None and separations.lean else ()
+        return replace(self, separations=separations, lean=lean)
 
     @property
     def random(self) -> bool:
@@ -190,14 +202,23 @@ class Program:
                 held[register] = None
         return held
 
-    def centres(self, generator: np.random.Generator, draws: int) -> Sums:
-        """A number near the middle of each target, [size]; 0 where it needs none."""
+    def centred(self, generator: np.random.Generator, draws: int) -> tuple[Program, Sums]:
+        """What a few draws tell: how integrands are best averaged, and about what.
+
+        Returns:
+            The program, with those integrands separated for which it pays, and a number near the
+            middle of each target, [size]; 0 where it needs none.
+        """
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws)
-            found = np.zeros(self.size)
+            centres = np.zeros(self.size)
             for register in self.targets:
-                found[register] = middle(number(filled(held[register])))
-        return found
+                centres[register] = middle(number(filled(held[register])))
+            if self.separations is None:
+                return self, centres
+            means = GroupMeans(held, centres, draws)
+            kept = self.separations.fitting(self.terms, means, self.block_draws)
+            return self.separated(kept), centres
 
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
         """Comparisons in which some draws differ, but by no more than rounding could have made."""
@@ -228,12 +249,12 @@ class Program:
         These are None where every sum is defined.
         """
         with np.errstate(all="ignore"):
-            if self.tables:
+            if self.tables or self.separations is not None:
                 state = generator.bit_generator.state
                 seen = np.zeros((parts, len(self.watched), 2))
-                counted = self._counted(generator, centres, seen)
-                if counted is not None:
-                    return counted, seen, None
+                found = self._by_parts(generator, centres, seen)
+                if found is not None:
+                    return found, seen, None
                 generator.bit_generator.state = state  # the same draws, one by one
             seen = np.zeros((parts, len(self.watched), 2))
             held = self.registers(generator, self.span_draws, seen=seen)
@@ -267,9 +288,27 @@ class Program:
             moments = Moments(held, centres, values)
             return np.array([moments.a_draw(term).mean() for term in self.terms])
 
-    def _counted(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
-        """The same sums, with integrands of a few truths counted; None where some is undefined."""
-        held = self.registers(generator, self.span_draws, steps=self.lean, seen=seen)
+    def _by_parts(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
+        """The same sums from what integrands are made of; None where some is undefined."""
+        held = self.registers(generator, self.span_draws, steps=self.lean or None, seen=seen)
+        if self.separations is not None:
+            found: Sums | None = self._combined(held, centres, self.separations)
+        else:
+            found = self._counted(held, centres)
+        return found if found is not None and np.isfinite(found).all() else None
+
+    def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
+        """Sums with products over groups of draws averaged over all combinations."""
+        means = GroupMeans(held, centres, self.span_draws, self.span_blocks)
+        moments = Moments(held, centres, self.span_values, self.span_blocks)
+        columns = [
+            moments.sums(term) if one is None else means.sums(one)
+            for term, one in zip(self.terms, separations.terms, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+    def _counted(self, held: list[Array | None], centres: Sums) -> Sums | None:
+        """Sums with integrands of a few truths counted; None where one of these is no truth."""
         sums = np.empty((self.span_blocks, len(self.terms)))
         left = set(range(len(self.terms)))
         for table in self.tables:
@@ -288,7 +327,7 @@ class Program:
         moments = Moments(held, centres, self.span_values, self.span_blocks)
         for index in left:
             sums[:, index] = moments.sums(self.terms[index])
-        return sums if np.isfinite(sums).all() else None
+        return sums
 
 
 def broken_span(sums: Sums, seen: Sums, bad: npt.NDArray[np.bool_], before: int) -> SpanSums:

@@ -120,7 +120,7 @@ def occurrences(sources: Sequence[Array], blocks: int) -> npt.NDArray[np.float64
         source = sources[count - lowest.bit_length()]
         rest = subset ^ lowest
         held[subset] = source if not rest else source & held[rest]
-        together[:, subset] = _counts(held[subset], blocks)
+        together[:, subset] = counts(held[subset], blocks)
     for bit in range(count):
         for subset in range(2**count):
             if not subset >> bit & 1:
@@ -132,7 +132,7 @@ def occurrences(sources: Sequence[Array], blocks: int) -> npt.NDArray[np.float64
 LONG = 1024
 
 
-def _counts(
+def counts(
     truths: npt.NDArray[np.bool_], blocks: int
 ) -> Sequence[np.intp | int] | npt.NDArray[np.intp]:
     """How many hold in each block, all elements together: [blocks]."""
