@@ -123,7 +123,7 @@ def verify(
     try:
         checked_texts(claim, model)
         checked_options(options)
-        values = read_parameters(parameters or {}, more_parameters)
+        values = read_parameters({} if parameters is None else parameters, more_parameters)
         again = {"model": model, "sample": sample, **options}
         repeat = call_text(claim, [(n, v, _DEFAULTS[n]) for n, v in again.items()], values, again)
         settings = Settings(

@@ -20,7 +20,9 @@ Test = Callable[[object], bool]
 
 def _number(low: float, high: float = math.inf) -> Test:
     """A test for numbers strictly between two."""
-    return lambda value: isinstance(value, Real) and not _truth(value) and low < float(value) < high
+    return lambda value: (
+        isinstance(value, Real) and not _truth(value) and low < _float(value) < high
+    )
 
 
 def _whole(low: int, high: int) -> Test:
@@ -28,6 +30,14 @@ def _whole(low: int, high: int) -> Test:
     return lambda value: (
         isinstance(value, Integral) and not _truth(value) and low <= int(value) <= high
     )
+
+
+def _float(value: Real) -> float:
+    """A number as floating point has it: infinite where it is larger than any of those."""
+    try:
+        return float(value)
+    except OverflowError:  # a whole number or a fraction; floating point has none so large
+        return -math.inf if value < 0 else math.inf
 
 
 def _truth(value: object) -> bool:
@@ -99,7 +109,7 @@ def checked_texts(claim: object, model: object) -> None:
         raise DropcheckError(problems)
 
 
-def read_parameters(*parts: Mapping[str, object]) -> dict[str, Value]:
+def read_parameters(*parts: object) -> dict[str, Value]:
     """Parameters as a claim holds them: numbers, and laws in one spelling.
 
     Raises:
@@ -108,9 +118,15 @@ def read_parameters(*parts: Mapping[str, object]) -> dict[str, Value]:
     >>> read_parameters({"p": 1}, {"law": "normal( 0,1 )"})
     {'p': 1.0, 'law': 'normal(0, 1)'}
     """
+    given: list[tuple[str, object]] = []
+    for part in parts:
+        if not isinstance(part, Mapping):
+            message = f"'parameters' is a mapping of names to values, and not {_kind(part)}"
+            raise DropcheckError(Problem(message, hint="write parameters={'p': 0.5}"))
+        given.extend(part.items())
     found: dict[str, Value] = {}
     problems: list[Problem] = []
-    for name, value in (pair for part in parts for pair in part.items()):
+    for name, value in given:
         said = unfit(name)
         if said is not None:
             problems.append(Problem(f"the parameter {_short(name)} {said}"))
@@ -145,9 +161,10 @@ def _value(value: object) -> Value:
         raise ValueError("must be a number or a law, and is a truth value: write 1 or 0")
     if not isinstance(value, Real):
         raise ValueError(f"must be a number or a law, and is {_kind(value)}")
-    if not math.isfinite(value):
-        raise ValueError(f"must be a finite number, and is {float(value)}")
-    return float(value) + 0.0  # -0.0 is 0.0: one number, one case
+    number = _float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"must be a finite number, and is {number}")
+    return number + 0.0  # -0.0 is 0.0: one number, one case
 
 
 def _option_meant(name: str) -> str | None:

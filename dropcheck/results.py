@@ -89,6 +89,8 @@ class CaseResult:
     location: Location
     repeat: str
     more_seconds: float | None = None  # what they are likely to take, on the threads of this run
+    # the estimates of left and right side, where both are estimated and `estimate` is between them
+    sides: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

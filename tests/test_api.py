@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import unittest
@@ -64,6 +65,21 @@ def test_failure_is_told_as_below_a_table() -> None:
         f"  where       {place}\n"
         "  repeat      dropcheck.verify('a + 1 == 4', a=2, seed=0)"
     )
+
+
+def test_both_sides_are_told_where_both_are_estimated() -> None:
+    with pytest.raises(ClaimFailedError) as caught:
+        verify("Std(2 * x) == Std(x)", model="x ~ normal(0, 1)")
+    assert "claimed     0 for left side minus right side" in str(caught.value)
+    assert re.search(r"\n  sides       left [12]\.\d+, right [01]\.\d+\n", str(caught.value))
+    left, right = caught.value.result.sides or (0.0, 0.0)
+    assert left == pytest.approx(2, rel=0.05)
+    assert left - right == pytest.approx(caught.value.result.estimate, rel=1e-9)
+
+
+@pytest.mark.parametrize("claim", ["Std(x) == 1", "1 == Std(x)", "0.9 <= Std(x) <= 1.1"])
+def test_one_side_that_is_known_needs_no_telling(claim: str) -> None:
+    assert verify(claim, model="x ~ normal(0, 1)").sides is None
 
 
 def test_failure_can_go_to_another_process() -> None:
@@ -172,6 +188,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "value text": ({"a": "two"}, "'a' must be a number or a law, and 'two' is neither"),
     "value infinite": ({"a": float("inf")}, "the parameter 'a' must be a finite number"),
     "value truth": ({"a": True}, "the parameter 'a' must be a number or a law, and is a truth"),
+    "value too large": ({"a": 10**400}, "the parameter 'a' must be a finite number"),
+    "option too large": ({"alpha": 10**400}, "option 'alpha' cannot be 1000"),
+    "no mapping": ({"parameters": [1]}, "'parameters' is a mapping of names to values"),
     "slip of an option": ({"alpa": []}, "was the option 'alpha' meant?"),
     "name": ({"parameters": {"a b": 1}}, "the parameter 'a b' is no name"),
     "keyword": ({"parameters": {"if": 1}}, "the parameter 'if' is a word of the language"),

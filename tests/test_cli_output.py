@@ -29,6 +29,13 @@ def test_a_failure_prints_the_command_that_repeats_it(cli: Cli) -> None:
     assert json.loads(again.out)["cases"][0]["repeat"] == command
 
 
+def test_what_the_clock_ended_is_repeated_by_its_draws(cli: Cli) -> None:
+    limited = ("run", "open-question", "-f", "claims.yaml", "--time-limit", "9s")
+    assert "--seed 0 --max-draws=1000\n" in cli(*limited).out
+    given = cli(*limited, "--max-draws", "1e6").out
+    assert "--seed 0 --max-draws=1e6 --time-limit=9s\n" in given
+
+
 def test_quiet_prints_what_did_not_pass_and_the_summary(cli: Cli) -> None:
     quiet = cli("run", "product-variance", "-q").out
     assert quiet.startswith("2 cases: 2 passed")

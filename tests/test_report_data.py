@@ -126,6 +126,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "location": {"file": "claims.yaml", "line": 18},
                 "repeat": "dropcheck run qk-variance --dk 512 --seed 0",
                 "standard_error": 0.45,
+                "sides": None,
                 "sampling": "plain",
                 "more_draws": None,
                 "more_seconds": None,

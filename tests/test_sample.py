@@ -252,6 +252,10 @@ SLIPS: dict[str, tuple[Any, str]] = {
     ),
     "no elements": (lambda _g, n: {"y": np.zeros((n, 0))}, "without elements"),
     "words": (lambda _g, n: {"y": ["a"] * n}, "'y' with values of type"),
+    "masked": (
+        lambda g, n: {"y": np.ma.masked_less(normal(g, n), 0)},
+        "'y' with values that are masked",
+    ),
     "complex": (lambda g, n: {"y": normal(g, n) * 1j}, "of type complex128"),
     "ragged": (lambda _g, _n: {"y": [[1], [1, 2], [3]]}, "no array can be made"),
     "name no text": (lambda g, n: {1: normal(g, n)}, "name '1', which is no name"),

@@ -129,7 +129,7 @@ def try_cases(
     from dropcheck.report.progress import progress
     from dropcheck.verification import verify_cases
 
-    again = {case_key(case): _command(case, settings.seed, given) for case in cases}
+    by_key = {case_key(case): case for case in cases}
     started = time.perf_counter()
     done: list[CaseResult] = []
     problems: list[Problem] = []
@@ -142,10 +142,11 @@ def try_cases(
                 _generator(verify_cases(cases, settings, registry, watch=tally.drew, copies=True))
             ) as results,
         ):
-            for case in results:
-                done.append(replace(case, repeat=again.get(case_key(case), case.repeat)))
-                tally(case.claim, case.draws)
-                if settings.fail_fast and case.result is Outcome.FAIL:
+            for found in results:
+                command = _command(by_key[case_key(found)], found, settings.seed, given)
+                done.append(replace(found, repeat=command))
+                tally(found.claim, found.draws)
+                if settings.fail_fast and found.result is Outcome.FAIL:
                     break
     except KeyboardInterrupt:
         interrupted = True
@@ -158,12 +159,19 @@ def try_cases(
     return result, problems
 
 
-def _command(case: Case, seed: int, given: Given) -> str:
-    """The command that repeats a case with the same draws and the same limits."""
+def _command(case: Case, found: CaseResult, seed: int, given: Given) -> str:
+    """The command that repeats a case with the same draws and the same limits.
+
+    Where the clock ended it, the draws that it had come to are the limit.
+    """
     from dropcheck.claims.selection import repeat_command
 
     command = repeat_command(case, seed, given.file, RUN_OPTIONS)
-    named = [f"{name}={text}" for name, text in given.options.items() if text is not None]
+    options = dict(given.options)
+    by_clock = options.get("--time-limit") is not None and options.get("--max-draws") is None
+    if by_clock and found.result is Outcome.UNDECIDED and found.draws:
+        options |= {"--time-limit": None, "--max-draws": str(found.draws)}
+    named = [f"{name}={text}" for name, text in options.items() if text is not None]
     extra = [*named, *given.flags]
     return f"{command} {shlex.join(extra)}" if extra else command
 

@@ -40,10 +40,6 @@ class Region:
         ends = ((self.low, self.low_open), (self.high, self.high_open))
         return any(is_open and abs(value - end) < distance for end, is_open in ends)
 
-    def shifted(self, by: float) -> Region:
-        """The same region about another origin."""
-        return Region(self.low + by, self.high + by, self.low_open, self.high_open)
-
 
 def widening(region: Region, asked: float) -> float:
     """How far outside the region a quantity may lie and still be verified.

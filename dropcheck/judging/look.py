@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +40,7 @@ class Judged:
     widen: float
     unit: float
     scale: float
+    sides: tuple[float, float] | None  # left and right, where both are estimated
 
     @property
     def region(self) -> Region:
@@ -104,10 +106,20 @@ def judged_at(
         told = _all_alike(verdict, interval, compiled, tally, theta, means)
         if told is not None:
             verdict, interval = Verdict.INCONCLUSIVE, replace(interval, unmet=told)
-        judged = Judged(verdict, interval, comparison, widen, unit, scale)
+        judged = Judged(
+            verdict, interval, comparison, widen, unit, scale, _sides(operands, comparison)
+        )
         found.append((verdict, judged, comparison))
     _, settled, _ = settling(found)
     return settled
+
+
+def _sides(operands: Sequence[float], comparison: Comparison) -> tuple[float, float] | None:
+    """Both sides of a statement, where neither is known beforehand."""
+    if comparison.against is None or len(operands) != 2:
+        return None
+    left, right = operands
+    return left, right
 
 
 def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Finding:
@@ -140,6 +152,7 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         tier,
         reason,
         needed,
+        sides=judged.sides,
     )
 
 

@@ -64,6 +64,7 @@ class Finding:
     more_draws: float | None = None
     warnings: tuple[str, ...] = ()
     sampling: str = "plain"
+    sides: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +249,7 @@ class Trial:
             warnings=found.warnings,
             location=claim.location,
             repeat=self.repeat,
+            sides=found.sides,
             more_seconds=None
             if more is None or not found.draws
             else more * found.seconds / found.draws / self.threads,

@@ -70,6 +70,7 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         f"statement: {one_line(case.statement)}",
         f"claimed: {words.claimed(case)}" + (f" for {quantity}" if quantity else ""),
         f"estimated: {words.estimated(case)}, interval {words.interval(case)}",
+        *([f"sides: {sides}"] if (sides := words.sides(case)) else []),
         f"reading: {words.reading(case)}",
         *([f"reason: {one_line(case.reason)}"] if case.reason else []),
         f"repeat: {one_line(case.repeat)}",

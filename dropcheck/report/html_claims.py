@@ -12,7 +12,7 @@ from dropcheck.report.cards import parameters_text, resolution_text
 from dropcheck.report.html_picture import Ends, axis_picture, interval_picture
 from dropcheck.report.marks import standing
 from dropcheck.report.markup import Markup, element, join
-from dropcheck.report.numbers import count, exact, plural
+from dropcheck.report.numbers import draws, exact, plural
 from dropcheck.report.problems import place
 from dropcheck.results import CaseResult, Outcome
 
@@ -116,7 +116,7 @@ def _figure(rows: Sequence[Placed], ends: Ends) -> Markup:
 
 def _found(case: CaseResult) -> Markup:
     """A case's figures, and what kept it from a verdict."""
-    drawn = f", {count(case.draws)} draws" if case.draws else ""
+    drawn = f", {draws(case.draws)}" if case.draws else ""
     figures = [
         element("span", words.estimated(case), class_="figures"),
         " in ",
@@ -129,7 +129,7 @@ def _found(case: CaseResult) -> Markup:
         join(figures) if case.interval is not None else None,
     ]
     if case.result is not Outcome.PASS:
-        told = [words.distance(case), words.reading(case), case.reason]
+        told = [words.sides(case), words.distance(case), words.reading(case), case.reason]
         parts += [element("span", Markup("<br>"), one, class_="quiet") for one in told if one]
     return element("span", *parts)
 

@@ -68,6 +68,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "location": location(case.location),
         "repeat": case.repeat,
         "standard_error": case.standard_error,
+        "sides": None if case.sides is None else list(case.sides),
         "sampling": case.sampling,
         "more_draws": case.more_draws,
         "more_seconds": case.more_seconds,

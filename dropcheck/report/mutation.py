@@ -178,7 +178,7 @@ def summary_parts(run: MutationRun) -> tuple[str, ...]:
         f"{run.count(Fate.REFUTED)} refuted, {run.count(*TRUE)} true as well, "
         f"{run.count(*NEITHER)} neither, {numbers.plural(run.count(*SURVIVING), 'survivor')}",
         f"score {score_text(run)}",
-        f"{numbers.count(sum(claim.draws for claim in run.claims))} draws",
+        numbers.draws(sum(claim.draws for claim in run.claims)),
         numbers.duration(run.seconds),
         f"seed {run.settings.seed}",
         f"α {numbers.exact(run.settings.alpha)}",

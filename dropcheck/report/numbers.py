@@ -142,6 +142,15 @@ def count(number: int) -> str:
     return text.removesuffix(".0") + unit
 
 
+def draws(number: int) -> str:
+    """A number of draws with its noun.
+
+    >>> draws(1), draws(2), draws(262_144)
+    ('1 draw', '2 draws', '262k draws')
+    """
+    return f"{count(number)} draw" if number == 1 else f"{count(number)} draws"
+
+
 def option(number: float) -> str:
     """A number of draws as it can be given to an option, to two figures, rounded up.
 

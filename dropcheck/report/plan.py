@@ -62,7 +62,7 @@ def note(case: CasePlan) -> str:
         return one_line(case.reason or "")
     parts = []
     if not case.within:
-        parts.append(f"beyond the budget of {numbers.count(case.budget)} draws")
+        parts.append(f"beyond the budget of {numbers.draws(case.budget)}")
     if case.reason:
         parts.append(f"may take more: {one_line(case.reason)}")
     return "; ".join(parts)
@@ -84,7 +84,7 @@ def summary_parts(plan: Plan) -> tuple[str, ...]:
         *(("interrupted",) if plan.interrupted else ()),
         f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget"
         f"{beyond}{unknown}",
-        f"a run takes about {numbers.count(plan.draws)} draws",
+        f"a run takes about {numbers.draws(plan.draws)}",
         f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
         f"pilot {numbers.duration(plan.seconds)}",
         f"seed {plan.settings.seed}",

@@ -190,6 +190,7 @@ def _block(case: CaseResult, terminal: Terminal, looked: _Looked) -> list[Render
         "statement": one_line(case.statement),
         "claimed": words.claimed(case) + (f" for {quantity}" if quantity else ""),
         "estimated": _estimated(case),
+        "sides": words.sides(case),
         "distance": words.distance(case),
         "resolution": looked.resolution(case),
         "verdict": f"{case.verdict}, expected {case.expect}",
@@ -210,7 +211,7 @@ def _block(case: CaseResult, terminal: Terminal, looked: _Looked) -> list[Render
 def _estimated(case: CaseResult) -> str | None:
     if case.estimate is None and case.interval is None:
         return None
-    drawn = f"{numbers.count(case.draws)} draws" if case.draws else "no draws needed"
+    drawn = numbers.draws(case.draws) if case.draws else "no draws needed"
     sure = numbers.confidence(case.confidence)
     return f"{words.estimated(case)}, interval {words.interval(case)}, confidence {sure}, {drawn}"
 
@@ -245,7 +246,7 @@ def summary_parts(result: RunResult) -> tuple[str, ...]:
     return (
         *(("interrupted",) if result.interrupted else ()),
         words.counts(result),
-        f"{numbers.count(result.draws)} draws",
+        numbers.draws(result.draws),
         numbers.duration(result.seconds),
         f"seed {result.settings.seed}",
         f"α {numbers.exact(result.settings.alpha)}",

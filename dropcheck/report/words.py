@@ -99,6 +99,18 @@ def measured_quantity(case: CaseResult) -> str:
     return "left side minus right side" if compares_estimates(case.statement) else ""
 
 
+def sides(case: CaseResult) -> str | None:
+    """Both sides of a claim that compares estimates, to the digits that their interval supports."""
+    if case.sides is None:
+        return None
+    width = _spread(case)
+    if width is None:  # nothing says how many digits are right
+        left, right = (numbers.rough(side, 3) for side in case.sides)
+    else:
+        left, right = numbers.measured(case.sides, width)
+    return f"left {left}, right {right}"
+
+
 def region(case: CaseResult) -> tuple[float, float] | None:
     """The values that the claim allows the quantity, as a closed interval."""
     value = case.claimed

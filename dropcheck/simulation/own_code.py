@@ -141,6 +141,11 @@ def _array(name: object, value: object, count: int) -> Any:
             f"returned {name!r} as {_kind(value)}, of which no array can be made: {error}",
             "return numpy arrays; a tensor is one by .detach().cpu().numpy()",
         ) from error
+    if isinstance(value, np.ma.MaskedArray) and value.mask.any():
+        raise _error(
+            f"returned {name!r} with values that are masked",
+            "return what was drawn: numpy.ma.filled(array, 0) has 0 where the mask is",
+        )
     if array.dtype.kind not in "biuf":
         raise _error(
             f"returned {name!r} with values of type {array.dtype}",
