@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +25,6 @@ from dropcheck.cli import values
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
 from dropcheck.options import RUN_OPTIONS
-from dropcheck.pytest_plugin import FILES, KEYS
 from dropcheck.report.problems import problems_text
 from dropcheck.report.table import case_block
 from dropcheck.report.terminal import Terminal
@@ -45,23 +44,28 @@ _Value = TypeVar("_Value")
 class ClaimsPlugin:
     """The hooks of a session that collects claims files.
 
+    Args:
+        config: the session's.
+        files: the ini key that names them.
+        limits: the ini keys that are not at their defaults, and their values.
+
     Raises:
         UsageError: an ini key names no file, or has a value that it cannot have.
     """
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, files: str, limits: Mapping[str, str]) -> None:
         self.root = config.rootpath
-        files = _files(config.getini(FILES), self.root)
-        self._resolved = {file.resolve() for file in files}
-        self._shown = ", ".join(os.path.relpath(file, self.root) for file in files)
+        paths = _files(files, config.getini(files), self.root)
+        self._resolved = {path.resolve() for path in paths}
+        self._shown = ", ".join(os.path.relpath(path, self.root) for path in paths)
         policies = values.one_of(("fail", "skip", "pass"))
         self.policy = _read(config, POLICY, policies, "fail, skip or pass") or "fail"
         self.settings = _settings(config)
-        self.limits = _limits(config)
+        self.limits = _as_options(limits)
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
             # where the command line names nothing, all that is configured is run; what lies within
             # those folders pytest collects once
-            config.args += map(str, files)
+            config.args += map(str, paths)
 
     def pytest_report_header(self) -> str:
         """What is collected, and the seed that repeats it."""
@@ -226,15 +230,15 @@ def _told(problems: Iterable[Problem]) -> str:
     return problems_text(tuple(problems), Terminal(), counted=False).rstrip("\n")
 
 
-def _files(patterns: Iterable[str], root: Path) -> list[Path]:
-    """The files that patterns name, each once."""
+def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
+    """The files that the patterns of an ini key name, each once."""
     found: dict[Path, None] = {}
     for pattern in patterns:
         # a pattern may be absolute, which Path.glob takes for an error
         names = sorted(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207
         files = [root / name for name in names if (root / name).is_file()]
         if not files:
-            raise pytest.UsageError(f"{FILES}: no file fits {pattern!r} in {root}")
+            raise pytest.UsageError(f"{key}: no file fits {pattern!r} in {root}")
         found.update(dict.fromkeys(files))
     return list(found)
 
@@ -270,11 +274,10 @@ def _settings(config: pytest.Config) -> Settings:
     )
 
 
-def _limits(config: pytest.Config) -> list[str]:
-    """The ini keys that are set, as options of a command; the seed has a place of its own."""
-    given = {key: config.getini(key) for key in KEYS if key not in (SEED, POLICY)}
+def _as_options(limits: Mapping[str, str]) -> list[str]:
+    """Ini keys as options of a command; the seed has a place of its own."""
     return [
         f"--{key.removeprefix('dropcheck_').replace('_', '-')}={text}"
-        for key, text in given.items()
-        if text and text != KEYS[key][0]
+        for key, text in limits.items()
+        if key not in (SEED, POLICY)
     ]

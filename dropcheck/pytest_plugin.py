@@ -30,4 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getini(FILES):
         from dropcheck.pytest_claims import ClaimsPlugin
 
-        config.pluginmanager.register(ClaimsPlugin(config), "dropcheck-claims")
+        said = {key: config.getini(key) for key in KEYS}
+        changed = {key: text for key, text in said.items() if text not in ("", KEYS[key][0])}
+        plugin = ClaimsPlugin(config, FILES, changed)
+        config.pluginmanager.register(plugin, "dropcheck-claims")

@@ -10,8 +10,8 @@ import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
+from dropcheck.report.contents import Report
 from dropcheck.report.csv_report import COLUMNS, csv_report
-from dropcheck.report.formats import Report
 from dropcheck.results import CaseResult
 
 

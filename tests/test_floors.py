@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,6 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("planning", "judging"): None,
     # what pytest imports at every start calls for the rest where it is used
     ("pytest_plugin", "pytest_claims"): None,
-    ("pytest_claims", "pytest_plugin"): None,
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
 LIBRARIES = {
@@ -194,6 +194,37 @@ def test_every_part_of_the_package_has_its_floor() -> None:
 
 def test_imports_only_go_down() -> None:
     assert [line for line in map(upward, ALL_IMPORTS) if line] == []
+
+
+def circle(sources: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Modules that import one another in a ring; none where there is no ring.
+
+    Args:
+        sources: what each module imports, wherever in it.
+    """
+    try:
+        tuple(TopologicalSorter(sources).static_order())
+    except CycleError as error:
+        ring: list[str] = error.args[1]
+        return tuple(ring)
+    return ()
+
+
+def test_no_modules_import_one_another() -> None:
+    known = {
+        module: [
+            name
+            for found in imports_of(module, tree)
+            if (name := found.name.removeprefix("dropcheck.")) in MODULES
+        ]
+        for module, tree in MODULES.items()
+        if module != "__init__"  # which offers names that are imported when they are asked for
+    }
+    assert not circle(known)
+
+
+def test_a_ring_of_modules_is_found() -> None:
+    assert set(circle({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]})) == {"a", "b", "c"}
 
 
 def test_every_library_is_imported_at_its_place_only() -> None:

@@ -15,7 +15,8 @@ from dropcheck.claims.registry import Registry
 from dropcheck.cli import values
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.report import drawing, formats, words
-from dropcheck.report.formats import PRINTED, WRITTEN, Report
+from dropcheck.report.contents import Report
+from dropcheck.report.formats import PRINTED, WRITTEN
 
 REGISTRY = Registry("claims.yaml", {}, {})
 REPORT = Report(run_of(PASSED, FAILED, UNDECIDED), REGISTRY)
@@ -172,7 +173,8 @@ import sys
 sys.path.insert(0, {tests!r})
 from report_cases import PASSED, run_of
 from dropcheck.claims.registry import Registry
-from dropcheck.report.formats import PRINTED, Report
+from dropcheck.report.contents import Report
+from dropcheck.report.formats import PRINTED
 PRINTED[{name!r}](Report(run_of(PASSED), Registry("claims.yaml", {{}}, {{}})))
 print(*(name for name in sys.modules if name.startswith("dropcheck.report.")))
 print(*({{"rich", "matplotlib", "xml", "csv", "numpy"}} & set(sys.modules)))

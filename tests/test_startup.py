@@ -15,7 +15,8 @@ import typer
 from typer.main import get_command
 
 from dropcheck.__main__ import MANY
-from dropcheck.cli.commands import COMMANDS, make
+from dropcheck.cli.commands import COMMANDS
+from dropcheck.cli.plain import make
 
 CLAIMS = """\
 dropcheck: 1

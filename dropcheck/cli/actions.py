@@ -11,7 +11,7 @@ from dropcheck.cli.output import append_file
 from dropcheck.errors import Problem
 
 if TYPE_CHECKING:
-    from dropcheck.report.formats import Report
+    from dropcheck.report.contents import Report
 
 LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing at all of a step that adds more
 

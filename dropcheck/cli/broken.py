@@ -13,7 +13,7 @@ from dropcheck.cli.output import emit
 from dropcheck.errors import Problem
 
 if TYPE_CHECKING:
-    from dropcheck.report.formats import Report
+    from dropcheck.report.contents import Report
 
 TELLING = ("junit", "markdown", "github")  # formats of `run`, beside JSON, that have errors
 
@@ -46,7 +46,7 @@ def tell_problems(problems: Sequence[Problem], arguments: Sequence[str]) -> None
 
 def _report(problems: Sequence[Problem]) -> Report:
     from dropcheck.claims.registry import Registry
-    from dropcheck.report.formats import Report
+    from dropcheck.report.contents import Report
     from dropcheck.report.terminal import terminal_of
     from dropcheck.results import RunResult, Settings
 

@@ -1,8 +1,7 @@
 """The commands by name, each imported when it is called and not before.
 
-Typer would make every command for the one that is asked for, and read every option through
-pydantic, whose import takes longer than all else. Here the group holds a name and a line of help
-for each, and text stays the text that it is: a start costs what it has a use for.
+Typer would make every command for the one that is asked for. Here the group holds a name and a
+line of help for each: a start costs what it has a use for.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
+
+from dropcheck.cli.plain import PlainCommand, make, plainly
 
 Loaded = tuple[Callable[..., None], type[TyperCommand]]
 
@@ -124,39 +123,3 @@ class Listed(TyperCommand):
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
         """The context of the command itself: from here on it is the one that is called."""
         return self.made().make_context(*arguments, **settings)
-
-
-class PlainCommand(TyperCommand):
-    """A command that reads its texts and flags without pydantic."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Its parameters."""
-        return plainly(super().get_params(ctx))
-
-
-def make(
-    function: Callable[..., None], name: str = "", kind: type[TyperCommand] = PlainCommand
-) -> Any:
-    """The command that typer makes of a function with such a signature."""
-    # help is plain text: titles and laws appear in it, and are no markup
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name or None, cls=kind)(function)
-    return get_command(app)
-
-
-def plainly(params: list[Any]) -> list[Any]:
-    """The parameters, whose texts and flags are now read as they stand."""
-    for param in params:
-        if param.type_descriptor.annotation in (str, list[str], bool):
-            param.get_runtime_param = PlainReader
-    return params
-
-
-class PlainReader:
-    """Reads a text, several, or a flag as typer does by way of pydantic."""
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ARG002 - as typer calls it
-        """The value that the command gets."""
-        if param.multiple or param.nargs == -1:
-            return () if value is None else list(value)
-        return value

@@ -19,7 +19,7 @@ from dropcheck.claims.registry import Claim, Registry, Value
 from dropcheck.claims.values import format_value
 from dropcheck.cli import completion
 from dropcheck.cli.arguments import SELECTION, Glimpse, glimpse
-from dropcheck.cli.commands import PlainCommand, make, plainly
+from dropcheck.cli.plain import PlainCommand, make, plainly
 from dropcheck.cli.values import format_hint
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS

@@ -18,7 +18,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.results import RunResult
 
 if TYPE_CHECKING:
-    from dropcheck.report.formats import Report
+    from dropcheck.report.contents import Report
 
 AS_IS = ("table", "json", "junit")  # the table spells itself, and the others are ASCII
 
@@ -27,7 +27,7 @@ def tell(
     result: RunResult, problems: Sequence[Problem], reporting: Reporting, registry: Registry
 ) -> list[Problem]:
     """Print the result and write the files asked for; what could not be written is returned."""
-    from dropcheck.report.formats import Report
+    from dropcheck.report.contents import Report
     from dropcheck.report.terminal import terminal_of
 
     report = Report(

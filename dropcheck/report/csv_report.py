@@ -7,7 +7,7 @@ import io
 import math
 
 from dropcheck.report import words
-from dropcheck.report.formats import Report
+from dropcheck.report.contents import Report
 from dropcheck.report.terminal import one_line
 from dropcheck.results import CaseResult
 

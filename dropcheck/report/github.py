@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
 from dropcheck.report import numbers, words
-from dropcheck.report.formats import Report
+from dropcheck.report.contents import Report
 from dropcheck.report.groups import not_passed
 from dropcheck.report.problems import place
 from dropcheck.report.terminal import one_line, plain

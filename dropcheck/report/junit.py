@@ -16,8 +16,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from dropcheck import __version__
 from dropcheck.errors import Problem
 from dropcheck.report import words
+from dropcheck.report.contents import Report
 from dropcheck.report.csv_report import number_field
-from dropcheck.report.formats import Report
 from dropcheck.report.problems import problems_text
 from dropcheck.report.table import case_block
 from dropcheck.report.terminal import Terminal, one_line

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import numbers, words
-from dropcheck.report.formats import Report
+from dropcheck.report.contents import Report
 from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
 from dropcheck.report.latex import claim_latex
 from dropcheck.report.problems import place
