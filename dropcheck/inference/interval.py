@@ -101,7 +101,8 @@ def estimate_interval(
     """
     blocks = len(sums)
     draws = blocks * block_values if draws is None else draws
-    averages = sums / block_values
+    # column by column: sums over the blocks then run along the memory
+    averages = np.asfortranarray(sums) / block_values
     mean = np.add.reduce(averages, axis=0) / blocks
     middle = mean[:, np.newaxis]
     deviations = averages - mean
@@ -181,18 +182,22 @@ def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
     if len(weights) == 1 and weights[0]:
         return 0.0  # the influence itself
     largest = np.maximum.reduce(np.abs(deviations), axis=0)
-    scaled = deviations / np.where(largest > 0, largest, 1.0)  # squares of 1e200 are infinite
+    # squares of 1e200 are infinite; a row for each term
+    scaled = (deviations / (largest + (largest == 0))).T
     squares = scaled * scaled
-    second = np.add.reduce(squares, axis=0) / blocks
-    third = np.einsum("ij,ij->j", squares, scaled) / blocks
-    fourth = np.einsum("ij,ij->j", squares, squares) / blocks
-    felt = (np.abs(weights) * largest * np.sqrt(second)).tolist()
+    powers = (
+        np.vecdot(scaled, scaled),
+        np.vecdot(squares, scaled),
+        np.vecdot(squares, squares),
+    )
     most = 0.0
-    columns = zip(second.tolist(), third.tolist(), fourth.tolist(), felt, strict=True)
-    for spread, skew, tail, effect in columns:
+    columns = zip(*(array.tolist() for array in (weights, largest, *powers)), strict=True)
+    for weight, unit, *sums in columns:
+        spread, skew, tail = (total / blocks for total in sums)
         if spread > 0:
             share = _neglected(skew / spread**1.5, tail / spread**2 - 3.0, blocks, 1.0)
-            allowed = MOST_SHARE if effect > NO_SLOPE else MOST_NEGLECTED / quantile**4
+            felt = abs(weight) * unit * math.sqrt(spread) > NO_SLOPE
+            allowed = MOST_SHARE if felt else MOST_NEGLECTED / quantile**4
             most = max(most, share / allowed)
     return most
 
