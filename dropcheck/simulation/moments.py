@@ -114,9 +114,7 @@ class Moments:
         length = self._draws // self._blocks if self._blocks > 1 else halves[0].size
         rows = [half.reshape(-1, self._blocks, length) for half in halves]
         by_row: Sums = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
-        if elements == 1:
-            return by_row[0]
-        total: Sums = np.add.reduce(by_row, axis=0) / elements
+        total: Sums = by_row[0] if elements == 1 else np.add.reduce(by_row, axis=0) / elements
         return total
 
     def a_draw(self, term: Term) -> Array:
