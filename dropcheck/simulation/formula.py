@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import Kind, Value, thawed
-from dropcheck.simulation.arrays import Array, Kernel, kernel, number
+from dropcheck.language.graph import Kind, Value
+from dropcheck.simulation.arrays import Array, Kernel, kernel_of, number
 
 Floats = npt.NDArray[np.float64]
 Operator = Callable[[Floats, Floats], Floats]
@@ -96,9 +95,7 @@ def _below(root: Value) -> list[Value]:
 
 
 def _step(value: Value, places: Mapping[int, int]) -> Step:
-    compute = kernel(value.operation)
-    if value.options:
-        compute = partial(compute, **{name: thawed(option) for name, option in value.options})
+    compute = kernel_of(value)
     inputs = tuple(places[id(below)] for below in value.inputs)
     place = places[id(value)]
     if value.operation in _QUOTIENTS and value.inputs[1].estimated:

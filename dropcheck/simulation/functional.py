@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from dropcheck.language.existence import operators
 from dropcheck.language.functions import called
-from dropcheck.language.graph import Kind, Value, thawed
-from dropcheck.simulation.arrays import Array, kernel
+from dropcheck.language.graph import Kind, Value
+from dropcheck.simulation.arrays import Array, kernel_of
 from dropcheck.simulation.formula import Formula, laid_out
 
 Floats = npt.NDArray[np.float64]
@@ -218,11 +218,11 @@ class Functional:
                 sizes = [size(place) for place in range(len(inputs))]
                 return np.stack(np.broadcast_arrays(*sizes))
         if name in _CARRY:
-            options = {key: thawed(option) for key, option in value.options}
-            return kernel(value.operation)(*map(size, range(len(inputs))), **options)
+            return kernel_of(value)(*map(size, range(len(inputs))))
         return own[id(value)]
 
 
 def means_of(sums: Floats, draws: int) -> Floats:
     """Averages over all blocks: [terms]."""
-    return np.asarray(sums.sum(axis=0) / draws, dtype=np.float64)
+    means: Floats = np.add.reduce(sums, axis=0) / draws
+    return means
