@@ -140,6 +140,8 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         tier,
         reason,
         needed,
+        trial.ties(tally.program),
+        tally.program.sampling,
     )
 
 
