@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 
 from dropcheck.judging.prepared import Prepared, judged
-from dropcheck.judging.trial import Finding, Trial
+from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
@@ -44,8 +44,7 @@ def in_lockstep(
             yield finding
 
     for one in settings:
-        begun = Trial(prepared.case, one, alpha, prepared.lowered, "")
-        yield from proceed(judged(begun, prepared.means), None)
+        yield from proceed(judged(prepared.trial(one, alpha), prepared.means), None)
     while waiting:
         groups: dict[tuple[int, int, int, bytes], list[tuple[Judge, Request]]] = {}
         for trial, request in waiting:

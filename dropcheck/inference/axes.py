@@ -57,8 +57,10 @@ def principal_axes(deviations: Floats) -> Axes:
     if terms == 1:
         spread = math.sqrt(extremes[0] / (blocks - 1))
         return Axes(np.array([[spread / math.sqrt(blocks)]]), np.array([[1 / spread]]))
+    if terms == 2:
+        return _of_two(deviations, extremes[0], extremes[1], float(products[0, 1]))
     spreads = np.sqrt(squares / (blocks - 1))
-    values, directions = _decomposed(products / (spreads * spreads[:, np.newaxis]))
+    values, directions = np.linalg.eigh(products / (spreads * spreads[:, np.newaxis]))
     weak = sum(value < SQUARES_TELL**2 * values[-1] for value in values.tolist())
     if weak:
         across = (deviations / spreads) @ directions[:, :weak]
@@ -72,20 +74,35 @@ def principal_axes(deviations: Floats) -> Axes:
     return _axes(blocks, spreads, np.sqrt(values[::-1]), directions[:, ::-1])
 
 
-def _decomposed(correlations: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues in ascending order, and eigenvectors as columns.
+def _of_two(deviations: Floats, first: float, second: float, product: float) -> Axes:
+    """The same for two terms: in units of their spreads, the axes are their sum and difference.
 
-    Correlations of two have always the same axes.
+    Args:
+        deviations: of each block from the mean of all, [blocks, 2].
+        first: the sum of the squares of the first term's deviations.
+        second: that of the second's.
+        product: the sum of their products.
     """
-    if len(correlations) > 2:
-        values, directions = np.linalg.eigh(correlations)
-        return values, directions
-    unit, together = correlations[0].tolist()
-    values = np.array([unit - abs(together), unit + abs(together)])
-    return values, _DIFFERENCE_AND_SUM if together >= 0 else _DIFFERENCE_AND_SUM[:, ::-1]
-
-
-_DIFFERENCE_AND_SUM = math.sqrt(0.5) * np.array([[1.0, 1.0], [-1.0, 1.0]])
+    freedom = len(deviations) - 1
+    one, other = math.sqrt(first / freedom), math.sqrt(second / freedom)
+    unit, together = first / (one * one), product / (one * other)
+    # the cosines of the wider axis; the other lies across it
+    right, up = math.sqrt(0.5), math.copysign(math.sqrt(0.5), together)
+    wide, narrow = unit + abs(together), unit - abs(together)
+    if narrow < SQUARES_TELL**2 * wide:
+        places = deviations @ np.array([right / one, -up / other])
+        narrow = float(places @ places)
+    axes = [(right, up, math.sqrt(wide))]
+    if narrow > NO_VARIATION**2 * wide:
+        axes.append((right, -up, math.sqrt(narrow)))
+    to_error = 1 / math.sqrt(freedom * len(deviations))
+    to_unit = math.sqrt(freedom)
+    return Axes(
+        np.array(
+            [(one * x * size * to_error, other * y * size * to_error) for x, y, size in axes]
+        ).T,
+        np.array([(x / one * to_unit / size, y / other * to_unit / size) for x, y, size in axes]).T,
+    )
 
 
 def _careful(deviations: Floats) -> Axes:

@@ -223,8 +223,7 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
             seconds=tally.seconds,
             reason=why_undefined(compiled, tally),
         )
-    found = shown(trial, judged, tally, pilot.tier)
-    return replace(found, warnings=trial.ties(program), sampling=program.sampling)
+    return shown(trial, judged, tally, pilot.tier)
 
 
 def _around(

@@ -65,7 +65,7 @@ def forecast(
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    trial = Trial(prepared.case, settings, alpha, prepared.lowered, "")
+    trial = prepared.trial(settings, alpha)
     match prepared.means:
         case None:
             reason = "nothing in it is random: arithmetic decides it"

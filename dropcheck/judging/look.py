@@ -152,7 +152,9 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         tier,
         reason,
         needed,
-        sides=judged.sides,
+        trial.ties(tally.program),
+        tally.program.sampling,
+        judged.sides,
     )
 
 

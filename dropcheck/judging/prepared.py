@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 from dropcheck.claims.registry import Case
+from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.judging.arithmetic import by_arithmetic
 from dropcheck.judging.block_means import by_block_means
 from dropcheck.judging.counting import by_counterexample, by_proportion
@@ -45,7 +46,23 @@ class Prepared:
 
     case: Case
     lowered: LoweredCase
+    reading: Reading  # the statement as quantities and regions
+    key: str  # what the case's streams are named after
     means: Means
+
+    def trial(
+        self, settings: Settings, alpha: float, repeat: str = "", deadline: Deadline | None = None
+    ) -> Trial:
+        """The case under trial.
+
+        Args:
+            settings: seed and limits.
+            alpha: the case's own share of the error rate.
+            repeat: the command that repeats the trial.
+            deadline: when to stop; never by default.
+        """
+        end = deadline or Deadline()
+        return Trial(self.case, settings, alpha, self.lowered, self.reading, self.key, repeat, end)
 
     def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
         """The same case with what it simulates drawn otherwise, in other spans for example."""
@@ -72,7 +89,9 @@ def prepare(case: Case, *, crossing: bool, memory: int = DEFAULT_MEMORY) -> Prep
     """
     folder = ArrayFolder(memory)
     lowered = lower_case(parse_claim(case.claim), case.parameters, folder)
-    return Prepared(case, lowered, _means(lowered, folder, crossing=crossing))
+    reading = read_statement(lowered, case.claim.tolerance)
+    means = _means(lowered, folder, crossing=crossing)
+    return Prepared(case, lowered, reading, case.key, means)
 
 
 def _means(lowered: LoweredCase, folder: ArrayFolder, *, crossing: bool) -> Means:
@@ -107,7 +126,7 @@ def try_prepared(
             law's domain.
     """
     end = deadline or Deadline.after(settings.time_limit)
-    trial = Trial(prepared.case, settings, alpha, prepared.lowered, repeat, end)
+    trial = prepared.trial(settings, alpha, repeat, end)
     return trial.result((yield from judged(trial, prepared.means)))
 
 

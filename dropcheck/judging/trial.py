@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.claims.registry import Case
-from dropcheck.inference.comparison import Reading, read_statement
+from dropcheck.inference.comparison import Reading
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import Region
 from dropcheck.language.cases import LoweredCase, parameter_text
@@ -75,15 +75,10 @@ class Trial:
     settings: Settings
     alpha: float
     lowered: LoweredCase
+    reading: Reading  # the statement as quantities and regions
+    key: str  # what the case's streams are named after
     repeat: str
     deadline: Deadline = field(default_factory=Deadline)
-    reading: Reading = field(init=False)  # the statement as quantities and regions
-    key: str = field(init=False)  # what the case's streams are named after
-
-    def __post_init__(self) -> None:
-        reading = read_statement(self.lowered, self.case.claim.tolerance)
-        object.__setattr__(self, "reading", reading)
-        object.__setattr__(self, "key", self.case.key)
 
     @property
     def resolution(self) -> float:

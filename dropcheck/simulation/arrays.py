@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import LARGEST_PLAIN, Plain, Value
+from dropcheck.language.graph import LARGEST_PLAIN, Plain, Value, thawed
 from dropcheck.language.laws import argument_problem
 from dropcheck.language.vocabulary import Function, Law, Shape
 from dropcheck.options import DEFAULT_MEMORY
@@ -140,6 +140,14 @@ _OWN = {
     "subscript": "subscript",
     "array": "array_of",
 }
+
+
+def kernel_of(value: Value) -> Kernel:
+    """What computes a value from its inputs, with the options that it is written with."""
+    plain = kernel(value.operation)
+    if not value.options:
+        return plain
+    return partial(plain, **{name: thawed(option) for name, option in value.options})
 
 
 def number(array: Array) -> Array:

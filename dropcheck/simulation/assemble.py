@@ -13,7 +13,7 @@ from dropcheck.language.crossing import below
 from dropcheck.language.crossing import crossing as crossed_at
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.separable import Separated, separated
-from dropcheck.simulation.arrays import Array, ArrayFolder, crossed_product, kernel, number
+from dropcheck.simulation.arrays import Array, ArrayFolder, crossed_product, kernel_of, number
 from dropcheck.simulation.moments import Term
 from dropcheck.simulation.program import Program, Step, computed
 from dropcheck.simulation.rarity import picked_sources, rarest
@@ -89,7 +89,7 @@ class ProgramBuilder:
                 fixed.append((register, value.constant))
                 continue
             inputs = tuple(self._registers[id(below)] for below in value.inputs)
-            how = None if value.kind == Kind.DRAW else kernel(value.operation)
+            how = None if value.kind == Kind.DRAW else kernel_of(value)
             crossed = plan is not None and value is plan.product
             right = plan is not None and id(value) in plan.right
             how = crossed_product if crossed else how

@@ -76,13 +76,16 @@ def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:
     if len(parts) == 1:
         (one,) = parts
         return SpanSums(one.sums, one.undefined, one.first_undefined, seconds, one.seen)
+    seen = parts[0].seen
+    if seen.size:  # mostly nothing is watched
+        seen = np.add.reduce([part.seen for part in parts], axis=0)
     firsts = [part.first_undefined for part in parts if part.first_undefined is not None]
     return SpanSums(
         np.concatenate([part.sums for part in parts]),
         sum(part.undefined for part in parts),
         min(firsts, default=None),
         seconds,
-        np.sum([part.seen for part in parts], axis=0),
+        seen,
     )
 
 
@@ -111,11 +114,11 @@ class Tally:
         self.undefined += found.undefined
         if self.first_undefined is None:
             self.first_undefined = found.first_undefined
-        waiting = np.concatenate([self._waiting, found.sums])
+        waiting = _after(self._waiting, found.sums)
         full = len(waiting) // self._joined * self._joined
         rows = _join(waiting[:full], self._joined)
         self._waiting = waiting[full:]
-        self._rows = np.concatenate([self._rows, rows])
+        self._rows = _after(self._rows, rows)
         while len(self._rows) > MOST_ROWS:
             if len(self._rows) % 2:
                 # an odd row goes back to wait for its neighbour, as one sum at the base's place
@@ -164,6 +167,11 @@ class Tally:
     def totals(self) -> npt.NDArray[np.float64]:
         """Sums over all draws made, those included that wait for their neighbours: [terms]."""
         return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)
+
+
+def _after(rows: Sums, more: Sums) -> Sums:
+    """Rows and more rows; without a copy where there are none yet, as mostly."""
+    return np.concatenate([rows, more]) if len(rows) else more
 
 
 def _join(rows: Sums, count: int) -> Sums:

@@ -8,16 +8,18 @@ from cancelling against a variance of 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.language.existence import operators
 from dropcheck.language.functions import called
-from dropcheck.language.graph import Kind, Value, thawed
-from dropcheck.simulation.arrays import Array, kernel, number
+from dropcheck.language.graph import Kind, Value
+from dropcheck.simulation.arrays import Array, kernel_of
+from dropcheck.simulation.formula import Formula, laid_out
 
 Floats = npt.NDArray[np.float64]
 
@@ -129,6 +131,12 @@ class Functional:
 
     operands: tuple[Value, ...]
     leaves: Mapping[int, Leaf]  # by id of the operator's value
+    formulas: tuple[Formula, ...] = field(init=False, repr=False)  # of the operands
+
+    def __post_init__(self) -> None:
+        operators = {key: leaf.value for key, leaf in self.leaves.items()}
+        formulas = tuple(laid_out(operand, operators) for operand in self.operands)
+        object.__setattr__(self, "formulas", formulas)
 
     def evaluate(
         self, means: Floats, centres: Floats, wanted: Iterable[int] | None = None
@@ -138,11 +146,10 @@ class Functional:
         All of them unless some are named.
         """
         points = means.shape[1]
-        known: dict[int, Array] = {}
         found: dict[int, Floats] = {}
         with np.errstate(all="ignore"):
             for place in range(len(self.operands)) if wanted is None else wanted:
-                value = self._value(self.operands[place], means, centres, known)
+                value = self.formulas[place].values(means, centres)[-1]
                 if value.shape != (points,):
                     value = np.broadcast_to(value, (points,)).copy()
                 found[place] = np.asarray(value, dtype=np.float64)
@@ -158,40 +165,14 @@ class Functional:
 
         Rounding errors are measured by that.
         """
-        known: dict[int, Array] = {}
         column = means[:, np.newaxis]
         with np.errstate(all="ignore"):
-            found = [
-                float(self._value(operand, column, centres, known)[..., 0])
-                for operand in self.operands
-            ]
-        met = [abs(float(centres[leaf.first])) for leaf in self.leaves.values()]
-        for array in known.values():
-            met += map(abs, array.ravel().tolist())
-        return found, max((magnitude for magnitude in met if math.isfinite(magnitude)), default=0.0)
-
-    def _value(
-        self, value: Value, means: Floats, centres: Floats, known: dict[int, Array]
-    ) -> Array:
-        found = known.get(id(value))
-        if found is None:
-            if value.kind == Kind.OPERATOR:
-                found = self.leaves[id(value)].value(means, centres)
-            elif not value.estimated:
-                found = value.constant
-            else:
-                inputs = [self._value(below, means, centres, known) for below in value.inputs]
-                if not value.takes_truth:
-                    inputs = [number(array) for array in inputs]
-                if value.options:
-                    options = {name: thawed(option) for name, option in value.options}
-                    found = kernel(value.operation)(*inputs, **options)
-                else:
-                    found = kernel(value.operation)(*inputs)
-                if _crosses_a_pole(value, inputs):
-                    found = np.full_like(found, np.nan, dtype=np.float64)
-            known[id(value)] = found
-        return number(found)
+            values = [formula.values(column, centres) for formula in self.formulas]
+        met = [float(centres[leaf.first]) for leaf in self.leaves.values()]
+        for array in chain.from_iterable(values):
+            met += array.ravel().tolist()
+        largest = max((abs(value) for value in met if math.isfinite(value)), default=0.0)
+        return [float(found[-1][..., 0]) for found in values], largest
 
     def sizes(self, means: Floats, centres: Floats) -> list[float]:
         """The magnitude of each operand: operators by size, every sign plus.
@@ -200,57 +181,48 @@ class Functional:
         along (a root, a maximum) are applied to the sizes.
         """
         column = means.reshape(-1, 1)
+        found: list[float] = []
         with np.errstate(all="ignore"):
-            return [
-                float(np.max(np.abs(self._size(operand, column, centres))))
-                for operand in self.operands
-            ]
+            for operand, formula in zip(self.operands, self.formulas, strict=True):
+                values = formula.values(column, centres)
+                own = {key: np.abs(values[place]) for key, place in formula.places.items()}
+                found.append(float(np.max(np.abs(self._size(operand, column, centres, own)))))
+        return found
 
-    def _size(self, value: Value, means: Floats, centres: Floats) -> Array:
+    def _size(
+        self, value: Value, means: Floats, centres: Floats, own: Mapping[int, Array]
+    ) -> Array:
+        """The size of a value below an operand; `own` has the magnitudes of all of these, by id."""
         if value.kind == Kind.OPERATOR:
             return self.leaves[id(value)].size(means, centres)
-        own = np.abs(self._value(value, means, centres, {}))
         if not value.estimated:
-            return own
+            return own[id(value)]
         name = called(value.operation)
         inputs = value.inputs
+
+        def size(place: int) -> Array:
+            return self._size(inputs[place], means, centres, own)
+
         match value.operation:
             case "+" | "-":
-                return self._size(inputs[0], means, centres) + self._size(inputs[1], means, centres)
+                return size(0) + size(1)
             case "negative":
-                return self._size(inputs[0], means, centres)
+                return size(0)
             case "*":
-                return self._size(inputs[0], means, centres) * self._size(inputs[1], means, centres)
+                return size(0) * size(1)
             case "/":
-                below = np.abs(self._value(inputs[1], means, centres, {}))
-                return np.asarray(self._size(inputs[0], means, centres) / below)
+                return np.asarray(size(0) / own[id(inputs[1])])
             case "**" if not inputs[1].estimated and float(np.min(inputs[1].constant)) > 0:
-                return np.asarray(self._size(inputs[0], means, centres) ** inputs[1].constant)
+                return np.asarray(size(0) ** inputs[1].constant)
             case "array":
-                sizes = [self._size(below, means, centres) for below in inputs]
+                sizes = [size(place) for place in range(len(inputs))]
                 return np.stack(np.broadcast_arrays(*sizes))
         if name in _CARRY:
-            sizes = [self._size(below, means, centres) for below in inputs]
-            options = {key: thawed(option) for key, option in value.options}
-            return kernel(value.operation)(*sizes, **options)
-        return own
-
-
-def _crosses_a_pole(value: Value, inputs: Sequence[Array]) -> bool:
-    """Whether the points at which a quotient is asked for lie on both sides of its pole.
-
-    Its values there may all be finite and look harmless; between them it is unbounded.
-    """
-    match value.operation:
-        case "/" | "//" | "%":
-            below = inputs[1]
-        case "**" if min(inputs[1].ravel().tolist()) < 0:
-            below = inputs[0]
-        case _:
-            return False
-    return below.shape[-1] > 1 and bool(below.min() <= 0 <= below.max())
+            return kernel_of(value)(*map(size, range(len(inputs))))
+        return own[id(value)]
 
 
 def means_of(sums: Floats, draws: int) -> Floats:
     """Averages over all blocks: [terms]."""
-    return np.asarray(sums.sum(axis=0) / draws, dtype=np.float64)
+    means: Floats = np.add.reduce(sums, axis=0) / draws
+    return means

@@ -113,8 +113,8 @@ class Moments:
         # a row is an element's draws in one block; where there is one block it is all that there is
         length = self._draws // self._blocks if self._blocks > 1 else halves[0].size
         rows = [half.reshape(-1, self._blocks, length) for half in halves]
-        by_row = np.vecdot(*rows) if len(rows) > 1 else rows[0].sum(axis=-1)
-        total: Sums = by_row.sum(axis=0) / elements
+        by_row: Sums = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
+        total: Sums = by_row[0] if elements == 1 else np.add.reduce(by_row, axis=0) / elements
         return total
 
     def a_draw(self, term: Term) -> Array:

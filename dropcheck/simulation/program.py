@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import Value, thawed
+from dropcheck.language.graph import Value
 from dropcheck.simulation import samplers
 from dropcheck.simulation.arrays import (
     COMPARISONS,
@@ -358,9 +358,8 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
         raise AssertionError("a draw is not computed")
     if not step.value.takes_truth:
         inputs = [number(array) for array in inputs]
-    options = {name: thawed(option) for name, option in step.value.options}
     try:
-        return step.kernel(*inputs, **options, **extra)
+        return step.kernel(*inputs, **extra)
     except ValueError as error:
         raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
 

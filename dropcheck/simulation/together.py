@@ -37,8 +37,9 @@ class Supply:
 
     def spans(self, program: Program, centres: Sums, count: int) -> Iterator[SpanSums]:
         """So many spans; an undefined draw is numbered within its span."""
+        most = spans_of_a_call(program)
         while count > 0:
-            parts = min(count, spans_of_a_call(program))
+            parts = min(count, most)
             yield from self._call(program, centres, parts)
             count -= parts
 

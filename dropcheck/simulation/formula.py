@@ -1,0 +1,122 @@
+"""A formula over averages, laid out once: it is asked for at many points, look after look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.graph import Kind, Value
+from dropcheck.simulation.arrays import Array, Kernel, kernel_of, number
+
+Floats = npt.NDArray[np.float64]
+Operator = Callable[[Floats, Floats], Floats]
+"""The value of an operator on the law, from averages [terms, points] and centres: [points]."""
+
+_QUOTIENTS = frozenset({"/", "//", "%"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One value from those before it: the places of its inputs, and what is made of them.
+
+    `pole` is the input whose zeros are poles, and for a power the exponent that makes them so.
+    """
+
+    place: int
+    compute: Kernel
+    inputs: tuple[int, ...]
+    pole: int | None = None
+    exponent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A value with all that it is made of, inputs before what is made from them.
+
+    `known` has what does not hang on the averages in its place, and None elsewhere; `operators`
+    are those on the law.
+    """
+
+    known: tuple[Array | None, ...]
+    operators: tuple[tuple[int, Operator], ...]
+    steps: tuple[Step, ...]
+    places: Mapping[int, int]  # by id of the value
+
+    def values(self, means: Floats, centres: Floats) -> list[Array]:
+        """Every value at averages of shape [terms, points], by place; the last is the formula's."""
+        held: list[Array] = list(self.known)  # type: ignore[arg-type]  # filled in below
+        for place, operator in self.operators:
+            held[place] = operator(means, centres)
+        for step in self.steps:
+            found = step.compute(*[held[place] for place in step.inputs])
+            if step.pole is not None and _crosses_a_pole(step, held):
+                found = np.full_like(found, np.nan, dtype=np.float64)
+            held[step.place] = number(found)
+        return held
+
+
+def laid_out(value: Value, operators: Mapping[int, Operator]) -> Formula:
+    """A value as a formula.
+
+    Args:
+        value: what is asked for.
+        operators: the operators on the law that are below it, by id of their values.
+    """
+    values = _below(value)
+    places = {id(found): place for place, found in enumerate(values)}
+    made = [found for found in values if found.estimated and found.kind != Kind.OPERATOR]
+    return Formula(
+        tuple(None if found.estimated else number(found.constant) for found in values),
+        tuple((places[id(f)], operators[id(f)]) for f in values if f.kind == Kind.OPERATOR),
+        tuple(_step(found, places) for found in made),
+        places,
+    )
+
+
+def _below(root: Value) -> list[Value]:
+    """A value after everything below it, down to operators and to what is known, each once."""
+    done: set[int] = set()
+    found: list[Value] = []
+    stack = [(root, False)]
+    while stack:
+        value, inputs_done = stack.pop()
+        if id(value) in done:
+            continue
+        if inputs_done or value.kind == Kind.OPERATOR or not value.estimated:
+            done.add(id(value))
+            found.append(value)
+        else:
+            stack.append((value, True))
+            stack.extend((below, False) for below in reversed(value.inputs))
+    return found
+
+
+def _step(value: Value, places: Mapping[int, int]) -> Step:
+    compute = kernel_of(value)
+    inputs = tuple(places[id(below)] for below in value.inputs)
+    place = places[id(value)]
+    if value.operation in _QUOTIENTS and value.inputs[1].estimated:
+        return Step(place, compute, inputs, inputs[1])
+    if value.operation == "**" and _may_be_negative(value.inputs[1]):
+        return Step(place, compute, inputs, *inputs)
+    return Step(place, compute, inputs)
+
+
+def _may_be_negative(exponent: Value) -> bool:
+    return exponent.estimated or bool(np.min(exponent.constant) < 0)
+
+
+def _crosses_a_pole(step: Step, held: list[Array]) -> bool:
+    """Whether the points at which a quotient is asked for lie on both sides of its pole.
+
+    Its values there may all be finite and look harmless; between them it is unbounded.
+    """
+    if step.pole is None:
+        return False
+    if step.exponent is not None and not min(held[step.exponent].ravel().tolist()) < 0:
+        return False
+    below = held[step.pole]
+    return below.shape[-1] > 1 and bool(below.min() <= 0 <= below.max())
