@@ -6,17 +6,21 @@ Correlations below are of seeded samples; |r| √n < 5.5 fails with a chance of 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from trials import compiled
+from trials import compiled, entry, registry_of
 
+from dropcheck.audit import lockstep
 from dropcheck.audit.laws import built_in
 from dropcheck.audit.lockstep import in_lockstep
 from dropcheck.audit.repeat import cut, ready, trial
+from dropcheck.judging.prepared import prepare
 from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
-from dropcheck.simulation.program import Program
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import TOGETHER, stream
 from dropcheck.simulation.together import Supply, spans_of_a_call
 
@@ -110,3 +114,28 @@ def test_side_by_side_and_alone_come_out_alike() -> None:
     a, b = np.array(together, dtype=np.float64), np.array(alone, dtype=np.float64)
     assert abs(a.mean() - b.mean()) < 5.5 * np.hypot(a.std(), b.std()) / np.sqrt(300)
     assert 0.67 < a.std() / b.std() < 1.5
+
+
+def test_repetitions_that_combine_their_draws_otherwise_do_not_share_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is averaged over all combinations hangs on a repetition's own first draws."""
+    met: list[set[object]] = []
+    carried_out = lockstep._carried_out
+
+    def watched(
+        group: list[tuple[lockstep.Judge, Request]], supply: Supply
+    ) -> Iterator[tuple[lockstep.Judge, SpanSums]]:
+        separations = [request.program.separations for _, request in group]
+        met.append({None if one is None else one.kept for one in separations})
+        return carried_out(group, supply)
+
+    monkeypatch.setattr(lockstep, "_carried_out", watched)
+    (case,) = registry_of(
+        entry("claim", "x, w ~ normal(0.1, 1); y = x * w", "Var(y) == 1.02", "resolution: 0.3")
+    ).expand()
+    prepared = prepare(case, crossing=True)
+    found = list(in_lockstep(prepared, [Settings(seed=seed) for seed in range(60)], 0.05))
+    assert len(found) == 60
+    assert all(len(one) == 1 for one in met)
+    assert len(set().union(*met)) > 1

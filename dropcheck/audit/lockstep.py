@@ -46,11 +46,12 @@ def in_lockstep(
     for one in settings:
         yield from proceed(judged(prepared.trial(one, alpha), prepared.means), None)
     while waiting:
-        groups: dict[tuple[int, int, int, bytes], list[tuple[Judge, Request]]] = {}
+        groups: dict[tuple[object, ...], list[tuple[Judge, Request]]] = {}
         for trial, request in waiting:
             program, centres = request.program, request.centres.tobytes()
             # a case has one list of steps, cut into spans as each trial's pilot asks for
-            alike = (id(program.steps), program.span_draws, program.span_blocks, centres)
+            kept = () if program.separations is None else program.separations.kept
+            alike = (id(program.steps), program.span_draws, program.span_blocks, kept, centres)
             groups.setdefault(alike, []).append((trial, request))
         waiting = []
         for group in groups.values():

@@ -136,22 +136,26 @@ def estimate_interval(
     # a central difference over one standard error
     gradient = [values[1 + axis] - values[1 + rank + axis] for axis in range(rank)]
     error = math.hypot(*gradient)  # squares of 1e-200 or 1e200 are 0 or infinite
-    remainder = _second_order(at, values, gradient, rank, radius) if defined else None
-    if remainder is None or not math.isfinite(error):
-        return _unbounded(centre, error, "it is not defined wherever the averages may lie")
     quantile = _student(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2)
     skewness = excess = 0.0
     weights = np.zeros(len(mean))
-    if error > 0:
+    influence = np.zeros(blocks)
+    if 0 < error < math.inf:
         weights = axes.whitening @ [slope / error for slope in gradient]
-        skewness, excess = _shape(deviations @ weights)
+        influence = deviations @ weights
+        skewness, excess = _shape(influence)
     kept = slice(None) if columns is None else columns
-    parts = _unsettled(deviations[:, kept], weights[kept], quantile)
+    parts = _unsettled(deviations[:, kept], weights[kept], influence, quantile)
+    neglected = _neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED
+    settles = draws * max(neglected, parts if parts > 1 else 0.0)
+    remainder = _second_order(at, values, gradient, rank, radius) if defined else None
+    if remainder is None or not math.isfinite(error):
+        found = _unbounded(centre, error, "it is not defined wherever the averages may lie")
+        return replace(found, settles=settles)
     if error == 0 and remainder == 0:
         found = _constant(centre, draws, alpha)
-        return replace(found, unmet=HEAVY_PARTS, settles=draws * parts) if parts > 1 else found
+        return replace(found, unmet=HEAVY_PARTS, settles=settles) if parts > 1 else found
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
-    neglected = _neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED
     unmet = None
     if not neglected <= 1:  # what is not a number is not small
         unmet = _unmet(skewness, excess, blocks)
@@ -164,21 +168,23 @@ def estimate_interval(
         error,
         unmet,
         remainder,
-        draws * max(neglected, parts if parts > 1 else 0.0),
+        settles,
     )
 
 
-def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
+def _unsettled(deviations: Floats, weights: Floats, influence: Floats, quantile: float) -> float:
     """How far the averages themselves are from the limit theorem, 1 where they meet it.
 
-    The first order looks at their influences alone. Where these cancel, as in E(1/u + u) − E(1/u),
-    or vanish on a plateau, as in maximum(E(1/u), 50), nothing of an average that does not exist is
-    left in them. An average without any influence must meet the condition itself, for the ellipsoid
-    rests on it; one whose influence is checked must have a mean at all.
+    The first order looks at their influence alone. Where an average's own part in it cancels, as in
+    E(1/u + u) − E(1/u) or in E(m * x) / E(x), or vanishes on a plateau, as in maximum(E(1/u), 50),
+    nothing of an average that does not exist is left in it. Such an average must meet the condition
+    itself, for the ellipsoid rests on it; one that shows in the influence, which is checked, must
+    have a mean at all.
 
     Args:
         deviations: of each block from the mean of all, [blocks, terms].
         weights: what a deviation adds to the influence, [terms].
+        influence: of each block, in standard errors, [blocks].
         quantile: standard errors on each side.
     """
     blocks = len(deviations)
@@ -192,17 +198,22 @@ def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
         np.vecdot(scaled, scaled),
         np.vecdot(squares, scaled),
         np.vecdot(squares, squares),
+        scaled @ influence,
     )
+    chance = 3 / math.sqrt(blocks)  # three standard errors of a correlation of 0
+    length = math.sqrt(influence @ influence)
     most = 0.0
     columns = zip(*(array.tolist() for array in (weights, largest, *powers)), strict=True)
-    for weight, unit, second, third, fourth in columns:
+    for weight, unit, second, third, fourth, product in columns:
         spread = second / blocks
         if spread > 0:
             skewness = third / blocks / spread**1.5
             excess = fourth / blocks / spread**2 - 3.0
             share = _neglected(skewness, excess, blocks, 1.0)
-            felt = abs(weight) * unit * math.sqrt(spread) > NO_SLOPE
-            allowed = MOST_SHARE if felt else MOST_NEGLECTED / quantile**4
+            felt = abs(weight) * unit * math.sqrt(spread)
+            shown = abs(product) / (math.sqrt(second) * length) if length > 0 else 0.0
+            seen = felt > NO_SLOPE and shown > min(felt, 1.0) - chance
+            allowed = MOST_SHARE if seen else min(MOST_SHARE, MOST_NEGLECTED / quantile**4)
             most = max(most, share / allowed)
     return most
 

@@ -17,6 +17,7 @@ from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import BoundedMean, Compiled
 from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.separation import Separations
 from dropcheck.simulation.streams import MAIN, PILOT
 
 # Blocks of the pilot: its standard error is then known to about 6%. With half as many, or shorter
@@ -24,7 +25,8 @@ from dropcheck.simulation.streams import MAIN, PILOT
 PILOT_BLOCKS = 128
 # Where the inequality for bounded means decides, no shape need be known.
 BOUNDED_PILOT_BLOCKS = 16
-# Draws that centres are found from: they lie within a tenth of a deviation of the middle.
+# Draws that centres are found from, at most: they lie within a tenth of a deviation of the middle;
+# and those that tell which averages over all combinations of draws are near normal.
 CENTRE_DRAWS = 512
 # Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
 PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
@@ -70,18 +72,17 @@ def piloted(
     most = trial.most_draws(compiled.program)
     whole = fitted(compiled.program, most)
     program = in_blocks(whole, 1)
-    program, centres = program.centred(
-        trial.generator(PILOT, 0),
-        max(1, min(program.span_draws, CENTRE_DRAWS)),
-    )
-    whole = whole.separated(program.separations)
+    draws = max(1, min(program.span_draws, CENTRE_DRAWS))
+    centres, separations = program.centres(trial.generator(PILOT, 0), draws)
+    if separations is not program.separations:
+        program, whole = (replace(one, separations=separations) for one in (program, whole))
     fewest = _fewest(program)
     plan = yield from _plan_with(trial, compiled, program, centres, fewest)
-    if program.separations is not None and _waits_for_shape(plan, fewest):
-        plain = program.separated(None)
+    if separations is not None and _doubtful(separations, plan, fewest):
+        plain = replace(program, separations=None)
         instead = yield from _plan_with(trial, compiled, plain, centres, fewest)
         if instead[1] < plan[1]:
-            program, whole, plan = plain, whole.separated(None), instead
+            program, whole, plan = plain, replace(whole, separations=None), instead
     tally, expected, tier, doubt = plan
     enough = FEWEST_BLOCKS * whole.block_draws
     if whole.batches is not None and program.block_draws < whole.block_draws and expected > enough:
@@ -99,15 +100,18 @@ def piloted(
     return Pilot(program, most, centres, tally, fewest, expected, tier, doubt)
 
 
-def _waits_for_shape(plan: _Planned, fewest: int) -> bool:
-    """Whether it is the shape of the blocks' averages that takes so many draws, not their spread.
+def _doubtful(separations: Separations, plan: _Planned, fewest: int) -> bool:
+    """Whether fewer draws may do where none are combined.
 
-    Averages over all combinations whose first order vanishes, such as those of x · y where E(x) and
-    E(y) are 0, are not normal however long the block is: they are products of normals (Hoeffding
-    1948, section 7; Serfling 1980, "Approximation Theorems of Mathematical Statistics", 5.5.2).
+    Averages of one kind and of the other share less noise than averages of one kind. And where it
+    is the shape of the blocks' averages that takes so many draws, a first order may vanish:
+    averages over all combinations, such as those of x · y where E(x) and E(y) are 0, are then
+    products of normals however long the block is (Hoeffding 1948, section 7; Serfling 1980,
+    "Approximation Theorems of Mathematical Statistics", 5.5.2).
     """
     _, expected, _, doubt = plan
-    return doubt is not None and doubt.settles >= expected > fewest
+    shapeless = doubt is not None and doubt.settles >= expected
+    return expected > fewest and (shapeless or not separations.whole)
 
 
 def _fewest(program: Program) -> int:
@@ -148,7 +152,7 @@ def _plan_with(
         enough = _clear(around) or wanted < pilot.draws + program.span_draws
         if enough or step == PILOT_STEPS or trial.out_of_time():
             break
-    doubt = None if judged is None else judged.decisive
+    doubt = None if judged is None else judged.interval
     settled = 0 if doubt is None else int(min(doubt.settles, ENDLESS))
     return pilot, max(around[1], fewest, settled), Guarantee.ASYMPTOTIC, doubt
 
@@ -222,6 +226,7 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
             blocks=len(tally.sums),
             seconds=tally.seconds,
             reason=why_undefined(compiled, tally),
+            sampling=program.sampling,
         )
     return shown(trial, judged, tally, pilot.tier)
 

@@ -180,6 +180,7 @@ class Trial:
             reason=f"undefined: {tally.undefined:,} of {tally.looked_at:,} draws "
             f"({_percent(share)}) are NaN or infinite, the first of them draw "
             f"{(tally.first_undefined or 0) + 1:,}",
+            sampling=tally.program.sampling,
         )
 
     def ties(self, program: Program) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dropcheck.language.graph import Folder, Kind, Value
 from dropcheck.language.tails import moment_order
 
 # The order of the moment that each operator is.
-_ORDERS = {"E": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
+ORDERS = {"E": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
 
 
 def missing_moment(lowered: LoweredCase, folder: Folder) -> str | None:
@@ -24,7 +24,7 @@ def missing_moment(lowered: LoweredCase, folder: Folder) -> str | None:
         return None if value.constant is None else folder.plain(value.constant)
 
     for value in operators(lowered.operands):
-        needed = _ORDERS.get(value.operation)
+        needed = ORDERS.get(value.operation)
         if needed is None or dict(value.options)["given"]:
             continue  # a probability always exists, and a condition may bound what it keeps
         for quantity in value.inputs:

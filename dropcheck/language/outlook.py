@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.crossing import crossing
-from dropcheck.language.existence import missing_moment, operators
+from dropcheck.language.existence import ORDERS, missing_moment, operators
 from dropcheck.language.graph import Folder, Value
 from dropcheck.language.linear import affine, combined, linear
 from dropcheck.language.separable import separated
@@ -73,6 +73,11 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
             crossed=False,
         )
     conditional = any(dict(operator.options)["given"] for operator in found)
-    targets = [value for value in looked_at if value.random]
-    crossed = not conditional and separated(targets, plain) is not None
+    powers = {
+        value: ORDERS.get(operator.operation, 1)
+        for operator in found
+        for value in operator.inputs
+        if value.random
+    }
+    crossed = not conditional and separated(powers, plain) is not None
     return Outlook("asymptotic: means of independent blocks", crossed=crossed)

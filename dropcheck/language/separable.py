@@ -4,17 +4,20 @@ If every quantity that a statement looks at is a product of parts, and the parts
 that share no draw, then a sum over all combinations of the groups' draws is a product of sums,
 one a group: Σ Σ aᵢ bⱼ = Σ aᵢ · Σ bⱼ. Averages over all combinations are several-sample U-statistics
 (Hoeffding 1948, "A class of statistics with asymptotically normal distribution"; Lehmann 1951):
-unbiased for the same means, of no larger variance, and they cost no more than the draws.
+unbiased for the same means, of no larger variance than those of the same draws one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from dropcheck.language.graph import Kind, Value
+from dropcheck.language.tails import moment_order
 from dropcheck.records import dataclass
 
 Plain = Callable[[Value], object]
+Parts = tuple[tuple[Value, int], ...]
+"""Values and the whole powers that they are raised to."""
 
 # Parts of one quantity, and the largest power of a part: past that sums of powers cost more than
 # they save.
@@ -31,8 +34,8 @@ class Separated:
     """
 
     sign: int
-    fixed: tuple[tuple[Value, int], ...]
-    groups: tuple[tuple[int, tuple[tuple[Value, int], ...]], ...]
+    fixed: Parts
+    groups: tuple[tuple[int, Parts], ...]
 
     @property
     def mixed(self) -> bool:
@@ -40,91 +43,72 @@ class Separated:
         return len(self.groups) > 1
 
 
-def separated(targets: Sequence[Value], plain: Plain) -> tuple[Separated, ...] | None:
-    """Every target as a product over groups of draws; None where that is of no use.
+def separated(targets: Mapping[Value, int], plain: Plain) -> dict[Value, Separated] | None:
+    """Every target as a product over groups of draws; None where several groups meet in none.
 
-    It is of use where draws of several groups meet in some target.
+    And where a target is not known to have twice the moments that are looked at: the draws of a
+    heavy tail are fewer to see in an average over all combinations, and may cancel in it.
 
     Args:
-        targets: all random quantities that integrands look at.
+        targets: all random quantities that integrands look at, and the powers that they do.
         plain: what is known of a value before any draw, None where nothing is.
     """
-    if any(value.shape is None for value in targets):
-        return None
-    groups = _groups(targets, plain)
-    if groups is None:
-        return None
-    found = [_collected(value, groups, plain) for value in targets]
-    return tuple(found) if any(one.mixed for one in found) else None
+    for value, power in targets.items():
+        if value.shape is None or not moment_order(value, plain).sure > 2 * power:
+            return None
+    products = [_parts(value, plain) for value in targets]
+    groups = _groups(part for _, parts in products for part, _ in parts)
+    found: dict[Value, Separated] = {}
+    for target, (sign, parts) in zip(targets, products, strict=True):
+        fixed: list[tuple[Value, int]] = []
+        by_group: dict[int, list[tuple[Value, int]]] = {}
+        for part, power in parts:
+            own = by_group.setdefault(groups[min(part.sources)], []) if part.random else fixed
+            own.append((part, power))
+        members = tuple((group, tuple(own)) for group, own in sorted(by_group.items()))
+        found[target] = Separated(sign, tuple(fixed), members)
+    return found if any(one.mixed for one in found.values()) else None
 
 
-def _groups(targets: Iterable[Value], plain: Plain) -> dict[str, int] | None:
-    """The group of every draw: draws that meet elsewhere than in a product are in one."""
+def _groups(parts: Iterable[Value]) -> dict[str, int]:
+    """The group of every draw: draws that meet within a part are in one."""
     leader: dict[str, str] = {}
 
-    def first(name: str) -> str:
+    def leading(name: str) -> str:
         while leader.setdefault(name, name) != name:
             name = leader[name]
         return name
 
-    for value in targets:
-        parts = _parts(value, plain, {})
-        if parts is None:
-            return None
-        for part, _ in parts[1]:
-            names = sorted(part.sources)
-            for name in names:
-                leader[first(name)] = first(names[0])
+    for part in parts:
+        names = sorted(part.sources)
+        for name in names:
+            leader[leading(name)] = leading(names[0])
     numbers: dict[str, int] = {}
-    return {name: numbers.setdefault(first(name), len(numbers)) for name in sorted(leader)}
+    return {name: numbers.setdefault(leading(name), len(numbers)) for name in sorted(leader)}
 
 
-def _collected(value: Value, groups: dict[str, int], plain: Plain) -> Separated:
-    """A quantity with its parts by groups; what lies within one group is left whole."""
-    parts = _parts(value, plain, groups)
-    if parts is None:
-        raise AssertionError("a quantity that was taken apart cannot be taken apart less")
-    sign, factors = parts
-    fixed: list[tuple[Value, int]] = []
-    by_group: dict[int, list[tuple[Value, int]]] = {}
-    for part, power in factors:
-        if part.random:
-            by_group.setdefault(groups[min(part.sources)], []).append((part, power))
-        else:
-            fixed.append((part, power))
-    return Separated(
-        sign,
-        tuple(fixed),
-        tuple((group, tuple(members)) for group, members in sorted(by_group.items())),
-    )
+def _parts(value: Value, plain: Plain) -> tuple[int, Parts]:
+    """A quantity as sign · Π part^power; itself where parts or powers are too many, or cancel.
 
-
-def _parts(
-    value: Value, plain: Plain, groups: dict[str, int]
-) -> tuple[int, list[tuple[Value, int]]] | None:
-    """A quantity as sign · Π part^power; None where parts or powers are too many, or cancel.
-
-    m / m is undefined where m is 0, which must not be lost. What is known to lie within one group
-    is one part.
+    m / m is undefined where m is 0, which must not be lost.
     """
     sign = 1
     found: dict[int, tuple[Value, int]] = {}
     stack = [(value, 1)]
     while stack:
         part, power = stack.pop()
-        whole = len({groups.get(name, name) for name in part.sources}) == 1 and bool(groups)
-        inner = _opened(part, plain) if part.random and not whole else None
+        inner = _opened(part, plain) if part.random else None
         if inner is None:
             before = found.get(id(part), (part, 0))[1]
             found[id(part)] = (part, before + power)
             if before * power < 0 or abs(before + power) > LARGEST_POWER or len(found) > MOST_PARTS:
-                return None
+                return 1, ((value, 1),)
             continue
         turned, below = inner
         if turned and power % 2:
             sign = -sign
         stack.extend((one, own * power) for one, own in below)
-    return sign, list(found.values())
+    return sign, tuple(found.values())
 
 
 def _opened(value: Value, plain: Plain) -> tuple[bool, list[tuple[Value, int]]] | None:

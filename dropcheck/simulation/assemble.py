@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,12 +12,11 @@ from dropcheck.language.cost import draw_cost, work
 from dropcheck.language.crossing import below
 from dropcheck.language.crossing import crossing as crossed_at
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.language.separable import Separated, separated
-from dropcheck.simulation.arrays import Array, ArrayFolder, crossed_product, kernel_of, number
+from dropcheck.simulation.arrays import Array, crossed_product, kernel_of
 from dropcheck.simulation.moments import Term
 from dropcheck.simulation.program import Program, Step, computed
 from dropcheck.simulation.rarity import picked_sources, rarest
-from dropcheck.simulation.separation import Power, Separation, Separations
+from dropcheck.simulation.separation import separations
 from dropcheck.simulation.tables import Table, combinations, truths
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
@@ -70,12 +69,13 @@ class ProgramBuilder:
             self._targets[register] = None
         return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
 
-    def build(self, *, crossing: bool = False, separating: bool = False) -> Program:
+    def build(self, *, crossing: bool = False, separating: frozenset[int] | None = None) -> Program:
         """The finished program; crossed where that is asked for, possible and worth it.
 
         Args:
             crossing: whether both sides of a matrix product may be paired.
-            separating: whether the factors of products may be.
+            separating: the columns that the statement's quantity is made of, where the factors of
+                products may be combined, each with each.
         """
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
         looked_at = [self._values[register] for register in keep]
@@ -103,20 +103,15 @@ class ProgramBuilder:
         tables, lean = self._tables(steps) if plan is None else ((), ())
         counted = {index for table in tables for index in table.terms}
         summed = [term for index, term in enumerate(self._terms) if index not in counted]
-        separations = self._separations() if separating and plan is None and summed else None
-        if separations is not None:
-            parts = {
-                power.register
-                for one in separations.terms
-                if one is not None
-                for group in one.groups
-                for power in group
-            }
-            tables, lean = (), _freeing(_needed(steps, parts), parts)
-            cost = sum(_cost(step.value) for step in lean)
-            keep |= parts
+        apart: tuple[Step, ...] = ()
+        products = None
+        if separating is not None and plan is None and summed:
+            products = separations(tuple(self._terms), self._values, self._registers, separating)
+        if products is not None:
+            apart = _freeing(_needed(steps, products.registers), products.registers)
+            keep |= products.registers
         freeing = _freeing(steps, keep)
-        held = _held(lean or freeing) + _powers(summed, self._values)
+        held = _held(lean if tables else freeing) + _powers(summed, self._values)
         sampled = any(value.sample is not None for value in self._values)
         most = MOST_SAMPLE_DRAWS if sampled else MOST_SPAN_DRAWS
         draws = max(1, min(most, SPAN_BYTES // max(held, 1)))
@@ -139,8 +134,9 @@ class ProgramBuilder:
             unwatched=rarest([v for r, v in enumerate(self._values) if r not in watched], picked),
             batches=None if plan is None else (plan.batch, plan.batch),
             tables=tables,
-            separations=separations,
             lean=lean,
+            separations=products,
+            apart=apart,
             watched=tuple(watched),
             picked=frozenset(
                 place
@@ -179,43 +175,6 @@ class ProgramBuilder:
                 keep |= {register for register, _ in term.factors}
                 keep |= {term.given} if term.given is not None else set()
         return tables, _freeing(_needed(steps, keep), keep)
-
-    def _separations(self) -> Separations | None:
-        """Every integrand as a product over groups of draws; None where some is none."""
-        terms = list(self._terms)
-        if any(term.given is not None or term.every for term in terms):
-            return None
-        targets = list(dict.fromkeys(register for term in terms for register, _ in term.factors))
-        looked_at = [self._values[register] for register in targets]
-        if not all(value.random for value in looked_at):
-            return None
-        found = separated(looked_at, ArrayFolder().known)
-        if found is None:
-            return None
-        apart = dict(zip(targets, found, strict=True))
-        return Separations(
-            tuple(self._separation(term, apart) for term in terms),
-            frozenset(register for register, one in apart.items() if one.mixed),
-            len({group for one in found for group, _ in one.groups}),
-        )
-
-    def _separation(self, term: Term, apart: Mapping[int, Separated]) -> Separation:
-        """One integrand as a product over groups of draws."""
-        factor: Array = np.ones(1)
-        groups: dict[int, list[Power]] = {}
-        for register, power in term.factors:
-            one = apart[register]
-            if not one.mixed:  # within one group: whole, about its centre
-                ((group, _),) = one.groups
-                groups.setdefault(group, []).append(Power(register, power, centred=True))
-                continue
-            factor = factor * one.sign**power
-            for value, own in one.fixed:
-                factor = factor * number(value.constant) ** float(own * power)
-            for group, members in one.groups:
-                powers = (Power(self._registers[id(v)], own * power) for v, own in members)
-                groups.setdefault(group, []).extend(powers)
-        return Separation(factor, tuple(map(tuple, groups.values())))
 
     def _at_combinations(
         self, sources: tuple[int, ...], terms: list[int], steps: list[Step]

@@ -93,9 +93,12 @@ def compile_case(lowered: LoweredCase, *, crossing: bool = True) -> Compiled:
     for operand in lowered.operands:
         _collect(operand, builder, leaves, sizes=scaled)
     mean = _bounded_mean(lowered, builder)
-    # a bounded mean has an interval that needs no limit theorem, but independent values
-    program = builder.build(crossing=crossing, separating=crossing and mean is None)
-    return Compiled(program, Functional(lowered.operands, leaves), scaled, mean)
+    functional = Functional(lowered.operands, leaves)
+    separating = None
+    if crossing and mean is None:  # whose interval needs no limit theorem, but independent values
+        separating = frozenset(functional.columns(range(len(lowered.operands))))
+    program = builder.build(crossing=crossing, separating=separating)
+    return Compiled(program, functional, scaled, mean)
 
 
 def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean | None:

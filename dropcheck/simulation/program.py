@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -101,10 +101,12 @@ class Program:
     rarest: float
     # crossed: the sizes of the batches of which every pair is evaluated
     batches: tuple[int, int] | None = None
-    # integrands that are counted, or products over groups of draws, and the steps needed then
+    # integrands that are counted, and the steps that the others and the counts need
     tables: tuple[Table, ...] = ()
-    separations: Separations | None = None
     lean: tuple[Step, ...] = ()
+    # integrands as products over groups of draws, and the steps that these need where all are
+    separations: Separations | None = None
+    apart: tuple[Step, ...] = ()
     # registers of truths, one outcome of which may be too rare to be seen
     watched: tuple[int, ...] = ()
     # the same as `rarest`, of laws whose outcomes are not watched
@@ -136,13 +138,6 @@ class Program:
         if self.separations is not None:
             batches = (self.block_draws,) * self.separations.groups
         return "plain" if batches is None else "crossed " + "×".join(map(str, batches))
-
-    def separated(self, separations: Separations | None) -> Program:
-        """The same program with other integrands separated, or none."""
-        if self.separations is None:
-            return self
-        lean = self.lean if separations is not None and separations.lean else ()
-        return replace(self, separations=separations, lean=lean)
 
     @property
     def random(self) -> bool:
@@ -202,23 +197,24 @@ class Program:
                 held[register] = None
         return held
 
-    def centred(self, generator: np.random.Generator, draws: int) -> tuple[Program, Sums]:
-        """What a few draws tell: how integrands are best averaged, and about what.
+    def centres(
+        self, generator: np.random.Generator, draws: int
+    ) -> tuple[Sums, Separations | None]:
+        """What a few draws tell: about what integrands are summed, and which are separated.
 
         Returns:
-            The program, with those integrands separated for which it pays, and a number near the
-            middle of each target, [size]; 0 where it needs none.
+            A number near the middle of each target, [size]; 0 where it needs none. And the
+            integrands whose averages over all combinations of draws are near normal.
         """
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws)
             centres = np.zeros(self.size)
             for register in self.targets:
                 centres[register] = middle(number(filled(held[register])))
-            if self.separations is None:
-                return self, centres
-            means = GroupMeans(held, centres, draws)
-            kept = self.separations.fitting(self.terms, means, self.block_draws)
-            return self.separated(kept), centres
+            kept = self.separations
+            if kept is not None:
+                kept = kept.fitting(GroupMeans(held, centres, draws), self.block_draws)
+        return centres, kept
 
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
         """Comparisons in which some draws differ, but by no more than rounding could have made."""
@@ -290,10 +286,13 @@ class Program:
 
     def _by_parts(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
         """The same sums from what integrands are made of; None where some is undefined."""
-        held = self.registers(generator, self.span_draws, steps=self.lean or None, seen=seen)
-        if self.separations is not None:
-            found: Sums | None = self._combined(held, centres, self.separations)
+        products = self.separations
+        if products is not None:
+            steps = self.apart if products.whole else None
+            held = self.registers(generator, self.span_draws, steps=steps, seen=seen)
+            found: Sums | None = self._combined(held, centres, products)
         else:
+            held = self.registers(generator, self.span_draws, steps=self.lean, seen=seen)
             found = self._counted(held, centres)
         return found if found is not None and np.isfinite(found).all() else None
 

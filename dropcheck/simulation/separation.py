@@ -8,18 +8,25 @@ n draws do; `dropcheck.language.separable` says when, and why it is right.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dropcheck.simulation.arrays import Array, number
+from dropcheck.language.graph import Value
+from dropcheck.language.separable import Separated, separated
+from dropcheck.simulation.arrays import Array, ArrayFolder, number
 from dropcheck.simulation.moments import Sums, Term, filled
 from dropcheck.simulation.tables import counts
 
 # Share of the first order in the variance of an average over all combinations, from which on the
-# average is near normal: what is left adds 6 · 0.05² to its kurtosis.
+# average is near normal. Whatever it is, blocks are held to the conditions of the limit theorem:
+# this spares the draws that averages without a first order would take to meet them.
 FIRST_ORDER = 0.95
+# Shorter blocks have so few combinations that they do not pay for the powers of single parts.
+SHORTEST_BLOCK = 8
+# Mean squares of parts outside of this may have lost digits, or have overflowed.
+SMALLEST, LARGEST = 1e-250, 1e250
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,52 +42,119 @@ class Power:
 class Separation:
     """One integrand as factor · Π power, those of each group of draws together.
 
-    `factor` is what does not vary, [elements…, 1].
+    `factor` is what does not vary, [elements…, 1]; `mixed` are registers that are not worked out.
     """
 
     factor: Array
     groups: tuple[tuple[Power, ...], ...]
+    mixed: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Separations:
     """All integrands of a program; None for those that are averaged draw by draw.
 
-    `mixed` are the registers in which groups of draws meet, `groups` counts the groups. With `lean`
-    no mixed register is looked at.
+    `judged` are the columns that the statement's quantity is made of; others tell sizes.
     """
 
     terms: tuple[Separation | None, ...]
-    mixed: frozenset[int]
-    groups: int
+    judged: frozenset[int]
 
     @property
-    def lean(self) -> bool:
+    def kept(self) -> tuple[bool, ...]:
+        """Which integrands are averaged over all combinations."""
+        return tuple(one is not None for one in self.terms)
+
+    @property
+    def whole(self) -> bool:
         """Whether every integrand is a product of the groups' averages."""
         return None not in self.terms
 
-    def fitting(self, about: Sequence[Term], means: GroupMeans, block: int) -> Separations | None:
+    @property
+    def groups(self) -> int:
+        """How many groups of draws meet in what is judged."""
+        judged = (one for index, one in enumerate(self.terms) if index in self.judged)
+        return max((len(one.groups) for one in judged if one is not None), default=0)
+
+    @property
+    def registers(self) -> set[int]:
+        """The registers that groups' averages are taken of."""
+        every = (group for one in self.terms if one is not None for group in one.groups)
+        return {power.register for group in every for power in group}
+
+    def fitting(self, means: GroupMeans, block: int) -> Separations | None:
         """Those whose averages over all combinations of a block are near normal; None where none.
 
         Args:
-            about: the integrands as terms.
             means: some draws.
             block: draws of a block.
         """
-
-        def fits(term: Term, one: Separation) -> bool:
-            if any(
-                register in self.mixed and means.centred(register) for register, _ in term.factors
-            ):
-                return False  # no product about a centre
-            return len(one.groups) < 2 or means.first_order(one, block) >= FIRST_ORDER
-
-        kept = tuple(
-            one if one is not None and fits(term, one) else None
-            for term, one in zip(about, self.terms, strict=True)
+        if block < SHORTEST_BLOCK:
+            return None
+        terms = tuple(
+            one if one is not None and means.fit(one, block) else None for one in self.terms
         )
-        mixed = any(one is not None and len(one.groups) > 1 for one in kept)
-        return replace(self, terms=kept) if mixed else None
+        if terms == self.terms:
+            return self
+        found = replace(self, terms=terms)
+        return found if found.groups > 1 else None
+
+
+def separations(
+    terms: Sequence[Term],
+    values: Sequence[Value],
+    registers: Mapping[int, int],
+    judged: frozenset[int],
+) -> Separations | None:
+    """Every integrand as a product over groups of draws; None where none is a product.
+
+    Args:
+        terms: the integrands.
+        values: what each register holds.
+        registers: the register of each value, by its id.
+        judged: the columns that the statement's quantity is made of.
+    """
+    if any(term.given is not None or term.every for term in terms):
+        return None
+    powers: dict[int, int] = {}
+    for register, power in (factor for term in terms for factor in term.factors):
+        powers[register] = max(power, powers.get(register, 0))
+    if not all(values[register].random for register in powers):
+        return None
+    known = ArrayFolder().known
+    found = separated({values[register]: power for register, power in powers.items()}, known)
+    if found is None:
+        return None
+    products = {register: found[values[register]] for register in powers}
+    with np.errstate(all="ignore"):
+        made = Separations(tuple(_separation(term, products, registers) for term in terms), judged)
+    return made if made.whole and made.groups > 1 else None
+
+
+def _separation(
+    term: Term, products: Mapping[int, Separated], registers: Mapping[int, int]
+) -> Separation | None:
+    """One integrand as a product over groups of draws; None where what is fixed overflows."""
+    factor: Array = np.ones(1)
+    groups: dict[int, list[Power]] = {}
+    mixed = []
+    for register, power in term.factors:
+        product = products[register]
+        if not product.mixed:  # within one group: whole, about its centre
+            ((group, _),) = product.groups
+            groups.setdefault(group, []).append(Power(register, power, centred=True))
+            continue
+        mixed.append(register)
+        factor = factor * product.sign**power
+        for value, own in product.fixed:
+            factor = factor * number(value.constant) ** float(own * power)
+        for group, members in product.groups:
+            powers = (Power(registers[id(value)], own * power) for value, own in members)
+            groups.setdefault(group, []).extend(powers)
+    sizes = np.abs(factor[factor != 0])
+    if not np.all((sizes > SMALLEST) & (sizes < LARGEST)):
+        return None
+    return Separation(factor, tuple(map(tuple, groups.values())), tuple(mixed))
 
 
 class GroupMeans:
@@ -102,36 +176,47 @@ class GroupMeans:
         found = found * (self._draws // self._blocks)
         for group in term.groups:
             found = found * self._mean(group)
-        if found.ndim > 1:  # over the elements of a draw
-            found = found.reshape(-1, self._blocks).mean(axis=0)
-        return found
+        return _over_elements(found)
 
-    def centred(self, register: int) -> bool:
-        """Whether a register's powers are about a centre."""
-        return bool(self._centres[register])
+    def fit(self, term: Separation, block: int) -> bool:
+        """Whether an integrand's average over all combinations of a block is near normal.
+
+        No product is separated about a centre, nor where a part is too large or small for its
+        powers, or was not met at all.
+        """
+        if len(term.groups) < 2:
+            return True
+        if any(self._centres[register] for register in term.mixed):
+            return False
+        squares = [np.square(self._part(group)).mean() for group in term.groups]
+        if not all(SMALLEST < square < LARGEST for square in squares):
+            return False
+        return self.first_order(term, block) >= FIRST_ORDER
 
     def first_order(self, term: Separation, block: int) -> float:
-        """The first order's share in the variance of a block's average over all combinations.
+        """The first order's share, at least, in the variance of a block's average.
 
-        With μ and σ² of each group's part and n draws of each, the variance is
-        Π (μ² + σ²/n) − Π μ², and the first order's Σ σ²/n Π' μ², the product over the other groups
-        (Hoeffding 1948, eq. 5.13). What is left is not normal: of two groups without a mean it is a
-        product of two normals, however long the block is.
+        The variance of the average over all combinations of n draws is a sum of σ²_S / n^|S| over
+        sets S of groups (Hoeffding 1948, eq. 5.13 for one sample; van der Vaart 1998, "Asymptotic
+        Statistics", section 11.4). Those of single groups are the variances of the integrand's
+        projections; all others together, which are not normal in the limit, are what is left of
+        the integrand's own variance draw by draw, and fall as 1/n² or faster.
         """
-        squares = [np.square(self._mean(group)) for group in term.groups]
-        spreads = [self._spread(group) / block for group in term.groups]
-        both = [square + spread for square, spread in zip(squares, spreads, strict=True)]
-        whole = float(np.sum(math.prod(both) - math.prod(squares)))
+        parts = [self._part(group) for group in term.groups]
+        means = [part.mean(axis=-1, keepdims=True) for part in parts]
+        left = _over_elements(term.factor * math.prod(parts))
         first = 0.0
-        for place, spread in enumerate(spreads):
-            first += float(np.sum(spread * math.prod(squares[:place] + squares[place + 1 :])))
-        return first / whole if whole > 0 else 1.0
+        for place, part in enumerate(parts):
+            others = math.prod(means[:place] + means[place + 1 :])
+            projection = _over_elements(term.factor * part * others)
+            left = left - projection
+            first += float(np.var(projection))
+        rest = float(np.var(left)) / block
+        return first / (first + rest) if first > 0 else 0.0
 
-    def _spread(self, group: tuple[Power, ...]) -> Array:
-        """The variance of Π power: [elements…, blocks]."""
-        square = tuple(replace(power, exponent=2 * power.exponent) for power in group)
-        spread: Array = self._mean(square) - np.square(self._mean(group))
-        return spread
+    def _part(self, group: tuple[Power, ...]) -> Array:
+        """Π power, draw by draw: [elements…, draws]."""
+        return math.prod(map(self._power, group[1:]), start=self._power(group[0]))
 
     def _mean(self, group: tuple[Power, ...]) -> Array:
         """Averages of Π power over each block's draws: [elements…, blocks]."""
@@ -183,3 +268,8 @@ class GroupMeans:
             found = halves[0] * halves[1]
         self._powers[power] = found
         return found
+
+
+def _over_elements(array: Array) -> Array:
+    """The mean over the elements of a draw: of [elements…, n], [n]."""
+    return array if array.ndim == 1 else array.reshape(-1, array.shape[-1]).mean(axis=0)

@@ -37,17 +37,20 @@ class Supply:
 
     def spans(self, program: Program, centres: Sums, count: int) -> Iterator[SpanSums]:
         """So many spans; an undefined draw is numbered within its span."""
-        most = spans_of_a_call(program)
-        while count > 0:
-            parts = min(count, most)
-            yield from self._call(program, centres, parts)
-            count -= parts
+        most = min(count, spans_of_a_call(program))
+        bulk = _of_spans(program, most)
+        for first in range(0, count, most):
+            parts = min(most, count - first)
+            if parts < most:
+                bulk = _of_spans(program, parts)
+            yield from self._call(program, bulk, centres, parts)
 
-    def _call(self, program: Program, centres: Sums, parts: int) -> Iterator[SpanSums]:
+    def _call(
+        self, program: Program, bulk: Program, centres: Sums, parts: int
+    ) -> Iterator[SpanSums]:
         generator = stream(self._seed, self._case_key, TOGETHER, self._calls)
         self._calls += 1
         blocks = program.span_blocks
-        bulk = replace(program, span_draws=parts * program.span_draws, span_blocks=parts * blocks)
         sums, seen, bad = bulk.drawn(generator, centres, parts)
         for part in range(parts):
             own = sums[part * blocks : (part + 1) * blocks]
@@ -56,3 +59,9 @@ class Supply:
             else:
                 values = program.span_values
                 yield broken_span(own, seen[part], bad[part * values : (part + 1) * values], 0)
+
+
+def _of_spans(program: Program, parts: int) -> Program:
+    """The program with so many of its spans in one."""
+    draws, blocks = parts * program.span_draws, parts * program.span_blocks
+    return replace(program, span_draws=draws, span_blocks=blocks)
