@@ -40,7 +40,7 @@ def tried(case: Case, alpha: float) -> tuple[CaseResult, int, Trial]:
             made += request.count * request.program.span_draws
             request = asked.send(request.carry_out())
     except StopIteration as stop:
-        trial = Trial(case, settings, alpha, prepared.lowered, "")
+        trial = prepared.trial(settings, alpha)
         if isinstance(prepared.means, Certainty):
             made = 0  # no test has fewer than what bounds the violations
         return stop.value, made, trial

@@ -300,11 +300,10 @@ class Program:
         """Sums with products over groups of draws averaged over all combinations."""
         means = GroupMeans(held, centres, self.span_draws, self.span_blocks)
         moments = Moments(held, centres, self.span_values, self.span_blocks)
-        columns = [
-            moments.sums(term) if one is None else means.sums(one)
-            for term, one in zip(self.terms, separations.terms, strict=True)
-        ]
-        return np.stack(columns, axis=1)
+        sums = np.empty((self.span_blocks, len(self.terms)))
+        for index, one in enumerate(separations.terms):
+            sums[:, index] = moments.sums(self.terms[index]) if one is None else means.sums(one)
+        return sums
 
     def _counted(self, held: list[Array | None], centres: Sums) -> Sums | None:
         """Sums with integrands of a few truths counted; None where one of these is no truth."""

@@ -149,8 +149,11 @@ def _separation(
         for value, own in product.fixed:
             factor = factor * number(value.constant) ** float(own * power)
         for group, members in product.groups:
-            powers = (Power(registers[id(value)], own * power) for value, own in members)
-            groups.setdefault(group, []).extend(powers)
+            for value, own in members:
+                exponent = own * power
+                if exponent > 0 and (value.truth or value.operation == "bernoulli"):
+                    exponent = 1  # 0 and 1 are their own powers
+                groups.setdefault(group, []).append(Power(registers[id(value)], exponent))
     sizes = np.abs(factor[factor != 0])
     if not np.all((sizes > SMALLEST) & (sizes < LARGEST)):
         return None
@@ -172,8 +175,7 @@ class GroupMeans:
 
     def sums(self, term: Separation) -> Sums:
         """The integrand's average over all combinations of a block, times its draws: [blocks]."""
-        found = np.broadcast_to(term.factor, (*term.factor.shape[:-1], self._blocks))
-        found = found * (self._draws // self._blocks)
+        found = term.factor * (self._draws // self._blocks)
         for group in term.groups:
             found = found * self._mean(group)
         return _over_elements(found)
@@ -222,12 +224,22 @@ class GroupMeans:
         """Averages of Π power over each block's draws: [elements…, blocks]."""
         found = self._means.get(group)
         if found is None:
-            found = self._means[group] = self._sums(group) / (self._draws // self._blocks)
+            about = tuple(
+                replace(power, centred=False)
+                if power.centred and not self._centres[power.register]
+                else power
+                for power in group
+            )
+            found = self._means.get(about)
+            if found is None:
+                found = self._sums(about) / (self._draws // self._blocks)
+                self._means[about] = found
+            self._means[group] = found
         return found
 
     def _sums(self, group: tuple[Power, ...]) -> Array:
         match group:
-            case [Power(register, exponent, False)] if exponent > 0:
+            case [Power(register, 1, False)]:
                 truths = filled(self._held[register])
                 if truths.dtype == np.bool_ and truths.ndim == 1:
                     return np.asarray(counts(truths, self._blocks), dtype=np.float64)
