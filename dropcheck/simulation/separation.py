@@ -38,15 +38,26 @@ class Power:
     centred: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What an integrand has of one group of draws: Π power. Parts that are alike are one object.
+
+    `plain` is the same about no centres; None where it is so already.
+    """
+
+    powers: tuple[Power, ...]
+    plain: Part | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Separation:
-    """One integrand as factor · Π power, those of each group of draws together.
+    """One integrand as factor · Π part, a part for each group of draws that it depends on.
 
     `factor` is what does not vary, [elements…, 1]; `mixed` are registers that are not worked out.
     """
 
     factor: Array
-    groups: tuple[tuple[Power, ...], ...]
+    parts: tuple[Part, ...]
     mixed: tuple[int, ...]
 
 
@@ -74,13 +85,13 @@ class Separations:
     def groups(self) -> int:
         """How many groups of draws meet in what is judged."""
         judged = (one for index, one in enumerate(self.terms) if index in self.judged)
-        return max((len(one.groups) for one in judged if one is not None), default=0)
+        return max((len(one.parts) for one in judged if one is not None), default=0)
 
     @property
     def registers(self) -> set[int]:
         """The registers that groups' averages are taken of."""
-        every = (group for one in self.terms if one is not None for group in one.groups)
-        return {power.register for group in every for power in group}
+        every = (part for one in self.terms if one is not None for part in one.parts)
+        return {power.register for part in every for power in part.powers}
 
     def fitting(self, means: GroupMeans, block: int) -> Separations | None:
         """Those whose averages over all combinations of a block are near normal; None where none.
@@ -126,15 +137,23 @@ def separations(
     if found is None:
         return None
     products = {register: found[values[register]] for register in powers}
+    parts: dict[tuple[Power, ...], Part] = {}
     with np.errstate(all="ignore"):
-        made = Separations(tuple(_separation(term, products, registers) for term in terms), judged)
+        each = tuple(_separation(term, products, registers, parts) for term in terms)
+    made = Separations(each, judged)
     return made if made.whole and made.groups > 1 else None
 
 
 def _separation(
-    term: Term, products: Mapping[int, Separated], registers: Mapping[int, int]
+    term: Term,
+    products: Mapping[int, Separated],
+    registers: Mapping[int, int],
+    parts: dict[tuple[Power, ...], Part],
 ) -> Separation | None:
-    """One integrand as a product over groups of draws; None where what is fixed overflows."""
+    """One integrand as a product over groups of draws; None where what is fixed overflows.
+
+    `parts` are those that other integrands have, and gets those of this one.
+    """
     factor: Array = np.ones(1)
     groups: dict[int, list[Power]] = {}
     mixed = []
@@ -157,7 +176,19 @@ def _separation(
     sizes = np.abs(factor[factor != 0])
     if not np.all((sizes > SMALLEST) & (sizes < LARGEST)):
         return None
-    return Separation(factor, tuple(map(tuple, groups.values())), tuple(mixed))
+    own_parts = tuple(_part(tuple(powers), parts) for powers in groups.values())
+    return Separation(factor, own_parts, tuple(mixed))
+
+
+def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], Part]) -> Part:
+    """The part of such powers, made where there is none yet."""
+    found = parts.get(powers)
+    if found is None:
+        plain = None
+        if any(power.centred for power in powers):
+            plain = _part(tuple(replace(power, centred=False) for power in powers), parts)
+        found = parts[powers] = Part(powers, plain)
+    return found
 
 
 class GroupMeans:
@@ -171,13 +202,13 @@ class GroupMeans:
         self._draws = draws
         self._blocks = blocks
         self._powers: dict[Power, Array] = {}
-        self._means: dict[tuple[Power, ...], Array] = {}
+        self._means: dict[Part, Array] = {}
 
     def sums(self, term: Separation) -> Sums:
         """The integrand's average over all combinations of a block, times its draws: [blocks]."""
         found = term.factor * (self._draws // self._blocks)
-        for group in term.groups:
-            found = found * self._mean(group)
+        for part in term.parts:
+            found = found * self._mean(part)
         return _over_elements(found)
 
     def fit(self, term: Separation, block: int) -> bool:
@@ -186,11 +217,11 @@ class GroupMeans:
         No product is separated about a centre, nor where a part is too large or small for its
         powers, or was not met at all.
         """
-        if len(term.groups) < 2:
+        if len(term.parts) < 2:
             return True
         if any(self._centres[register] for register in term.mixed):
             return False
-        squares = [np.square(self._part(group)).mean() for group in term.groups]
+        squares = [np.square(self._values(part)).mean() for part in term.parts]
         if not all(SMALLEST < square < LARGEST for square in squares):
             return False
         return self.first_order(term, block) >= FIRST_ORDER
@@ -204,7 +235,7 @@ class GroupMeans:
         projections; all others together, which are not normal in the limit, are what is left of
         the integrand's own variance draw by draw, and fall as 1/n² or faster.
         """
-        parts = [self._part(group) for group in term.groups]
+        parts = [self._values(part) for part in term.parts]
         means = [part.mean(axis=-1, keepdims=True) for part in parts]
         left = _over_elements(term.factor * math.prod(parts))
         first = 0.0
@@ -216,41 +247,37 @@ class GroupMeans:
         rest = float(np.var(left)) / block
         return first / (first + rest) if first > 0 else 0.0
 
-    def _part(self, group: tuple[Power, ...]) -> Array:
-        """Π power, draw by draw: [elements…, draws]."""
-        return math.prod(map(self._power, group[1:]), start=self._power(group[0]))
+    def _values(self, part: Part) -> Array:
+        """A part draw by draw: [elements…, draws]."""
+        first, *others = part.powers
+        return math.prod(map(self._power, others), start=self._power(first))
 
-    def _mean(self, group: tuple[Power, ...]) -> Array:
-        """Averages of Π power over each block's draws: [elements…, blocks]."""
-        found = self._means.get(group)
+    def _mean(self, part: Part) -> Array:
+        """Averages of a part over each block's draws: [elements…, blocks]."""
+        found = self._means.get(part)
         if found is None:
-            about = tuple(
-                replace(power, centred=False)
-                if power.centred and not self._centres[power.register]
-                else power
-                for power in group
-            )
-            found = self._means.get(about)
-            if found is None:
-                found = self._sums(about) / (self._draws // self._blocks)
-                self._means[about] = found
-            self._means[group] = found
+            plain = part.plain
+            if plain is not None and not any(self._centres[p.register] for p in part.powers):
+                found = self._mean(plain)
+            else:
+                found = self._sums(part.powers) / (self._draws // self._blocks)
+            self._means[part] = found
         return found
 
-    def _sums(self, group: tuple[Power, ...]) -> Array:
-        match group:
+    def _sums(self, powers: tuple[Power, ...]) -> Array:
+        match powers:
             case [Power(register, 1, False)]:
                 truths = filled(self._held[register])
                 if truths.dtype == np.bool_ and truths.ndim == 1:
                     return np.asarray(counts(truths, self._blocks), dtype=np.float64)
-        *others, last = (half for power in group for half in self._halves(power))
-        rows = [self._by_block(last)]
-        if others:  # no array of the last product
-            rows.append(self._by_block(math.prod(others[1:], start=others[0])))
-            if rows[0].shape != rows[1].shape:
-                rows = list(np.broadcast_arrays(*rows))
-            return np.asarray(np.vecdot(*rows))
-        return np.asarray(rows[0].sum(axis=-1))
+        *others, last = (half for power in powers for half in self._halves(power))
+        rows = self._by_block(last)
+        if not others:
+            return np.asarray(np.add.reduce(rows, axis=-1))
+        product = self._by_block(math.prod(others[1:], start=others[0]))
+        if rows.shape != product.shape:
+            rows, product = np.broadcast_arrays(rows, product)
+        return np.asarray(np.vecdot(rows, product))  # no array of the last product
 
     def _by_block(self, array: Array) -> Array:
         return array.reshape(*array.shape[:-1], self._blocks, self._draws // self._blocks)
@@ -266,13 +293,14 @@ class GroupMeans:
         ]
 
     def _power(self, power: Power) -> Array:
+        about = self._centres[power.register] if power.centred else 0.0
+        if power.exponent == 1 and not about:
+            return number(filled(self._held[power.register]))
         found = self._powers.get(power)
         if found is not None:
             return found
         if power.exponent == 1:
-            found = number(filled(self._held[power.register]))
-            if power.centred and self._centres[power.register]:
-                found = found - self._centres[power.register]
+            found = number(filled(self._held[power.register])) - about
         elif power.exponent < 0:
             found = 1.0 / self._power(Power(power.register, -power.exponent, power.centred))
         else:
