@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from pathlib import Path
+from statistics import NormalDist
 from typing import cast
 
 import numpy as np
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as program  # noqa: E402 - found only now
-from benchmarks import draw_counts, floor, growth, measure, scripts, threads  # noqa: E402 - as above
+from benchmarks import draw_counts, floor, growth, looks, measure, scripts, threads  # noqa: E402 - as above
 
 TINY = """
 dropcheck: 1
@@ -192,6 +193,18 @@ def test_part_e_tells_linear_growth_from_quadratic() -> None:
 def test_part_e_registries_have_the_sizes_asked_for() -> None:
     assert len(read_text(growth.many_claims(5)).claims) == 5
     assert len(read_text(growth.many_cases(7)).expand()) == 7
+
+
+def test_part_h_counts_pilots_and_knows_what_a_fixed_sample_takes() -> None:
+    """E(x²) of a normal has variance 2 σ⁴ a draw: n = ((z(1 − α/2) + z(0.9)) √2 / 0.01)²."""
+    total, usual = looks.measured(read_text(TINY))
+    assert total.bar is not None
+    assert 1.0 < total.value.median < 1.5
+    assert usual.value.runs == 2
+    z = NormalDist()
+    fixed = 2 * ((z.inv_cdf(1 - 1e-6 / 6) + z.inv_cdf(0.9)) / 0.01) ** 2
+    against = float(total.note.split(" against ")[1].split()[0].replace(",", ""))
+    assert against == pytest.approx(2 * fixed, rel=0.02)
 
 
 def test_the_command_takes_parts_and_writes_json(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from dropcheck.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a verdict would rest on, in words, and whether draws can be paired all with all."""
+    """What a verdict would rest on, in words; or why there can be none."""
 
     guarantee: str
-    crossed: bool
     missing: str | None = None
 
 
@@ -46,10 +45,10 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
 
     found = operators(lowered.operands)
     if not any(value.random for operator in found for value in operator.inputs):
-        return Outlook("arithmetic: nothing is random", crossed=False)
+        return Outlook("arithmetic: nothing is random")
     missing = missing_moment(lowered, folder)
     if missing is not None:
-        return Outlook("none: no verdict is possible", crossed=False, missing=missing)
+        return Outlook("none: no verdict is possible", missing=missing)
     side, ends = sides(lowered)
     fixed = not any(end.estimated for end in ends)
     event = affine(side, plain) if side is not None and fixed else None
@@ -57,10 +56,12 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
         bare = event.operator is side
         certain = bare and lowered.operators == ("==",) and plain(ends[0]) in (0.0, 1.0)
         if certain or all(value.shape == () for value in event.operator.inputs):
-            return Outlook("exact: events are counted (Clopper and Pearson 1934)", crossed=False)
+            return Outlook("exact: events are counted (Clopper and Pearson 1934)")
     looked_at = [value for operator in found for value in operator.inputs]
     if crossing(looked_at) is not None:
-        return Outlook("asymptotic: means of independent batches", crossed=True)
+        return Outlook(
+            "asymptotic: means of independent batches, with draws paired all with all in each"
+        )
     form = None if side is None else linear(side, plain)
     if form is not None and not fixed and len(ends) == 1:
         other = linear(ends[0], plain)
@@ -69,15 +70,15 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
     if form is not None and bounded and combined(form, plain, folder.constant) is not None:
         return Outlook(
             "finite-sample: a bounded mean (Maurer and Pontil 2009), where that takes no more "
-            "than twice the draws of the limit theorem",
-            crossed=False,
+            "than twice the draws of the limit theorem"
         )
     conditional = any(dict(operator.options)["given"] for operator in found)
-    powers = {
-        value: ORDERS.get(operator.operation, 1)
-        for operator in found
-        for value in operator.inputs
-        if value.random
-    }
-    crossed = not conditional and separated(powers, plain) is not None
-    return Outlook("asymptotic: means of independent blocks", crossed=crossed)
+    powers: dict[Value, int] = {}
+    for operator in found:
+        for value in operator.inputs:
+            if value.random:
+                powers[value] = max(ORDERS.get(operator.operation, 1), powers.get(value, 0))
+    means = "asymptotic: means of independent blocks"
+    if not conditional and separated(powers, plain) is not None:
+        means += ", over all combinations of each one's draws where that takes fewer"
+    return Outlook(means)

@@ -97,10 +97,7 @@ def _guarantee(claim: Claim) -> str:
     for case in claim.expand()[:MOST_ROWS]:
         folder = PlainFolder()
         seen = outlook(lower_case(parsed, case.parameters, folder), folder)
-        text = seen.missing or seen.guarantee
-        if seen.crossed:
-            text += ", with draws paired all with all in each"
-        found[text] = None
+        found[seen.missing or seen.guarantee] = None
     return "\n".join(found)
 
 
