@@ -139,13 +139,11 @@ def estimate_interval(
     quantile = _student(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2)
     skewness = excess = 0.0
     weights = np.zeros(len(mean))
-    influence = np.zeros(blocks)
     if 0 < error < math.inf:
         weights = axes.whitening @ [slope / error for slope in gradient]
-        influence = deviations @ weights
-        skewness, excess = _shape(influence)
+        skewness, excess = _shape(deviations @ weights)
     kept = slice(None) if columns is None else columns
-    parts = _unsettled(deviations[:, kept], weights[kept], influence, quantile)
+    parts = _unsettled(deviations[:, kept], weights[kept], quantile)
     neglected = _neglected(skewness, excess, blocks, quantile) / MOST_NEGLECTED
     settles = draws * max(neglected, parts if parts > 1 else 0.0)
     remainder = _second_order(at, values, gradient, rank, radius) if defined else None
@@ -172,19 +170,17 @@ def estimate_interval(
     )
 
 
-def _unsettled(deviations: Floats, weights: Floats, influence: Floats, quantile: float) -> float:
+def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
     """How far the averages themselves are from the limit theorem, 1 where they meet it.
 
     The first order looks at their influence alone. Where an average's own part in it cancels, as in
-    E(1/u + u) − E(1/u) or in E(m * x) / E(x), or vanishes on a plateau, as in maximum(E(1/u), 50),
-    nothing of an average that does not exist is left in it. Such an average must meet the condition
-    itself, for the ellipsoid rests on it; one that shows in the influence, which is checked, must
-    have a mean at all.
+    E(1/u + u) − E(1/u), or vanishes on a plateau, as in maximum(E(1/u), 50), nothing of an average
+    that does not exist is left in it. So every average must be seen to have a mean; one without any
+    influence must meet the condition itself, for the ellipsoid rests on it.
 
     Args:
         deviations: of each block from the mean of all, [blocks, terms].
         weights: what a deviation adds to the influence, [terms].
-        influence: of each block, in standard errors, [blocks].
         quantile: standard errors on each side.
     """
     blocks = len(deviations)
@@ -198,22 +194,18 @@ def _unsettled(deviations: Floats, weights: Floats, influence: Floats, quantile:
         np.vecdot(scaled, scaled),
         np.vecdot(squares, scaled),
         np.vecdot(squares, squares),
-        scaled @ influence,
     )
-    chance = 3 / math.sqrt(blocks)  # three standard errors of a correlation of 0
-    length = math.sqrt(influence @ influence)
     most = 0.0
     columns = zip(*(array.tolist() for array in (weights, largest, *powers)), strict=True)
-    for weight, unit, second, third, fourth, product in columns:
+    for weight, unit, second, third, fourth in columns:
         spread = second / blocks
         if spread > 0:
             skewness = third / blocks / spread**1.5
             excess = fourth / blocks / spread**2 - 3.0
             share = _neglected(skewness, excess, blocks, 1.0)
-            felt = abs(weight) * unit * math.sqrt(spread)
-            shown = abs(product) / (math.sqrt(second) * length) if length > 0 else 0.0
-            seen = felt > NO_SLOPE and shown > min(felt, 1.0) - chance
-            allowed = MOST_SHARE if seen else min(MOST_SHARE, MOST_NEGLECTED / quantile**4)
+            allowed = MOST_SHARE
+            if abs(weight) * unit * math.sqrt(spread) <= NO_SLOPE:
+                allowed = min(MOST_SHARE, MOST_NEGLECTED / quantile**4)
             most = max(most, share / allowed)
     return most
 

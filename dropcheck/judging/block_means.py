@@ -78,10 +78,11 @@ def piloted(
         program, whole = (replace(one, separations=separations) for one in (program, whole))
     fewest = _fewest(program)
     plan = yield from _plan_with(trial, compiled, program, centres, fewest)
-    if separations is not None and _doubtful(separations, plan, fewest):
+    vanishes = separations is not None and _vanishes(plan)
+    if separations is not None and (vanishes or _doubtful(separations, plan, fewest)):
         plain = replace(program, separations=None)
         instead = yield from _plan_with(trial, compiled, plain, centres, fewest)
-        if instead[1] < plan[1]:
+        if vanishes or instead[1] < plan[1]:
             program, whole, plan = plain, replace(whole, separations=None), instead
     tally, expected, tier, doubt = plan
     enough = FEWEST_BLOCKS * whole.block_draws
@@ -100,14 +101,22 @@ def piloted(
     return Pilot(program, most, centres, tally, fewest, expected, tier, doubt)
 
 
+def _vanishes(plan: _Planned) -> bool:
+    """Whether the quantity's first order seems to vanish over all combinations of draws.
+
+    As that of E(x · y) − E(x) E(y) does: the blocks' averages are then products of normals however
+    long the block is (Hoeffding 1948, section 7; Serfling 1980, "Approximation Theorems of
+    Mathematical Statistics", 5.5.2), and how many draws these take is told by no pilot.
+    """
+    *_, doubt = plan
+    return doubt is not None and doubt.second_order > doubt.standard_error
+
+
 def _doubtful(separations: Separations, plan: _Planned, fewest: int) -> bool:
     """Whether fewer draws may do where none are combined.
 
-    Averages of one kind and of the other share less noise than averages of one kind. And where it
-    is the shape of the blocks' averages that takes so many draws, a first order may vanish:
-    averages over all combinations, such as those of x · y where E(x) and E(y) are 0, are then
-    products of normals however long the block is (Hoeffding 1948, section 7; Serfling 1980,
-    "Approximation Theorems of Mathematical Statistics", 5.5.2).
+    Averages of one kind and of the other share less noise than averages of one kind; and it may be
+    the shape of the blocks' averages, not their spread, that takes so many draws.
     """
     _, expected, _, doubt = plan
     shapeless = doubt is not None and doubt.settles >= expected
