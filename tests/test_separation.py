@@ -374,3 +374,19 @@ def test_the_promise_is_kept(model: str, claim: str, keys: str, wrong: Verdict) 
     assert not alarm(sum(result.verdict is wrong for result in found), len(found), 0.01)
     decided = sum(result.verdict is not Verdict.INCONCLUSIVE for result in found)
     assert decided > 140
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "seed"),
+    [
+        ("x, w ~ uniform(0, 1)", "Cov(x * w, x) == E(w) * Var(x)", 3),
+        ("x, w ~ exponential(1)", "E(x * w) == E(x) * E(w)", 28),
+        ("x, w, v ~ uniform(0, 1)", "E(x * w * v) == E(x) * E(w) * E(v)", 4),
+    ],
+)
+def test_a_first_order_that_vanishes_is_seen_whatever_the_pilots_shape(
+    model: str, claim: str, seed: int
+) -> None:
+    found = judged(model, claim, seed=seed, most=400_000)
+    assert found.verdict is Verdict.VERIFIED
+    assert found.sampling == "plain"
