@@ -247,7 +247,7 @@ def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch
 
 
 def test_crossing_is_left_out_where_it_is_not_wanted() -> None:
-    (true,) = built_in("laws", ["crossed-tails"])
+    (true, _) = built_in("laws", ["crossed-tails"])
     crossed, plain = (
         carry_out(Plan((true,), (ALPHA,), 30, crossing=crossing), 1, "test", quiet).rows[0].draws
         for crossing in (True, False)
