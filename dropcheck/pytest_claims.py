@@ -234,8 +234,9 @@ def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
     """The files that the patterns of an ini key name, each once."""
     found: dict[Path, None] = {}
     for pattern in patterns:
-        # a pattern may be absolute, which Path.glob takes for an error
-        names = sorted(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207
+        names = sorted(
+            glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207 - may be absolute
+        )
         files = [root / name for name in names if (root / name).is_file()]
         if not files:
             raise pytest.UsageError(f"{key}: no file fits {pattern!r} in {root}")

@@ -6,6 +6,7 @@ import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,15 @@ import pytest
 from trials import alarm, judged, lowered
 
 from dropcheck.language.existence import operators
+from dropcheck.language.graph import known_value
 from dropcheck.language.outlook import outlook
 from dropcheck.language.separable import separated
 from dropcheck.results import Verdict
 from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.compile import compile_case
-from dropcheck.simulation.moments import Moments
+from dropcheck.simulation.moments import Held, Moments
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.separation import GroupMeans
+from dropcheck.simulation.separation import GroupMeans, Separation
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,11 +34,19 @@ def program_of(model: str, claim: str, *, crossing: bool = True) -> Program:
     return compile_case(lowered(model, claim), crossing=crossing).program
 
 
+def first_of(program: Program) -> Separation:
+    """The first integrand, which is a product over groups of draws."""
+    assert program.separations is not None
+    product = program.separations.terms[0]
+    assert product is not None
+    return product
+
+
 def groups(model: str, claim: str) -> list[list[int]] | None:
     """For each quantity that is looked at the groups of draws that meet in it."""
     case = lowered(model, claim)
     looked_at = [value for found in operators(case.operands) for value in found.inputs]
-    found = separated(dict.fromkeys(looked_at, 1), ArrayFolder().known)
+    found = separated(dict.fromkeys(looked_at, 1), partial(known_value, folder=ArrayFolder()))
     return None if found is None else [[group for group, _ in one.groups] for one in found.values()]
 
 
@@ -151,7 +161,7 @@ def test_quantities_within_one_group_keep_their_centre() -> None:
     assert program.separations is not None
     found, _, _ = program.drawn(np.random.default_rng(2), centres)
     held = program.registers(np.random.default_rng(2), 64)
-    plain = Moments(held, centres, 64, 4)
+    plain = Moments(Held(held, centres, 64, 4))
     of_x = [c for c, term in enumerate(program.terms) if all(r == x for r, _ in term.factors)]
     assert len(of_x) == 2
     for column in of_x:
@@ -231,20 +241,20 @@ def test_the_share_of_the_first_order_is_that_of_repeated_blocks(block: int, fac
     """The variance of mean(a) · mean(b), for a of mean 0.5 and b of mean 0, by simulation."""
     model = f"a ~ normal(0.5, 1); b ~ normal(0, 1); y = {factor} * a * b"
     program = program_of(model, "E(y) == 0.2")
-    assert program.separations is not None
+    product = first_of(program)
     held = program.registers(np.random.default_rng(1), 200_000)
-    means = GroupMeans(held, np.zeros(program.size), 200_000)
-    share = means.first_order(program.separations.terms[0], block)  # type: ignore[arg-type]
+    means = GroupMeans(Held(held, np.zeros(program.size), 200_000))
+    share = means.first_order(product, block)
     a, b = np.random.default_rng(2).normal(size=(2, 20_000, block)).mean(axis=2)
     assert share == pytest.approx(np.var(0.5 * b) / np.var((0.5 + a) * b), rel=0.06)
 
 
 def test_three_groups_have_at_least_the_share_that_is_told() -> None:
     program = program_of("a, b, c ~ normal(0.5, 1); y = a * b * c", "E(y) == 0.2")
-    assert program.separations is not None
+    product = first_of(program)
     held = program.registers(np.random.default_rng(1), 100_000)
-    means = GroupMeans(held, np.zeros(program.size), 100_000)
-    share = means.first_order(program.separations.terms[0], 32)  # type: ignore[arg-type]
+    means = GroupMeans(Held(held, np.zeros(program.size), 100_000))
+    share = means.first_order(product, 32)
     a, b, c = 0.5 + np.random.default_rng(2).normal(size=(3, 40_000, 32)).mean(axis=2)
     first, rest = 3 * 0.5**4, 3 * 0.5**2 + 1  # variances of single groups' parts, and of others
     assert share == pytest.approx(first / (first + rest / 32), rel=0.05)

@@ -17,7 +17,7 @@ from dropcheck.language.cost import (
     most_elements,
     work,
 )
-from dropcheck.language.graph import Folder, Kind, Plain, Value, joined_sources, thawed
+from dropcheck.language.graph import Folder, Kind, Plain, Value, joined_sources, known_value, thawed
 from dropcheck.language.scope import Poisoned
 from dropcheck.language.syntax import Position
 from dropcheck.language.vocabulary import Function, Shape, ShapeError
@@ -61,9 +61,7 @@ class GraphBuilder:
 
     def plain(self, value: Value) -> Plain | None:
         """What is known of a value, in plain Python; None if nothing is, or it is a large array."""
-        if value.random or value.estimated or value.constant is None:
-            return None
-        return self.folder.plain(value.constant)
+        return known_value(value, self.folder)
 
     def elementwise(
         self,

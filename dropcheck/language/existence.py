@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Folder, Kind, Value
+from dropcheck.language.graph import Folder, Kind, Value, known_value
 from dropcheck.language.tails import moment_order
 
 # The order of the moment that each operator is.
@@ -19,10 +20,7 @@ def missing_moment(lowered: LoweredCase, folder: Folder) -> str | None:
     interval from the limit theorem only if its estimate has a variance, which takes a finite
     moment of order 2k.
     """
-
-    def plain(value: Value) -> object:
-        return None if value.constant is None else folder.plain(value.constant)
-
+    plain = partial(known_value, folder=folder)
     for value in operators(lowered.operands):
         needed = ORDERS.get(value.operation)
         if needed is None or dict(value.options)["given"]:

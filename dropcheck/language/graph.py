@@ -102,24 +102,34 @@ def joined_sources(values: Iterable[Value]) -> frozenset[str]:
 
 
 def ordered(roots: Iterable[Value]) -> list[Value]:
-    """Every random value below some, each once, inputs before what is made from them.
+    """Every random value below some, each once, inputs before what is made from them."""
+    drawn = [value for value in roots if value.random]
+    return in_order(drawn, lambda value: [below for below in value.inputs if below.random])
+
+
+def in_order(roots: Sequence[Value], inputs: Callable[[Value], Sequence[Value]]) -> list[Value]:
+    """Some values and all that is found below them, each once, inputs before what takes them.
 
     What walks a graph by recursion and keeps what it has seen may walk these first: a model can
     be thousands of lines deep.
+
+    Args:
+        roots: where the walk begins.
+        inputs: what is looked at below a value.
     """
     done: set[int] = set()
     found: list[Value] = []
-    stack = [(value, False) for value in reversed(list(roots))]
+    stack = [(value, False) for value in reversed(roots)]
     while stack:
         value, inputs_done = stack.pop()
-        if id(value) in done or not value.random:
+        if id(value) in done:
             continue
         if inputs_done:
             done.add(id(value))
             found.append(value)
         else:
             stack.append((value, True))
-            stack.extend((below, False) for below in reversed(value.inputs))
+            stack.extend((below, False) for below in reversed(inputs(value)))
     return found
 
 
@@ -134,7 +144,7 @@ class Folder(Protocol):
         """The folder's own form of a known value."""
 
     def plain(self, constant: Any) -> Plain | None:
-        """The known value in plain Python, None where it is an array too large for that."""
+        """A known value in plain Python, None where it is an array too large for that."""
 
     def full(self, value: float, shape: Shape) -> Any:
         """A known array with one value throughout, or None."""
@@ -197,6 +207,11 @@ _ARITHMETIC: dict[str, Callable[..., float]] = {
     "not": _negation,
     "conditional": lambda c, a, b: math.nan if math.isnan(c) else a if c else b,
 }
+
+
+def known_value(value: Value, folder: Folder) -> Plain | None:
+    """What is known of a value before any draw; None where nothing is, or it is a large array."""
+    return None if value.constant is None else folder.plain(value.constant)
 
 
 def _picked(value: Any, index: tuple[int | slice, ...]) -> Any:

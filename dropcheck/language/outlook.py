@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.crossing import crossing
 from dropcheck.language.existence import ORDERS, missing_moment, operators
-from dropcheck.language.graph import Folder, Value
+from dropcheck.language.graph import Folder, Value, known_value
 from dropcheck.language.linear import affine, combined, linear
 from dropcheck.language.separable import separated
 from dropcheck.records import dataclass
@@ -39,10 +41,7 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
         lowered: the case.
         folder: the folder that it was lowered with.
     """
-
-    def plain(value: Value) -> object:
-        return None if value.constant is None else folder.plain(value.constant)
-
+    plain = partial(known_value, folder=folder)
     found = operators(lowered.operands)
     if not any(value.random for operator in found for value in operator.inputs):
         return Outlook("arithmetic: nothing is random")

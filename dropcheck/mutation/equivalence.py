@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Folder, Kind, Plain, Value
+from dropcheck.language.graph import Folder, Kind, Plain, Value, known_value
 
 # Two known numbers are the same to within this share of the larger: rounding in another order.
 ROUNDING = 1e-12
@@ -49,17 +49,11 @@ def fixed_change(first: LoweredCase, second: LoweredCase, folder: Folder) -> flo
     ]
     if len(changes) != 1:
         return None
-    known = [_plain(value, folder) for value in changes[0]]
-    if not all(isinstance(value, float) for value in known):
+    numbers = [known_value(value, folder) for value in changes[0]]
+    if not all(isinstance(value, float) for value in numbers):
         return None
-    old, new = (value for value in known if isinstance(value, float))
+    old, new = (value for value in numbers if isinstance(value, float))
     return abs(new - old) / abs(old) if old else math.inf
-
-
-def _plain(value: Value, folder: Folder) -> Plain | None:
-    if value.random or value.estimated or value.constant is None:
-        return None
-    return folder.plain(value.constant)
 
 
 class _Comparison:
@@ -76,7 +70,7 @@ class _Comparison:
         return self._told[key]
 
     def _same(self, first: Value, second: Value) -> bool:
-        one, other = _plain(first, self._folder), _plain(second, self._folder)
+        one, other = known_value(first, self._folder), known_value(second, self._folder)
         if one is not None and other is not None:
             return first.shape == second.shape and _close(one, other)
         if first.kind != second.kind or first.operation != second.operation:

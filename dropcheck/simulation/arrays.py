@@ -171,10 +171,6 @@ class ArrayFolder:
             return None
         return _tuples(constant[..., 0].astype(np.float64).tolist())
 
-    def known(self, value: Value) -> Plain | None:
-        """What is known of a value before any draw, None where nothing is."""
-        return None if value.constant is None else self.plain(value.constant)
-
     def full(self, value: float, shape: Shape) -> Array:
         """One value throughout, without taking the memory of the shape."""
         return np.broadcast_to(np.float64(value), (*shape, 1))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.existence import operators
-from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.graph import Kind, Value, known_value, ordered
 from dropcheck.language.linear import affine, combined, linear
 from dropcheck.language.outlook import sides
 from dropcheck.language.support import Hull, support
@@ -107,7 +108,7 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
     if side is None or (len(ends) > 1 and any(end.estimated for end in ends)):
         return None
     folder = ArrayFolder()
-    plain = folder.known
+    plain = partial(known_value, folder=folder)
     form = linear(side, plain)
     if form is not None and ends[0].estimated:
         other = linear(ends[0], plain)
@@ -130,7 +131,7 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
 
 def bounded_columns(functional: Functional) -> frozenset[int]:
     """The averages of quantities that the model bounds."""
-    plain = ArrayFolder().known
+    plain = partial(known_value, folder=ArrayFolder())
     found: set[int] = set()
     for operator in operators(functional.operands):
         conditional = dict(operator.options)["given"]
@@ -211,7 +212,7 @@ def proportion(lowered: LoweredCase) -> Proportion | None:
     side, ends = sides(lowered)
     if side is None or any(end.estimated for end in ends):
         return None
-    form = affine(side, ArrayFolder().known)
+    form = affine(side, partial(known_value, folder=ArrayFolder()))
     if form is None or form.operator.operation != "P" or form.factor == 0:
         return None
     event, *conditions = form.operator.inputs

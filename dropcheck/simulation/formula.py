@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, in_order
 from dropcheck.simulation.arrays import Array, Kernel, kernel_of, number
 
 Floats = npt.NDArray[np.float64]
@@ -65,7 +65,7 @@ def laid_out(value: Value, operators: Mapping[int, Operator]) -> Formula:
         value: what is asked for.
         operators: the operators on the law that are below it, by id of their values.
     """
-    values = _below(value)
+    values = in_order([value], _below)
     places = {id(found): place for place, found in enumerate(values)}
     made = [found for found in values if found.estimated and found.kind != Kind.OPERATOR]
     return Formula(
@@ -76,22 +76,9 @@ def laid_out(value: Value, operators: Mapping[int, Operator]) -> Formula:
     )
 
 
-def _below(root: Value) -> list[Value]:
-    """A value after everything below it, down to operators and to what is known, each once."""
-    done: set[int] = set()
-    found: list[Value] = []
-    stack = [(root, False)]
-    while stack:
-        value, inputs_done = stack.pop()
-        if id(value) in done:
-            continue
-        if inputs_done or value.kind == Kind.OPERATOR or not value.estimated:
-            done.add(id(value))
-            found.append(value)
-        else:
-            stack.append((value, True))
-            stack.extend((below, False) for below in reversed(value.inputs))
-    return found
+def _below(value: Value) -> tuple[Value, ...]:
+    """What a value is made of, but for operators and for what is known."""
+    return value.inputs if value.estimated and value.kind != Kind.OPERATOR else ()
 
 
 def _step(value: Value, places: Mapping[int, int]) -> Step:

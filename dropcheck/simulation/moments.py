@@ -70,16 +70,33 @@ def _median(array: Array) -> float:
     return float(low + high) / 2
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """What the registers hold after the draws of one span, which has blocks of equal length.
+
+    `centres` are the numbers that powers are taken about, one for each register.
+    """
+
+    registers: Sequence[Array | None]
+    centres: Sums
+    draws: int
+    blocks: int = 1
+
+    @property
+    def block_draws(self) -> int:
+        """Draws of one block."""
+        return self.draws // self.blocks
+
+    def array(self, register: int) -> Array:
+        """What one register holds."""
+        return filled(self.registers[register])
+
+
 class Moments:
     """Integrands of one span, each power of each quantity computed once."""
 
-    def __init__(
-        self, held: Sequence[Array | None], centres: Sums, draws: int, blocks: int = 1
-    ) -> None:
+    def __init__(self, held: Held) -> None:
         self._held = held
-        self._centres = centres
-        self._draws = draws
-        self._blocks = blocks
         self._powers: dict[tuple[int, int, int | None], Array] = {}
 
     def sums(self, term: Term) -> Sums:
@@ -88,7 +105,7 @@ class Moments:
             found = self._sums_of_product(*self._halves(term.factors))
             if found is not None:
                 return found
-        total: Sums = self.a_draw(term).reshape(self._blocks, -1).sum(axis=1)
+        total: Sums = self.a_draw(term).reshape(self._held.blocks, -1).sum(axis=1)
         return total
 
     def _halves(self, factors: tuple[tuple[int, int], ...]) -> list[Array]:
@@ -105,14 +122,14 @@ class Moments:
 
     def _sums_of_product(self, *halves: Array) -> Sums | None:
         """Sums of products without an array of the products; None where shapes are unlike."""
-        if not halves or halves[0].shape[-1] != self._draws:
+        if not halves or halves[0].shape[-1] != self._held.draws:
             return None
         if any(half.shape != halves[0].shape for half in halves):
             return None
-        elements = halves[0].size // self._draws
+        elements = halves[0].size // self._held.draws
         # a row is an element's draws in one block; where there is one block it is all that there is
-        length = self._draws // self._blocks if self._blocks > 1 else halves[0].size
-        rows = [half.reshape(-1, self._blocks, length) for half in halves]
+        length = self._held.block_draws if self._held.blocks > 1 else halves[0].size
+        rows = [half.reshape(-1, self._held.blocks, length) for half in halves]
         by_row: Sums = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
         total: Sums = by_row[0] if elements == 1 else np.add.reduce(by_row, axis=0) / elements
         return total
@@ -120,7 +137,7 @@ class Moments:
     def a_draw(self, term: Term) -> Array:
         """The integrand's mean over the elements of each draw: [draws]."""
         if term.every:
-            return np.broadcast_to(self._every(term), (self._draws,))
+            return np.broadcast_to(self._every(term), (self._held.draws,))
         product: Array | None = None
         for register, power in term.factors:
             factor = self._power(register, power, term.given)
@@ -132,17 +149,17 @@ class Moments:
             elif product.ndim < given.ndim:  # the condition has elements, the quantity one number
                 product = product * given
         if product is None:
-            return np.ones(self._draws)
+            return np.ones(self._held.draws)
         if product.ndim > 1:
             product = product.reshape(-1, product.shape[-1]).mean(axis=0)
-        if product.shape == (self._draws,):
+        if product.shape == (self._held.draws,):
             return product
-        return np.broadcast_to(product, (self._draws,))
+        return np.broadcast_to(product, (self._held.draws,))
 
     def _every(self, term: Term) -> Array:
         """1 where the event fails for some element where it is looked at, [draws]."""
         (register, _), *_ = term.factors
-        event = filled(self._held[register])
+        event = self._held.array(register)
         holds = event if event.dtype == np.bool_ else np.where(np.isnan(event), event, event != 0)
         if term.given is not None:
             given = self._given(term.given)
@@ -152,7 +169,7 @@ class Moments:
         return failed
 
     def _given(self, register: int) -> Array:
-        given = filled(self._held[register])
+        given = self._held.array(register)
         if given.dtype == np.bool_:
             return given.astype(np.float64)
         return np.where(np.isnan(given), given, (given != 0).astype(np.float64))
@@ -162,9 +179,9 @@ class Moments:
         found = self._powers.get(key)
         if found is None:
             if power == 1:
-                found = number(filled(self._held[register]))
-                if self._centres[register]:
-                    found = found - self._centres[register]
+                found = number(self._held.array(register))
+                if self._held.centres[register]:
+                    found = found - self._held.centres[register]
                 if given is not None:
                     # not a product: where the condition fails the quantity may be NaN
                     condition = self._given(given)
@@ -176,7 +193,7 @@ class Moments:
 
     def undefined(self, terms: Sequence[Term]) -> npt.NDArray[np.bool_]:
         """Draws in which some integrand is NaN or infinite, where it is looked at: [draws]."""
-        bad = np.zeros(self._draws, dtype=np.bool_)
+        bad = np.zeros(self._held.draws, dtype=np.bool_)
         for term in terms:
             bad |= ~np.isfinite(self.a_draw(term))
         return bad

@@ -18,7 +18,7 @@ from dropcheck.simulation.arrays import (
     nearly_tied,
     number,
 )
-from dropcheck.simulation.moments import Moments, Sums, Term, filled, middle
+from dropcheck.simulation.moments import Held, Moments, Sums, Term, filled, middle
 from dropcheck.simulation.separation import GroupMeans, Separations
 from dropcheck.simulation.tables import Table, occurrences, weighted
 
@@ -213,7 +213,7 @@ class Program:
                 centres[register] = middle(number(filled(held[register])))
             kept = self.separations
             if kept is not None:
-                kept = kept.fitting(GroupMeans(held, centres, draws), self.block_draws)
+                kept = kept.fitting(GroupMeans(Held(held, centres, draws)), self.block_draws)
         return centres, kept
 
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
@@ -254,7 +254,7 @@ class Program:
                 generator.bit_generator.state = state  # the same draws, one by one
             seen = np.zeros((parts, len(self.watched), 2))
             held = self.registers(generator, self.span_draws, seen=seen)
-            moments = Moments(held, centres, self.span_values, self.span_blocks)
+            moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
                 sums[:, index] = moments.sums(term)
@@ -281,7 +281,7 @@ class Program:
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws, forced=forced)
             values = draws if self.batches is None else self.span_values
-            moments = Moments(held, centres, values)
+            moments = Moments(Held(held, centres, values))
             return np.array([moments.a_draw(term).mean() for term in self.terms])
 
     def _by_parts(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
@@ -298,8 +298,8 @@ class Program:
 
     def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
         """Sums with products over groups of draws averaged over all combinations."""
-        means = GroupMeans(held, centres, self.span_draws, self.span_blocks)
-        moments = Moments(held, centres, self.span_values, self.span_blocks)
+        span = Held(held, centres, self.span_draws, self.span_blocks)
+        means, moments = GroupMeans(span), Moments(span)
         sums = np.empty((self.span_blocks, len(self.terms)))
         for index, one in enumerate(separations.terms):
             sums[:, index] = moments.sums(self.terms[index]) if one is None else means.sums(one)
@@ -317,12 +317,12 @@ class Program:
             at_each: list[Array | None] = [None] * self.size
             for register, array in table.held:
                 at_each[register] = array
-            moments = Moments(at_each, centres, occurred.shape[1])
+            moments = Moments(Held(at_each, centres, occurred.shape[1]))
             for index in table.terms:
                 values = moments.a_draw(self.terms[index])
                 sums[:, index] = weighted(occurred, values, table.elements)
             left -= set(table.terms)
-        moments = Moments(held, centres, self.span_values, self.span_blocks)
+        moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
         for index in left:
             sums[:, index] = moments.sums(self.terms[index])
         return sums

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from dropcheck.language.graph import Value
+from dropcheck.language.graph import Value, known_value
 from dropcheck.language.separable import Separated, separated
 from dropcheck.simulation.arrays import Array, ArrayFolder, number
-from dropcheck.simulation.moments import Sums, Term, filled
+from dropcheck.simulation.moments import Held, Sums, Term
 from dropcheck.simulation.tables import counts
 
 # Share of the first order in the variance of an average over all combinations, from which on the
@@ -132,8 +133,8 @@ def separations(
         powers[register] = max(power, powers.get(register, 0))
     if not all(values[register].random for register in powers):
         return None
-    known = ArrayFolder().known
-    found = separated({values[register]: power for register, power in powers.items()}, known)
+    plain = partial(known_value, folder=ArrayFolder())
+    found = separated({values[register]: power for register, power in powers.items()}, plain)
     if found is None:
         return None
     products = {register: found[values[register]] for register in powers}
@@ -194,19 +195,14 @@ def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], Part]) -> Pa
 class GroupMeans:
     """Averages of the groups' parts in each block of one span, each worked out once."""
 
-    def __init__(
-        self, held: Sequence[Array | None], centres: Sums, draws: int, blocks: int = 1
-    ) -> None:
+    def __init__(self, held: Held) -> None:
         self._held = held
-        self._centres = centres
-        self._draws = draws
-        self._blocks = blocks
         self._powers: dict[Power, Array] = {}
         self._means: dict[Part, Array] = {}
 
     def sums(self, term: Separation) -> Sums:
         """The integrand's average over all combinations of a block, times its draws: [blocks]."""
-        found = term.factor * (self._draws // self._blocks)
+        found = term.factor * self._held.block_draws
         for part in term.parts:
             found = found * self._mean(part)
         return _over_elements(found)
@@ -219,7 +215,7 @@ class GroupMeans:
         """
         if len(term.parts) < 2:
             return True
-        if any(self._centres[register] for register in term.mixed):
+        if any(self._held.centres[register] for register in term.mixed):
             return False
         squares = [np.square(self._values(part)).mean() for part in term.parts]
         if not all(SMALLEST < square < LARGEST for square in squares):
@@ -257,19 +253,19 @@ class GroupMeans:
         found = self._means.get(part)
         if found is None:
             plain = part.plain
-            if plain is not None and not any(self._centres[p.register] for p in part.powers):
+            if plain is not None and not any(self._held.centres[p.register] for p in part.powers):
                 found = self._mean(plain)
             else:
-                found = self._sums(part.powers) / (self._draws // self._blocks)
+                found = self._sums(part.powers) / self._held.block_draws
             self._means[part] = found
         return found
 
     def _sums(self, powers: tuple[Power, ...]) -> Array:
         match powers:
             case [Power(register, 1, False)]:
-                truths = filled(self._held[register])
+                truths = self._held.array(register)
                 if truths.dtype == np.bool_ and truths.ndim == 1:
-                    return np.asarray(counts(truths, self._blocks), dtype=np.float64)
+                    return np.asarray(counts(truths, self._held.blocks), dtype=np.float64)
         *others, last = (half for power in powers for half in self._halves(power))
         rows = self._by_block(last)
         if not others:
@@ -280,7 +276,7 @@ class GroupMeans:
         return np.asarray(np.vecdot(rows, product))  # no array of the last product
 
     def _by_block(self, array: Array) -> Array:
-        return array.reshape(*array.shape[:-1], self._blocks, self._draws // self._blocks)
+        return array.reshape(*array.shape[:-1], self._held.blocks, self._held.block_draws)
 
     def _halves(self, power: Power) -> list[Array]:
         """A power as one array or as the product of two, so that a sum needs no array of it."""
@@ -293,14 +289,14 @@ class GroupMeans:
         ]
 
     def _power(self, power: Power) -> Array:
-        about = self._centres[power.register] if power.centred else 0.0
+        about = self._held.centres[power.register] if power.centred else 0.0
         if power.exponent == 1 and not about:
-            return number(filled(self._held[power.register]))
+            return number(self._held.array(power.register))
         found = self._powers.get(power)
         if found is not None:
             return found
         if power.exponent == 1:
-            found = number(filled(self._held[power.register])) - about
+            found = number(self._held.array(power.register)) - about
         elif power.exponent < 0:
             found = 1.0 / self._power(Power(power.register, -power.exponent, power.centred))
         else:
