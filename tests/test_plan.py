@@ -111,6 +111,14 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
     assert "never met" in (found["never"].reason or "")
 
 
+def test_a_pilot_without_an_interval_says_why() -> None:
+    registry = registry_of(pole="x ~ normal(0.001, 1); 1 / E(x) == 1000")
+    (case,) = planned(registry).cases
+    assert case.discrepancy is None
+    assert case.reason == "it is not defined wherever the averages may lie"
+    assert "may take more: it is not defined" in plan_report(planned(registry), Terminal(width=200))
+
+
 def test_an_error_that_only_a_draw_shows_is_told() -> None:
     registry = registry_of(
         nan="x ~ normal(0, 1); E(log(-abs(x))) == 0", fine="x ~ normal(1, 1); E(x) == 1"

@@ -234,6 +234,20 @@ def test_a_thousand_draws_leave_a_claim_undecided_and_say_what_it_takes() -> Non
     assert enough.result is Outcome.PASS
 
 
+@pytest.mark.parametrize(
+    ("quantity", "known"),
+    [("1 / u", False), ("u**-0.25", True)],  # one without a mean; one with three moments
+)
+def test_what_more_draws_would_do_is_told_where_their_shape_is_known(
+    quantity: str, known: bool
+) -> None:
+    model = "u ~ uniform(0, 1); y = " + quantity + " + 0 * u"
+    for seed in range(5):
+        found = judged(model, "E(y) == 4 / 3", "within: 0.001", most=100_000, seed=seed)
+        assert found.result is Outcome.UNDECIDED
+        assert (found.more_draws is not None) is known
+
+
 def test_a_time_limit_ends_a_run() -> None:
     registry = registry_of(entry("slow", "u ~ bernoulli(0.5)", "P(u) < 0.5"))
     started = time.perf_counter()

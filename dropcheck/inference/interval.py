@@ -47,6 +47,7 @@ MOST_SHARE = 1 / 32
 # An average that moves the quantity by less than this share of its standard error does not.
 NO_SLOPE = 1e-6
 TOO_SKEW = "the averages are still too skewed for the normal limit"
+HEAVY_SUM = "a few draws carry the sum (heavy tails)"
 HEAVY_PARTS = "a few draws carry an average that the quantity is made of (heavy tails)"
 # A sample without any variation is taken for a constant once draws that differ are known to be
 # rarer than this: the bound that claims of certainty use.
@@ -357,5 +358,5 @@ def _unmet(skewness: float, excess: float, blocks: int) -> str:
     """Which condition of the limit theorem fails, where one does."""
     skew, tail = _beyond_chance(skewness, excess, blocks)
     if tail > 5 and tail / 4 > skew**2 / 2:
-        return "a few draws carry the sum (heavy tails)"
+        return HEAVY_SUM
     return TOO_SKEW

@@ -108,7 +108,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
         pilot.most,
         tally,
         pilot.tier,
-        None if interval is None else interval.unmet,
+        judged.interval.unmet,
         pilot.expected,
         judged.scale,
         smallest,

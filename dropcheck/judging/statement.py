@@ -10,7 +10,7 @@ from typing import TypeVar
 from dropcheck.inference import budget
 from dropcheck.inference.bounded import bernstein_quantile
 from dropcheck.inference.comparison import Comparison, Reading
-from dropcheck.inference.interval import Interval
+from dropcheck.inference.interval import HEAVY_PARTS, HEAVY_SUM, TOO_SKEW, Interval
 from dropcheck.inference.region import Region, reach
 from dropcheck.judging.trial import Floats
 from dropcheck.results import Guarantee, Verdict
@@ -21,6 +21,9 @@ ROUNDING = 1e-12
 
 # More draws than any run can make: what is claimed lies where no interval can decide.
 ENDLESS = 10**15
+# Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
+# a larger one has is not known, nor whether there is a mean at all.
+UNTOLD = 32
 AT_THE_EDGE = "the estimate lies where no interval can decide, at the edge of what is claimed"
 
 Quantity = TypeVar("Quantity")
@@ -85,6 +88,10 @@ def more(
     lie between one look and the next, and a span: budgets end before looks as often as not.
     """
     if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
+        return None
+    if interval.unmet in (HEAVY_SUM, HEAVY_PARTS):
+        return None
+    if interval.unmet == TOO_SKEW and interval.settles > UNTOLD * draws:
         return None
     needed = interval.settles if interval.settles > draws else 0.0
     if interval.low < interval.high:  # of draws that all agree more may agree too
