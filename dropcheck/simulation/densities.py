@@ -23,8 +23,8 @@ LOG_DENSITIES: dict[str, LogDensity] = CONTINUOUS | DISCRETE | VECTOR
 # where a continuous law is a constant, and has no density
 _CONSTANT: dict[str, Callable[..., Any]] = {
     "uniform": lambda low, high: low == high,
-    "triangular": lambda low, mode, high: low == high,  # noqa: ARG005
-    "truncated_normal": lambda mean, sd, low, high: (sd == 0) | (low == high),  # noqa: ARG005
+    "triangular": lambda low, mode, high: low == high,  # noqa: ARG005 - see above
+    "truncated_normal": lambda mean, sd, low, high: (sd == 0) | (low == high),  # noqa: ARG005 - see above
 }
 
 # closed supports; a law that is not named takes every number (a whole one where discrete)
@@ -38,13 +38,13 @@ _SUPPORT: dict[str, Callable[..., tuple[Any, Any]]] = {
     "f": lambda *_: (0.0, np.inf),
     "weibull": lambda *_: (0.0, np.inf),
     "rayleigh": lambda *_: (0.0, np.inf),
-    "pareto": lambda alpha, scale: (scale, np.inf),  # noqa: ARG005
-    "triangular": lambda low, mode, high: (low, high),  # noqa: ARG005
+    "pareto": lambda alpha, scale: (scale, np.inf),  # noqa: ARG005 - see above
+    "triangular": lambda low, mode, high: (low, high),  # noqa: ARG005 - see above
     "von_mises": lambda *_: (-np.pi, np.pi),
-    "truncated_normal": lambda mean, sd, low, high: (low, high),  # noqa: ARG005
+    "truncated_normal": lambda mean, sd, low, high: (low, high),  # noqa: ARG005 - see above
     "bernoulli": lambda *_: (0.0, 1.0),
     "rademacher": lambda *_: (-1.0, 1.0),
-    "binomial": lambda n, p: (0.0, n),  # noqa: ARG005
+    "binomial": lambda n, p: (0.0, n),  # noqa: ARG005 - see above
     "geometric": lambda *_: (1.0, np.inf),
     "negative_binomial": lambda *_: (0.0, np.inf),
     "poisson": lambda *_: (0.0, np.inf),
