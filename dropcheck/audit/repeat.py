@@ -24,7 +24,7 @@ from dropcheck.audit.table import Counts
 from dropcheck.judging.prepared import Prepared, prepare, try_prepared
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.schedule import one_layer_of_threads
+from dropcheck.simulation.schedule import keep_freed_memory, one_layer_of_threads
 
 # Blocks of a span that is cut to size: the fewest that an interval is made from.
 SPAN_BLOCKS = 64
@@ -118,6 +118,7 @@ class Bench:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._held: tuple[int, Prepared] | None = None
+        keep_freed_memory()
 
     def carry_out(self, task: Task) -> Counts:
         """The repetitions of a task, each with a seed of its own."""

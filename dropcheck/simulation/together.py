@@ -16,7 +16,6 @@ from dropcheck.simulation.streams import TOGETHER, stream
 
 # Numbers held by one call: they stay in a second-level cache, beside what they are made into.
 NUMBERS = 2**17
-MOST_SPANS = 32
 
 
 def spans_of_a_call(program: Program) -> int:
@@ -24,7 +23,7 @@ def spans_of_a_call(program: Program) -> int:
     if program.batches is not None:
         return 1
     elements = sum(math.prod(step.value.shape or ()) for step in program.steps)
-    return max(1, min(MOST_SPANS, NUMBERS // max(1, elements * program.span_draws)))
+    return max(1, NUMBERS // max(1, elements * program.span_draws))
 
 
 class Supply:
