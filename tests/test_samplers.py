@@ -250,3 +250,19 @@ def test_shapes_and_repeatability(name: str, arguments: tuple[Any, ...]) -> None
 def test_no_draws_and_no_elements(name: str) -> None:
     assert sample(name, np.random.default_rng(0), [], (2,), 0).shape == (2, 0)
     assert sample(name, np.random.default_rng(0), [], (0,), 5).shape == (0, 5)
+
+
+@pytest.mark.parametrize("name", ["normal", "lognormal"])
+def test_numbers_of_one_draw_neither_tie_nor_share_a_lattice(name: str) -> None:
+    """Quotients of 50,000 pairs differ: that two are one float64 has a chance below 5e-7.
+
+    Pairs whose angles are of float32 would repeat some twelve.
+    """
+    x = sample(name, np.random.default_rng(7), as_arrays((0.0, 1.0)), (2,), 50_000)
+    assert np.unique(x[0] / x[1]).size == 50_000
+    assert (np.abs(x[0]) != np.abs(x[1])).all()
+
+
+def test_quotients_from_angles_of_float32_are_told() -> None:
+    angles = np.random.default_rng(7).uniform(0, math.pi / 2, 50_000).astype(np.float32)
+    assert np.unique(np.tan(angles.astype(np.float64))).size < 50_000

@@ -103,7 +103,7 @@ def test_no_budget_is_too_small_to_wait_for_what_a_law_announces(law: str) -> No
 def test_without_the_wait_it_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(look, "_once_expected", lambda found, _: found)
     assert VERIFIED in verdicts(
-        "z ~ normal(0, 1); x ~ poisson(1e-7)", "E(z + 1 + 1e7 * x) == 1", range(8), 1e-6, MOST
+        "z ~ normal(0, 1); x ~ poisson(1e-7)", "E(z + 1 + 1e7 * x) == 1", SEEDS, 1e-6, MOST
     )
 
 

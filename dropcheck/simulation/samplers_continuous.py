@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from dropcheck.simulation.normals import standard_normals
 from dropcheck.simulation.sampler_parts import (
     OUTERMOST,
     Arguments,
@@ -46,14 +45,20 @@ def _exponentials(generator: np.random.Generator, size: Size) -> Array:
     return inside(out, 0.0, None)
 
 
+def _normals(generator: np.random.Generator, size: Size) -> Array:
+    out = np.empty(size)
+    generator.standard_normal(out=out)
+    return out
+
+
 def _normal(generator: np.random.Generator, arguments: Arguments, size: Size) -> Array:
     mean, sd = arguments
-    return scaled(standard_normals(generator, size), mean, sd)
+    return scaled(_normals(generator, size), mean, sd)
 
 
 def _lognormal(generator: np.random.Generator, arguments: Arguments, size: Size) -> Array:
     mean, sd = arguments
-    out = scaled(standard_normals(generator, size), mean, sd)
+    out = scaled(_normals(generator, size), mean, sd)
     np.exp(out, out=out)
     return settled(inside(out, 0.0, None), sd, np.exp(mean))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dropcheck.simulation.normals import standard_normals
 from dropcheck.simulation.sampler_parts import Arguments, Array, Sampler, Size, inside, whole
 from dropcheck.simulation.samplers_continuous import log_gammas
 
@@ -41,7 +40,8 @@ def _permutation(generator: np.random.Generator, _: Arguments, size: Size) -> Ar
 
 def _multivariate_normal(generator: np.random.Generator, arguments: Arguments, size: Size) -> Array:
     mean, cov = arguments
-    out = standard_normals(generator, size)
+    out = np.empty(size)
+    generator.standard_normal(out=out)
     root = square_root(np.moveaxis(cov, -1, -3))
     if root.shape[-3] == 1:  # one matrix for all draws: one product
         out = root[..., 0, :, :] @ out
