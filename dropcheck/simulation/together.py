@@ -15,7 +15,7 @@ from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.streams import TOGETHER, stream
 
 # Numbers held by one call: with fewer the calls themselves cost more, with more the arrays leave
-# the caches (measured: half as many take 3% more time, four times as many 2%).
+# the caches (measured: a quarter as many take 3% more time).
 NUMBERS = 2**19
 
 
