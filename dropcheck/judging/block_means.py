@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
@@ -59,6 +60,15 @@ class Pilot:
     doubt: Interval | None = None  # the pilot's own: how many draws its shape takes to settle
 
 
+class _Plan(NamedTuple):
+    """What a pilot of one kind of program plans: as in `Pilot`."""
+
+    tally: Tally
+    expected: int
+    tier: Guarantee
+    doubt: Interval | None
+
+
 def piloted(
     trial: Trial, compiled: Compiled, *, sparing: bool
 ) -> Generator[Request, SpanSums, Pilot]:
@@ -82,7 +92,7 @@ def piloted(
     if separations is not None and (vanishes or _doubtful(separations, plan, fewest)):
         plain = replace(program, separations=None)
         instead = yield from _plan_with(trial, compiled, plain, centres, fewest)
-        if vanishes or instead[1] < plan[1]:
+        if vanishes or instead.expected < plan.expected:
             program, whole, plan = plain, replace(whole, separations=None), instead
     tally, expected, tier, doubt = plan
     enough = FEWEST_BLOCKS * whole.block_draws
@@ -101,26 +111,25 @@ def piloted(
     return Pilot(program, most, centres, tally, fewest, expected, tier, doubt)
 
 
-def _vanishes(plan: _Planned) -> bool:
+def _vanishes(plan: _Plan) -> bool:
     """Whether the quantity's first order seems to vanish over all combinations of draws.
 
     As that of E(x · y) − E(x) E(y) does: the blocks' averages are then products of normals however
     long the block is (Hoeffding 1948, section 7; Serfling 1980, "Approximation Theorems of
     Mathematical Statistics", 5.5.2), and how many draws these take is told by no pilot.
     """
-    *_, doubt = plan
+    doubt = plan.doubt
     return doubt is not None and doubt.second_order > doubt.standard_error
 
 
-def _doubtful(separations: Separations, plan: _Planned, fewest: int) -> bool:
+def _doubtful(separations: Separations, plan: _Plan, fewest: int) -> bool:
     """Whether fewer draws may do where none are combined.
 
     Averages of one kind and of the other share less noise than averages of one kind; and it may be
     the shape of the blocks' averages, not their spread, that takes so many draws.
     """
-    _, expected, _, doubt = plan
-    shapeless = doubt is not None and doubt.settles >= expected
-    return expected > fewest and (shapeless or not separations.whole)
+    shapeless = plan.doubt is not None and plan.doubt.settles >= plan.expected
+    return plan.expected > fewest and (shapeless or not separations.whole)
 
 
 def _fewest(program: Program) -> int:
@@ -132,12 +141,9 @@ def _fewest(program: Program) -> int:
     )
 
 
-_Planned = tuple[Tally, int, Guarantee, Interval | None]
-
-
 def _plan_with(
     trial: Trial, compiled: Compiled, program: Program, centres: Floats, fewest: int
-) -> Generator[Request, SpanSums, _Planned]:
+) -> Generator[Request, SpanSums, _Plan]:
     """Draw a pilot and plan from it: the draws to be judged at, the tier, and doubts."""
     pilot = Tally(program)
     if compiled.mean is not None and _independent(trial, compiled):
@@ -145,7 +151,7 @@ def _plan_with(
             trial, compiled, compiled.mean, pilot, centres, fewest
         )
         if expected is not None:
-            return pilot, expected, Guarantee.FINITE_SAMPLE, None
+            return _Plan(pilot, expected, Guarantee.FINITE_SAMPLE, None)
     blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
     most = trial.most_draws(compiled.program)
     alpha = trial.alpha * budget.PLANNED
@@ -154,7 +160,7 @@ def _plan_with(
         yield from trial.draw_until(pilot, program, PILOT, centres, min(wanted, most))
         trial.refuse_if_nowhere_defined(pilot)
         if pilot.undefined:
-            return pilot, fewest, Guarantee.ASYMPTOTIC, None
+            return _Plan(pilot, fewest, Guarantee.ASYMPTOTIC, None)
         judged = judged_at(trial, compiled, pilot, centres, alpha, Guarantee.ASYMPTOTIC)
         around = _around(trial, judged, pilot, fewest, Guarantee.ASYMPTOTIC)
         wanted = min(PILOT_GROWTH * pilot.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
@@ -163,7 +169,7 @@ def _plan_with(
             break
     doubt = None if judged is None else judged.interval
     settled = 0 if doubt is None else int(min(doubt.settles, ENDLESS))
-    return pilot, max(around[1], fewest, settled), Guarantee.ASYMPTOTIC, doubt
+    return _Plan(pilot, max(around[1], fewest, settled), Guarantee.ASYMPTOTIC, doubt)
 
 
 def _plan_by_bounds(

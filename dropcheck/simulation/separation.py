@@ -153,7 +153,7 @@ def _separation(
 ) -> Separation | None:
     """One integrand as a product over groups of draws; None where what is fixed overflows.
 
-    `parts` are those that other integrands have, and gets those of this one.
+    `parts` holds those of other integrands, by their powers, and is given those of this one.
     """
     factor: Array = np.ones(1)
     groups: dict[int, list[Power]] = {}
