@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from trials import compiled, entry, registry_of
+from trials import entry, lowered, registry_of
 
 from dropcheck.audit import lockstep
 from dropcheck.audit.laws import built_in
@@ -20,25 +20,40 @@ from dropcheck.judging.prepared import prepare
 from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.compile import compile_case
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import TOGETHER, stream
-from dropcheck.simulation.together import Supply, spans_of_a_call
+from dropcheck.simulation.together import NUMBERS, Supply, spans_of_a_call
 
 ONE_LAW = "x ~ normal(2, 1)"
 TWO_VALUES = "m ~ bernoulli(0.2)"
 SOME_BAD = "x ~ normal(3, 1)"
 
 
+CROSSED = "q, k ~ normal(0, 1)[64]"
+CROSSED_TRUTHS = "m ~ bernoulli(0.2)[6]; k ~ normal(0, 1)[6]"
+
+
 def program_of(model: str, claim: str) -> Program:
-    return cut(compiled(model, claim).program, 32)
+    return cut(compile_case(lowered(model, claim), crossing="@" in claim).program, 32)
 
 
 @pytest.mark.parametrize(
     ("model", "claim"),
-    [(ONE_LAW, "Var(x) == 1"), (TWO_VALUES, "Var(3 * m) == 1"), (SOME_BAD, "E(log(x)) == 1")],
+    [
+        (ONE_LAW, "Var(x) == 1"),
+        (TWO_VALUES, "Var(3 * m) == 1"),
+        (SOME_BAD, "E(log(x)) == 1"),
+        (CROSSED, "Var(q @ k) == 64"),
+        (CROSSED, "P(q @ k > 1) == 0.3"),
+        (CROSSED, "E(log(q @ k + 30)) == 3"),
+        (CROSSED_TRUTHS, "Var(m @ k) == 1.2"),
+    ],
 )
 def test_spans_of_one_call_are_the_parts_of_one_long_span(model: str, claim: str) -> None:
     program = program_of(model, claim)
+    assert (program.batches is not None) == ("@" in claim)
+    assert spans_of_a_call(program) >= 3
     centres = np.zeros(program.size)
     parts = list(Supply(5, "key").spans(program, centres, 3))
     bulk = dataclasses.replace(
@@ -51,8 +66,11 @@ def test_spans_of_one_call_are_the_parts_of_one_long_span(model: str, claim: str
     assert np.array_equal(np.sum([part.seen for part in parts], axis=0), whole.seen)
 
 
-def test_each_span_is_told_of_its_own_undefined_draws() -> None:
-    program = program_of(SOME_BAD, "E(log(x)) == 1")
+@pytest.mark.parametrize(
+    ("model", "claim"), [(SOME_BAD, "E(log(x)) == 1"), (CROSSED, "E(log(q @ k + 30)) == 3")]
+)
+def test_each_span_is_told_of_its_own_undefined_values(model: str, claim: str) -> None:
+    program = program_of(model, claim)
     parts = list(Supply(1, "key").spans(program, np.zeros(program.size), 8))
     broken = [part.undefined > 0 for part in parts]
     assert any(broken)
@@ -60,7 +78,7 @@ def test_each_span_is_told_of_its_own_undefined_draws() -> None:
     assert all(
         (part.first_undefined is not None) == one for part, one in zip(parts, broken, strict=True)
     )
-    assert all((part.first_undefined or 0) < program.span_draws for part in parts)
+    assert all((part.first_undefined or 0) < program.span_values for part in parts)
 
 
 def test_each_span_is_told_what_was_seen_in_it() -> None:
@@ -72,12 +90,22 @@ def test_each_span_is_told_what_was_seen_in_it() -> None:
     assert all(part.seen[0, 1] == program.span_draws for part in parts)
 
 
-def test_no_span_is_given_twice() -> None:
-    program = program_of(ONE_LAW, "E(x) == 2")
+@pytest.mark.parametrize(
+    ("model", "claim"), [(ONE_LAW, "E(x) == 2"), (CROSSED, "E((q @ k)**2) == 64")]
+)
+def test_no_span_is_given_twice(model: str, claim: str) -> None:
+    program = program_of(model, claim)
     supply, centres = Supply(3, "key"), np.zeros(program.size)
     many = 2 * spans_of_a_call(program) + 1
     sums = [part.sums.sum() for _ in range(3) for part in supply.spans(program, centres, many)]
     assert len(set(sums)) == 3 * many
+
+
+def test_a_call_holds_no_more_numbers_than_it_may() -> None:
+    """Both sides of each draw, and of each pair the product, its square, a sum and a logarithm."""
+    program = program_of(CROSSED, "E(log((q @ k)**2 + 1)) == 1")
+    held = 2 * 64 * program.span_draws + 4 * program.span_values
+    assert NUMBERS / 2 < spans_of_a_call(program) * held <= NUMBERS
 
 
 def results(name: str, repetitions: int, first: int = 0) -> list[Finding]:

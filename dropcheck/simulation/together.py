@@ -20,11 +20,15 @@ NUMBERS = 2**19
 
 
 def spans_of_a_call(program: Program) -> int:
-    """How many spans of a program are drawn by one call; 1 where each has to be drawn alone."""
-    if program.batches is not None:
-        return 1
-    held = sum(elements(step.value.operation, step.value.shape or ()) for step in program.steps)
-    return max(1, NUMBERS // max(1, held * program.span_draws))
+    """How many spans of a program are drawn by one call, at least 1."""
+    held = 0
+    paired: set[int] = set()  # registers with a number for every pair of draws
+    for step in program.steps:
+        if step.crossed or not paired.isdisjoint(step.inputs):
+            paired.add(step.target)
+        count = program.span_values if step.target in paired else program.span_draws
+        held += elements(step.value.operation, step.value.shape or ()) * count
+    return max(1, NUMBERS // max(1, held))
 
 
 class Supply:
