@@ -19,15 +19,17 @@ from dropcheck.results import Guarantee, Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.schedule import Judge, default_threads, drive
+from dropcheck.simulation.workers import possible
 
 
 @dataclass(frozen=True, slots=True)
 class CasePlan:
     """What one case would cost, and what its budget could see; None where that cannot be told.
 
-    `draws` and `seconds` are those to a verdict; `budget` is the most draws that a run would make.
-    `discrepancy` is the smallest by which the claim may be false and still be refuted within the
-    budget, all but surely; `relative` is the same as a share of the claim's scale.
+    `draws` and `seconds` are those to a verdict, or the fewest where it is doubtful; `budget` is
+    the most draws that a run would make. `discrepancy` is the smallest by which the claim may be
+    false and still be refuted within the budget, all but surely; `relative` is the same as a share
+    of the claim's scale.
     """
 
     case: Case
@@ -40,12 +42,23 @@ class CasePlan:
     scale: float | None
     resolution: float
     reason: str | None
-    spent: float  # seconds that a run would spend on it
+    spent: float  # seconds that a run would spend on it alone
+    work: float  # the same, of one thread
 
     @property
     def within(self) -> bool:
         """Whether the verdict is expected within the budget."""
-        return self.draws is not None and self.draws <= self.budget
+        return self.draws is not None and self.draws <= self.budget and not self.doubtful
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the verdict takes more draws than the budget."""
+        return self.draws is not None and self.draws > self.budget
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may take more draws than the pilot tells: the reason says why."""
+        return bool(self.draws) and self.reason is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +86,9 @@ class Plan:
 
     @property
     def run_seconds(self) -> float:
-        """Seconds that a run would take."""
-        return sum(case.spent for case in self.cases)
+        """Seconds that a run would take: what its threads share, or the longest case."""
+        work = sum(case.work for case in self.cases)
+        return max([work / self.threads, *(case.spent for case in self.cases)])
 
 
 def plan_cases(
@@ -82,6 +96,8 @@ def plan_cases(
     settings: Settings,
     registry: Registry,
     advance: Callable[[str], None] = lambda _: None,
+    *,
+    copies: bool = False,
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
@@ -94,6 +110,8 @@ def plan_cases(
         settings: as for a run. A time limit does not bound the pilots.
         registry: the registry that the error rate is divided over.
         advance: told the claim's id after each pilot.
+        copies: whether copies of this process may draw in place of threads, where the system can
+            make them: threads hold one another up, and pilots seem dearer than a run's draws.
 
     Raises:
         DropcheckError: with what only a draw can show: a quantity that is undefined on every draw,
@@ -123,7 +141,8 @@ def plan_cases(
     problems: dict[int, tuple[Problem, ...]] = {}
     interrupted = False
     try:
-        for index, result in drive((starter(case) for case in cases), threads):
+        judges = (starter(case) for case in cases)
+        for index, result in drive(judges, threads, copies=copies and possible()):
             if isinstance(result, DropcheckError):
                 problems[index] = result.problems
             else:
@@ -161,7 +180,9 @@ def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) ->
         math.inf if one.draws is None else min(one.draws, one.most) * one.seconds_a_draw
         for one in forecasts
     ]
-    shares = shared_out(settings.time_limit * threads, needs)
+    # a run draws the same pilots first
+    left = settings.time_limit * threads - sum(one.piloted for one in forecasts)
+    shares = shared_out(max(left, 0.0), needs)
     return [
         min(one.most, int(share / one.seconds_a_draw)) if one.seconds_a_draw > 0 else one.most
         for one, share in zip(forecasts, shares, strict=True)
@@ -201,7 +222,8 @@ def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
 
     needless = found.draws == 0 or not found.most
     seen = None if needless else found.smallest(budget)
-    spent = budget if found.draws is None else min(found.draws, budget)
+    drawn = budget if found.draws is None else min(found.draws, budget)
+    drawn = 0 if needless else drawn
     return CasePlan(
         found.case,
         found.guarantee,
@@ -213,5 +235,6 @@ def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
         found.scale,
         found.resolution,
         found.reason,
-        0.0 if needless else seconds(spent),
+        seconds(drawn),
+        drawn * found.seconds_a_draw,
     )

@@ -15,7 +15,7 @@ from dropcheck.inference.region import Region
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import judged_at, why_undefined
 from dropcheck.judging.prepared import Prepared, Unanswerable
-from dropcheck.judging.statement import AT_THE_EDGE, ENDLESS
+from dropcheck.judging.statement import AT_THE_EDGE, ENDLESS, carried_by_few
 from dropcheck.judging.trial import FEWEST_DRAWS, Trial, fitted
 from dropcheck.results import Guarantee, Settings
 from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
@@ -36,8 +36,9 @@ def _nothing(_: int) -> float | None:
 class Forecast:
     """What a pilot foretells of one case.
 
-    `draws` are those after which the verdict is expected, None where that cannot be told; `most`
-    is the budget in draws. `smallest` is in the unit of the estimate, and `scale` the claim's.
+    `draws` are those after which the verdict is expected, None where that cannot be told, and the
+    fewest that it may take where there is a reason for doubt; `most` is the budget in draws.
+    `smallest` is in the unit of the estimate, and `scale` the claim's.
     """
 
     case: Case
@@ -47,6 +48,7 @@ class Forecast:
     most: int = 0
     span_draws: int = 1
     seconds_a_draw: float = 0.0  # of one thread
+    piloted: float = 0.0  # seconds of one thread that the pilot took
     scale: float | None = None
     smallest: Smallest = _nothing
     reason: str | None = None
@@ -91,6 +93,8 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
         reason = why_undefined(compiled, tally)
         return _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, reason)
     interval = judged.decisive
+    # other conditions are met after so many draws as they ask for, and these are planned
+    doubtful = interval is None or carried_by_few(interval, tally.draws)
     smallest: Smallest = _nothing
     if interval is not None:
         smallest = _seen_by_average(
@@ -108,7 +112,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
         pilot.most,
         tally,
         pilot.tier,
-        judged.interval.unmet,
+        judged.interval.unmet if doubtful else None,
         pilot.expected,
         judged.scale,
         smallest,
@@ -221,6 +225,7 @@ def _of_pilot(
         most,
         program.span_draws,
         tally.seconds / max(tally.drawn, 1),
+        tally.seconds,
         scale,
         smallest,
         reason,

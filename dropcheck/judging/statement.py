@@ -72,6 +72,13 @@ def planned(
     return int(min(max(needed, 1.0), ENDLESS))
 
 
+def carried_by_few(interval: Interval, draws: int) -> bool:
+    """Whether a few of so many draws carry an average: what more would do is then not known."""
+    if interval.unmet == TOO_SKEW:
+        return interval.settles > UNTOLD * draws
+    return interval.unmet in (HEAVY_SUM, HEAVY_PARTS)
+
+
 def more(
     verdict: Verdict,
     draws: int,
@@ -89,9 +96,7 @@ def more(
     """
     if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
-    if interval.unmet in (HEAVY_SUM, HEAVY_PARTS):
-        return None
-    if interval.unmet == TOO_SKEW and interval.settles > UNTOLD * draws:
+    if carried_by_few(interval, draws):
         return None
     needed = interval.settles if interval.settles > draws else 0.0
     if interval.low < interval.high:  # of draws that all agree more may agree too

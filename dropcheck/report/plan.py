@@ -61,10 +61,10 @@ def note(case: CasePlan) -> str:
     if case.draws is None or case.draws == 0:
         return one_line(case.reason or "")
     parts = []
-    if not case.within:
+    if case.beyond:
         parts.append(f"beyond the budget of {numbers.draws(case.budget)}")
-    if case.reason:
-        parts.append(f"may take more: {one_line(case.reason)}")
+    if case.doubtful:
+        parts.append(f"may take more: {one_line(case.reason or '')}")
     return "; ".join(parts)
 
 
@@ -72,18 +72,19 @@ def counts(plan: Plan) -> dict[str, int]:
     """Cases by what is expected of them; together they are all cases."""
     unknown = sum(case.draws is None for case in plan.cases)
     within = sum(case.within for case in plan.cases)
-    return {"within": within, "beyond": len(plan.cases) - within - unknown, "unknown": unknown}
+    beyond = sum(case.beyond for case in plan.cases)
+    doubtful = len(plan.cases) - within - beyond - unknown
+    return {"within": within, "doubtful": doubtful, "beyond": beyond, "unknown": unknown}
 
 
 def summary_parts(plan: Plan) -> tuple[str, ...]:
     """What a run would take: cases, draws, seconds, threads, and what the pilots took."""
     found = counts(plan)
-    beyond = f", {found['beyond']} beyond it" if found["beyond"] else ""
-    unknown = f", {found['unknown']} cannot be told" if found["unknown"] else ""
+    others = {"beyond": "beyond it", "doubtful": "may take more", "unknown": "cannot be told"}
+    told = "".join(f", {found[name]} {words}" for name, words in others.items() if found[name])
     return (
         *(("interrupted",) if plan.interrupted else ()),
-        f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget"
-        f"{beyond}{unknown}",
+        f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget{told}",
         f"a run takes about {numbers.draws(plan.draws)}",
         f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
         f"pilot {numbers.duration(plan.seconds)}",
