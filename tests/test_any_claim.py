@@ -97,9 +97,6 @@ STATEMENTS = st.one_of(
 )
 MANY = settings(
     max_examples=400,
-    deadline=None,
-    derandomize=True,
-    database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

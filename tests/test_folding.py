@@ -88,7 +88,7 @@ def sign_of_zero_matters(expression: str) -> bool:
 
 
 @given(st.recursive(NUMBERS, grown, max_leaves=8))
-@settings(max_examples=600, deadline=None, derandomize=True, database=None)
+@settings(max_examples=600)
 def test_both_folders_agree(expression: str) -> None:
     results = []
     for folder in (PlainFolder(), ArrayFolder()):

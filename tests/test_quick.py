@@ -173,7 +173,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.tuples(st.sampled_from(places(WHOLE)), ANYTHING), min_size=1, max_size=3))
 def test_whatever_a_file_holds_both_read_it_alike(changes: list[tuple[Any, Any]]) -> None:
     data = WHOLE

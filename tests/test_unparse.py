@@ -162,7 +162,7 @@ NODES = st.recursive(LEAVES, _with_parts, max_leaves=10)
 
 
 @given(NODES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_nodes_read_back_as_themselves(node: Node) -> None:
     assert read(unparse(node)) == node
 

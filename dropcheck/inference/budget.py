@@ -54,7 +54,7 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
     last = 0
     for fraction, share in EARLY:
         draws = math.ceil(planned * fraction)
-        if fewest <= draws < planned:
+        if max(fewest, last + 1) <= draws < planned:
             yield Look(draws, alpha * share)
             last = draws
     rest = 1 - PLANNED - sum(share for _, share in EARLY)
