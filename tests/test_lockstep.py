@@ -19,11 +19,13 @@ from dropcheck.audit.repeat import cut, ready, trial
 from dropcheck.judging.prepared import prepare
 from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
+from dropcheck.simulation import together
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.compile import compile_case
+from dropcheck.simulation.moments import filled, middle
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import TOGETHER, stream
-from dropcheck.simulation.together import NUMBERS, Supply, spans_of_a_call
+from dropcheck.simulation.together import MOST_CENTRES, NUMBERS, Supply, spans_of_a_call
 
 ONE_LAW = "x ~ normal(2, 1)"
 TWO_VALUES = "m ~ bernoulli(0.2)"
@@ -55,7 +57,7 @@ def test_spans_of_one_call_are_the_parts_of_one_long_span(model: str, claim: str
     assert (program.batches is not None) == ("@" in claim)
     assert spans_of_a_call(program) >= 3
     centres = np.zeros(program.size)
-    parts = list(Supply(5, "key").spans(program, centres, 3))
+    parts = list(Supply(5, "key").shares(program, centres, [1] * 3))
     bulk = dataclasses.replace(
         program, span_draws=3 * program.span_draws, span_blocks=3 * program.span_blocks
     )
@@ -71,7 +73,7 @@ def test_spans_of_one_call_are_the_parts_of_one_long_span(model: str, claim: str
 )
 def test_each_span_is_told_of_its_own_undefined_values(model: str, claim: str) -> None:
     program = program_of(model, claim)
-    parts = list(Supply(1, "key").spans(program, np.zeros(program.size), 8))
+    parts = list(Supply(1, "key").shares(program, np.zeros(program.size), [1] * 8))
     broken = [part.undefined > 0 for part in parts]
     assert any(broken)
     assert broken == [not np.isfinite(part.sums).all() for part in parts]
@@ -83,7 +85,7 @@ def test_each_span_is_told_of_its_own_undefined_values(model: str, claim: str) -
 
 def test_each_span_is_told_what_was_seen_in_it() -> None:
     program = program_of(TWO_VALUES, "E(m) == 0.2")
-    parts = list(Supply(1, "key").spans(program, np.zeros(program.size), 8))
+    parts = list(Supply(1, "key").shares(program, np.zeros(program.size), [1] * 8))
     held = [part.seen[0, 0] for part in parts]
     assert held == pytest.approx([part.sums[:, 0].sum() for part in parts])
     assert len(set(held)) > 1
@@ -97,8 +99,73 @@ def test_no_span_is_given_twice(model: str, claim: str) -> None:
     program = program_of(model, claim)
     supply, centres = Supply(3, "key"), np.zeros(program.size)
     many = 2 * spans_of_a_call(program) + 1
-    sums = [part.sums.sum() for _ in range(3) for part in supply.spans(program, centres, many)]
+    sums = [
+        part.sums.sum() for _ in range(3) for part in supply.shares(program, centres, [1] * many)
+    ]
     assert len(set(sums)) == 3 * many
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [(ONE_LAW, "Var(x) == 1"), (TWO_VALUES, "P(m == 1) == 0.2"), (SOME_BAD, "E(log(x)) == 1")],
+)
+def test_a_share_is_what_its_spans_would_be_one_by_one(
+    model: str, claim: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shares of one, three and two calls, of spans that are the same however they are shared."""
+    program = program_of(model, claim)
+    monkeypatch.setattr(together, "NUMBERS", 4 * NUMBERS // spans_of_a_call(program))
+    most = spans_of_a_call(program)
+    assert 3 <= most <= 8
+    centres, shared = np.zeros(program.size), [1, 2 * most, 2, most - 1]
+    shares = list(Supply(5, "key").shares(program, centres, shared))
+    single = list(Supply(5, "key").shares(program, centres, [1] * sum(shared)))
+    for share, count in zip(shares, shared, strict=True):
+        own, single = single[:count], single[count:]
+        assert np.array_equal(
+            share.sums, np.concatenate([part.sums for part in own]), equal_nan=True
+        )
+        assert share.undefined == sum(part.undefined for part in own)
+        assert (share.first_undefined is None) == (share.undefined == 0)
+        assert np.array_equal(share.seen, np.sum([part.seen for part in own], axis=0))
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("x ~ normal(50, 1)", "Var(x) == 1"),
+        ("x, w ~ normal(0.1, 1); y = x * w", "Var(y) == 1.02"),
+        ("q, k ~ normal(9, 1)[64]", "E(q @ k) == 5184"),
+    ],
+)
+def test_centres_of_parts_are_those_that_each_part_tells(model: str, claim: str) -> None:
+    program = compile_case(lowered(model, claim), crossing=True).program
+    parts = 3
+    bulk = dataclasses.replace(
+        program, span_draws=parts * program.span_draws, span_blocks=parts * program.span_blocks
+    )
+    draws = program.span_draws if program.batches is not None else 500
+    told = bulk.centres(np.random.default_rng(3), draws, parts)
+    held = bulk.registers(np.random.default_rng(3), parts * draws)
+    assert len(told) == parts
+    for part, (centres, separations) in enumerate(told):
+        for register in program.targets:
+            own = np.array_split(filled(held[register]), parts, axis=-1)[part]
+            assert centres[register] == middle(own)
+        assert (separations is None) or len(separations.terms) == len(program.terms)
+    assert any(centres.any() for centres, _ in told) == ("0.1" not in model)
+
+
+def test_repetitions_look_at_first_draws_of_their_own() -> None:
+    program = program_of("x ~ normal(50, 1)", "Var(x) == 1")
+    supply = Supply(5, "key")
+    centres = [supply.centres(program, 512)[0].max() for _ in range(3 * MOST_CENTRES)]
+    assert len(set(centres)) == len(centres)
+    middles = np.array(centres)
+    # a median of 512 normals has a standard error of 0.055
+    assert abs(middles.mean() - 50) < 5.5 * 0.0554 / np.sqrt(len(centres))
+    assert 0.03 < middles.std() < 0.09
+    assert abs(np.corrcoef(middles[:-1], middles[1:])[0, 1]) * np.sqrt(len(centres) - 1) < 5.5
 
 
 def test_a_call_holds_no_more_numbers_than_it_may() -> None:

@@ -147,7 +147,7 @@ def test_averages_over_all_combinations_are_those_of_brute_force(
 
 def pilot(program: Program, seed: int = 3) -> tuple[Program, Floats]:
     """The program with those integrands separated that 512 draws let be, and centres."""
-    centres, separations = program.centres(np.random.default_rng(seed), 512)
+    ((centres, separations),) = program.centres(np.random.default_rng(seed), 512)
     return replace(program, separations=separations), centres
 
 

@@ -7,11 +7,12 @@ draws them is another: one call for many repetitions, where each would have made
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 
 from dropcheck.judging.prepared import Prepared, judged
 from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
-from dropcheck.simulation.blocks import Request, joined
+from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
 from dropcheck.simulation.together import Supply, spans_of_a_call
 
@@ -44,7 +45,10 @@ def in_lockstep(
             yield finding
 
     for one in settings:
-        yield from proceed(judged(prepared.trial(one, alpha), prepared.means), None)
+        begun = prepared.trial(one, alpha)
+        if len(settings) > 1:
+            begun = replace(begun, supply=supply)
+        yield from proceed(judged(begun, prepared.means), None)
     while waiting:
         groups: dict[tuple[object, ...], list[tuple[Judge, Request]]] = {}
         for trial, request in waiting:
@@ -68,7 +72,7 @@ def _carried_out(
         for trial, request in group:
             yield trial, request.carry_out()
         return
-    count = sum(request.count for _, request in group)
-    spans = supply.spans(first.program, first.centres, count)
-    for trial, request in group:
-        yield trial, joined([next(spans) for _ in range(request.count)])
+    counts = [request.count for _, request in group]
+    shares = supply.shares(first.program, first.centres, counts)
+    for (trial, _), found in zip(group, shares, strict=True):
+        yield trial, found

@@ -83,7 +83,7 @@ def piloted(
     whole = fitted(compiled.program, most)
     program = in_blocks(whole, 1)
     draws = max(1, min(program.span_draws, CENTRE_DRAWS))
-    centres, separations = program.centres(trial.generator(PILOT, 0), draws)
+    centres, separations = trial.centres(program, draws)
     if separations is not program.separations:
         program, whole = (replace(one, separations=separations) for one in (program, whole))
     fewest = _fewest(program)

@@ -20,7 +20,9 @@ from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.schedule import TURN_SECONDS, default_threads
+from dropcheck.simulation.separation import Separations
 from dropcheck.simulation.streams import PILOT, stream
+from dropcheck.simulation.together import Supply
 
 Floats = npt.NDArray[np.float64]
 Drawing = Generator[Request, SpanSums, None]
@@ -79,6 +81,7 @@ class Trial:
     key: str  # what the case's streams are named after
     repeat: str
     deadline: Deadline = field(default_factory=Deadline)
+    supply: Supply | None = None  # of draws that many trials of the case share out
 
     @property
     def resolution(self) -> float:
@@ -118,6 +121,13 @@ class Trial:
     def generator(self, purpose: int, span: int) -> np.random.Generator:
         """One of the case's own streams."""
         return stream(self.settings.seed, self.key, purpose, span)
+
+    def centres(self, program: Program, draws: int) -> tuple[Floats, Separations | None]:
+        """What the first draws tell, about what integrands are summed among it."""
+        if self.supply is not None:
+            return self.supply.centres(program, draws)
+        (found,) = program.centres(self.generator(PILOT, 0), draws)
+        return found
 
     def draw_until(
         self, tally: Tally, program: Program, purpose: int, centres: Floats, draws: int

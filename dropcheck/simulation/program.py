@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,9 +18,9 @@ from dropcheck.simulation.arrays import (
     nearly_tied,
     number,
 )
-from dropcheck.simulation.moments import Held, Moments, Sums, Term, filled, middle
+from dropcheck.simulation.moments import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.separation import GroupMeans, Separations
-from dropcheck.simulation.tables import Table, occurrences, weighted
+from dropcheck.simulation.tables import Table, counts, occurrences, weighted
 
 Observer = Callable[[Value, list[Array]], None]
 
@@ -198,22 +198,30 @@ class Program:
         return held
 
     def centres(
-        self, generator: np.random.Generator, draws: int
-    ) -> tuple[Sums, Separations | None]:
+        self, generator: np.random.Generator, draws: int, parts: int = 1
+    ) -> list[tuple[Sums, Separations | None]]:
         """What a few draws tell: about what integrands are summed, and which are separated.
 
+        Args:
+            generator: the stream to draw from.
+            draws: how many are looked at together.
+            parts: how many times so many; in a crossed program, parts of its span.
+
         Returns:
-            A number near the middle of each target, [size]; 0 where it needs none. And the
-            integrands whose averages over all combinations of draws are near normal.
+            For each part a number near the middle of each target, [size]; 0 where it needs none.
+            And the integrands whose averages over all combinations of draws are near normal.
         """
         with np.errstate(all="ignore"):
-            held = self.registers(generator, draws)
-            centres = np.zeros(self.size)
-            for register in self.targets:
-                centres[register] = middle(number(filled(held[register])))
-            kept = self.separations
-            if kept is not None:
-                kept = kept.fitting(GroupMeans(Held(held, centres, draws)), self.block_draws)
+            held = self.registers(generator, parts * draws)
+            return [self._centred(in_part(held, part, parts), draws) for part in range(parts)]
+
+    def _centred(self, held: Sequence[Array | None], draws: int) -> tuple[Sums, Separations | None]:
+        centres = np.zeros(self.size)
+        for register in self.targets:
+            centres[register] = middle(number(filled(held[register])))
+        kept = self.separations
+        if kept is not None:
+            kept = kept.fitting(GroupMeans(Held(held, centres, draws)), self.block_draws)
         return centres, kept
 
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
@@ -341,8 +349,7 @@ def _count(seen: Sums, truth: int, holds: Array) -> None:
     if parts == 1:
         seen[0, truth] += np.count_nonzero(holds), holds.size
         return
-    by_part = holds.reshape(-1, parts, holds.shape[-1] // parts)
-    seen[:, truth, 0] += np.count_nonzero(by_part, axis=(0, 2))
+    seen[:, truth, 0] += counts(holds, parts)
     seen[:, truth, 1] += holds.size // parts
 
 

@@ -128,21 +128,43 @@ def occurrences(sources: Sequence[Array], blocks: int) -> npt.NDArray[np.float64
     return together
 
 
-# Truths of a block from which on a call a block is quicker than one for all (measured: 1,500).
-LONG = 1024
+# Truths of a word, each a byte that is 0 or 1: so many words can be added up without a carry.
+OF_WORD = 8
+MOST_WORDS = 255
+EVERY_OTHER_BYTE = np.uint64(0x00FF00FF00FF00FF)
+# Truths of a block beyond which a call a block is quicker than one for all (measured: 5,000). Two
+# bytes can tell as many.
+LONG = 4096
 
 
-def counts(
-    truths: npt.NDArray[np.bool_], blocks: int
-) -> Sequence[np.intp | int] | npt.NDArray[np.intp]:
-    """How many hold in each block, all elements together: [blocks]."""
+def counts(truths: npt.NDArray[np.bool_], blocks: int) -> npt.NDArray[np.intp]:
+    """How many hold in each block, all elements together: [blocks].
+
+    >>> counts(np.arange(48) % 3 == 0, 2).tolist()
+    [8, 8]
+    """
     draws = truths.shape[-1] // blocks
-    if draws < LONG:
+    if draws > LONG:
+        starts = range(0, blocks * draws, draws)
+        by_block = [np.count_nonzero(truths[..., start : start + draws]) for start in starts]
+        return np.array(by_block, dtype=np.intp)
+    if draws % OF_WORD:
         by_row = truths.reshape(-1, blocks, draws).sum(axis=-1)
-        return np.asarray(by_row.sum(axis=0), dtype=np.intp)
-    starts = range(0, blocks * draws, draws)
-    by_block = [np.count_nonzero(truths[..., start : start + draws]) for start in starts]
-    return np.array(by_block, dtype=np.intp)
+    else:
+        words = np.ascontiguousarray(truths).view(np.uint64)
+        by_row = _ones_of_words(words.reshape(-1, blocks, draws // OF_WORD))
+    return np.asarray(by_row.sum(axis=0), dtype=np.intp)
+
+
+def _ones_of_words(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """How many of the bytes of words are 1, along the last axis; the others are 0."""
+    doubles = np.zeros(words.shape[:-1], dtype=np.uint64)  # four sums a word, of two bytes each
+    for first in range(0, words.shape[-1], MOST_WORDS):
+        bytewise = np.add.reduce(words[..., first : first + MOST_WORDS], axis=-1)
+        doubles += bytewise & EVERY_OTHER_BYTE
+        doubles += bytewise >> np.uint64(8) & EVERY_OTHER_BYTE
+    # the product's topmost two bytes are the sum of all four
+    return doubles * np.uint64(0x0001000100010001) >> np.uint64(48)
 
 
 def weighted(
