@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,9 @@ MODEL = (
     "ca ~ cauchy(0, 1); t3 ~ student_t(3); t5 ~ student_t(5); pa ~ pareto(1.5, 1); "
     "fr ~ f(3, 8); nv ~ normal(0, 1)[4]; tv ~ student_t(3)[4]; tm ~ student_t(3)[2, 2]; "
     "tt ~ student_t([2, 3]); h ~ normal(0, ex); ht ~ student_t(u); ra ~ rayleigh(1); "
-    "un ~ uniform(-1, 1); half ~ uniform(0, 1)"
+    "un ~ uniform(-1, 1); half ~ uniform(0, 1); ga ~ gamma(2.5, 3); be ~ beta(0.5, 3); "
+    "ch ~ chi_square(5); la ~ laplace(0, 2); lo ~ lognormal(0, 1); po ~ poisson(3); "
+    "gu ~ gumbel(0, 0.5); tr ~ triangular(0, 0, 2); we ~ weibull(0.5, 1)"
 )
 
 # expression: orders below which every moment exists, and from which on none does
@@ -85,12 +88,51 @@ ORDERS: dict[str, tuple[float, float]] = {
     # denominators
     "1 / n": (1, 1),
     "n / un": (1, 1),
-    "1 / un**2": (0, INF),
+    "1 / un**2": (0.5, 0.5),
     "un**-2": (0.5, 0.5),
     "1 / u": (INF, INF),
     "n / n": (1, INF),
-    "1 / half": (0, INF),
+    "1 / half": (1, 1),
     "1 / (n - n)": (0, INF),
+    "abs(n)**-0.5": (2, 2),
+    "1 / sqrt(half)": (2, 2),
+    "1 / cbrt(n)": (3, 3),
+    "1 / (2 * n - 7)": (1, 1),
+    "3 / (1 - half)": (1, 1),
+    "1 / (half + 0.1)": (INF, INF),
+    "1 / (half + 0.1 + 0.2 - 0.3)": (0, INF),  # rounding decides whether 0 is left out
+    "1 / ex": (1, 1),
+    "1 / ra": (2, 2),
+    "1 / ga": (2.5, 2.5),
+    "ga**-2": (1.25, 1.25),
+    "1 / be": (0.5, 0.5),
+    "1 / (1 - be)": (3, 3),
+    "1 / ch": (2.5, 2.5),
+    "1 / we": (0.5, 0.5),
+    "1 / fr": (1.5, 1.5),
+    "1 / lo": (INF, INF),
+    "1 / (pa - 1)": (1, 1),
+    "1 / tr": (1, 1),
+    "1 / (2 - tr)": (2, 2),
+    "1 / po": (0, INF),  # it may be 0 itself
+    "1 / (po + 1)": (INF, INF),
+    "1 / nv": (1, 1),
+    "1 / nv[2]": (1, 1),
+    "1 / (nv @ nv)": (2, 2),
+    "1 / sqrt(nv @ nv)": (4, 4),
+    "nv / sqrt(nv @ nv)": (4, INF),
+    "1 / (tm @ tm)": (0, INF),
+    "1 / (n * half)": (1, 1),
+    "1 / (n * n)": (0.5, 0.5),
+    "1 / (n * 0)": (0, INF),
+    "1 / (nv * [1, 1, 1, 0])": (0, INF),
+    "1 / (nv * [1, 2, 3, 4])": (1, 1),
+    "1 / (t3 / ga)": (1, 1),
+    "1 / (ga / t3)": (2.5, 2.5),
+    "1 / h": (0, INF),
+    "1 / (n + ex)": (0, INF),
+    "1 / exp(n)": (0, INF),
+    "1 / (n > 0)": (0, INF),
     # functions
     "relu(t3)": (3, INF),
     "maximum(t3, n)": (3, INF),
@@ -118,7 +160,23 @@ ORDERS: dict[str, tuple[float, float]] = {
     "exp(0 * t3)": (0, INF),
     "exp(n)": (INF, INF),
     "exp(3 * ra)": (INF, INF),
-    "exp(ex)": (0, INF),  # it depends on the rate
+    # of exponential tails the rate decides
+    "exp(ex)": (1, 1),
+    "exp(2 * ex)": (0.5, 0.5),
+    "exp(-ex)": (INF, INF),
+    "exp(5 - 2 * ex)": (INF, INF),
+    "exp(ga / 2)": (2 / 3, 2 / 3),
+    "exp(ch / 3)": (1.5, 1.5),
+    "exp(la)": (0.5, 0.5),
+    "exp(-la)": (0.5, 0.5),
+    "sinh(la / 4)": (2, 2),
+    "exp(gu)": (2, 2),
+    "exp(-gu)": (INF, INF),
+    "cosh(gu)": (2, 2),
+    "exp(lo)": (0, 0),
+    "exp(we)": (0, INF),
+    "exp(po)": (INF, INF),
+    "exp(be)": (INF, INF),
     "exp(n * n)": (0, INF),
     "exp(t3 * n)": (0, INF),
 }
@@ -167,6 +225,98 @@ def test_orders_of_laws_are_where_the_integral_of_the_tail_diverges(law: str) ->
         ]
         falls = np.diff(np.log(parts)) < -0.1
         assert falls.all() == exists
+
+
+def frozen(law: str) -> Any:
+    """The same law in scipy."""
+    name, arguments = law.rstrip(")").split("(")
+    a = [float(one) for one in arguments.split(",")]
+    match name:
+        case "uniform":
+            return stats.uniform(a[0], a[1] - a[0])
+        case "triangular":
+            return stats.triang((a[1] - a[0]) / (a[2] - a[0]), a[0], a[2] - a[0])
+        case "lognormal":
+            return stats.lognorm(a[1], scale=math.exp(a[0]))
+        case "exponential":
+            return stats.expon(scale=a[0])
+        case "gamma":
+            return stats.gamma(a[0], scale=a[1])
+        case "chi_square":
+            return stats.chi2(a[0])
+        case "weibull":
+            return stats.weibull_min(a[0], scale=a[1])
+        case "pareto":
+            return stats.pareto(a[0], scale=a[1])
+        case "truncated_normal":
+            ends = ((a[2] - a[0]) / a[1], (a[3] - a[0]) / a[1])
+            return stats.truncnorm(*ends, a[0], a[1])
+        case "student_t":
+            return stats.t(a[0])
+        case "gumbel":
+            return stats.gumbel_r(*a)
+        case "normal":
+            return stats.norm(*a)
+        case "rayleigh":
+            return stats.rayleigh(scale=a[0])
+    return getattr(stats, name)(*a)
+
+
+NEAR_ZERO = [
+    *("normal(0, 1)", "normal(3, 2)", "cauchy(1, 1)", "student_t(3)", "laplace(1, 2)"),
+    *("logistic(0, 1)", "gumbel(0, 1)", "uniform(0, 1)", "uniform(-1, 0)", "uniform(-1, 2)"),
+    *("triangular(0, 1, 2)", "triangular(0, 0, 2)", "triangular(-2, 0, 0)", "exponential(2)"),
+    *("rayleigh(1)", "gamma(0.7, 2)", "gamma(3, 1)", "weibull(1.5, 2)", "chi_square(3)"),
+    *("f(3, 8)", "beta(0.5, 2)", "beta(3, 2)", "truncated_normal(0, 1, 0, 2)"),
+    *("truncated_normal(1, 1, -1, inf)",),
+]
+
+
+@pytest.mark.parametrize("law", NEAR_ZERO)
+@pytest.mark.parametrize(("factor", "shift"), [(1.0, 0.0), (-2.0, 0.0), (3.0, 1.5), (-1.0, 1.0)])
+def test_reciprocals_have_the_moments_that_the_mass_near_zero_leaves_them(
+    law: str, factor: float, shift: float
+) -> None:
+    """P(|a x + b| < ε) by scipy's distribution functions, as ε falls by a factor of a hundred."""
+    scope = lowering(f"x ~ {law}")
+    found = moment_order(expressed(scope, f"1 / ({factor} * x + {shift})"), scope.plain)
+    law_of_x, zero = frozen(law), -shift / factor
+    masses = [
+        law_of_x.cdf(zero + width / abs(factor)) - law_of_x.cdf(zero - width / abs(factor))
+        for width in (1e-3, 1e-5)
+    ]
+    if not masses[0]:
+        assert (found.sure, found.never) == (INF, INF)
+        return
+    power = math.log(masses[0] / masses[1]) / math.log(100)
+    assert found.sure == found.never == pytest.approx(power, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        *("laplace(1, 2)", "logistic(0, 3)", "gumbel(0, 1)", "gumbel(2, 3)", "exponential(2)"),
+        *("gamma(0.7, 2)", "gamma(3, 1)", "chi_square(3)", "normal(0, 2)", "rayleigh(2)"),
+        *("student_t(3)", "cauchy(0, 1)", "lognormal(0, 1)", "pareto(2, 1)", "f(3, 8)"),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_exponentials_have_the_moments_that_the_tail_leaves_them(law: str, sign: int) -> None:
+    """The rate of -log P(x > t) by scipy's survival functions, as t grows."""
+    scope = lowering(f"x ~ {law}")
+    found = moment_order(expressed(scope, f"exp({sign} * x)"), scope.plain)
+    assert found.sure == found.never
+    law_of_x = frozen(law)
+    log_tail = law_of_x.logsf if sign > 0 else lambda t: law_of_x.logcdf(-t)
+    with np.errstate(divide="ignore", over="ignore"):
+        near, far = (-float(log_tail(t)) / t for t in (250.0, 500.0))
+    if found.never == 0:  # slower than any exponential function
+        assert far < 0.75 * near
+    elif found.never == INF:  # faster
+        assert far == INF or far > 1.5 * near
+    else:
+        slope = (500 * far - 250 * near) / 250
+        assert found.never == pytest.approx(slope, rel=0.02)
 
 
 def test_moments_exist_of_every_other_law() -> None:
@@ -237,7 +387,17 @@ NO_INTERVAL = "no interval can be trusted"
         ("x ~ student_t(5)", "Var(x) == 1", None),
         ("x ~ pareto(3, 1)", "E(x) == 1.5", None),
         ("x ~ normal(0, 1)", "E(exp(x)) == 2", None),
-        ("x ~ exponential(1)", "E(exp(x)) == 2", None),
+        ("x ~ exponential(1)", "E(exp(x)) == 2", NONE_EXISTS),
+        ("x ~ exponential(0.8)", "E(exp(x)) == 5", NO_INTERVAL),
+        ("x ~ exponential(0.4)", "E(exp(x)) == 5/3", None),
+        ("x ~ uniform(0, 1)", "E(1 / x) == 9", NONE_EXISTS),
+        ("x ~ normal(0, 1)", "E(abs(x)**-0.5) == 1.72", NO_INTERVAL),
+        ("x ~ normal(0, 1)", "E(abs(x)**-0.4) == 1.5", None),
+        ("x ~ normal(0, 1)[2]", "E(1 / (x @ x)) == 1", NONE_EXISTS),
+        ("x ~ normal(0, 1)[4]", "E(1 / (x @ x)) == 1/2", NO_INTERVAL),
+        ("x ~ normal(0, 1)[5]", "E(1 / (x @ x)) == 1/3", None),
+        ("x ~ exponential(0)", "E(1 / (1 + x)) == 1", None),
+        ("x ~ laplace(0, 0)", "E(exp(x)) == 1", None),
         ("x ~ cauchy(0, 1)", "P(x > 0) == 0.5", None),
         ("x ~ cauchy(0, 1)", "E(tanh(x)) == 0", None),
         ("x ~ cauchy(0, 1)", "E(x - x) == 0", None),

@@ -9,23 +9,14 @@ inf and inf, Student's t with ν degrees of freedom ν and ν; nothing known is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.lines import Line, Plain, line_of
 from dropcheck.records import dataclass
 
 # Laws with a power tail: their arguments say which moments exist. All others have every moment.
 _POWER_TAILS = frozenset({"student_t", "f", "cauchy", "pareto"})
-# Continuous laws whose density is positive at 0 wherever 0 lies inside their support.
-_POSITIVE_DENSITY = frozenset(
-    {
-        *("normal", "uniform", "cauchy", "student_t", "laplace", "logistic", "gumbel"),
-        *("triangular", "truncated_normal"),
-    }
-)
-# Exponential moments exist for every rate: nothing that exp does to them leaves a heavy tail.
-_LIGHTER_THAN_EXPONENTIAL = frozenset({"normal", "rayleigh"})
 _BOUNDED = frozenset(
     {
         *("sin", "cos", "arctan", "arctan2", "tanh", "sigmoid", "erf", "erfc", "Phi"),
@@ -42,6 +33,7 @@ _NO_HEAVIER = frozenset(
         *("logsumexp", "diag", "trace", "arcsinh", "clip"),
     }
 )
+_ROOTS = {"sqrt": 1 / 2, "cbrt": 1 / 3}
 # Each value of these is one of the argument's, up to its sign.
 _SAME = frozenset({"abs", "negative", "subscript", "transpose"})
 
@@ -57,8 +49,6 @@ class Order:
 ALL = Order(math.inf, math.inf)
 UNKNOWN = Order(0.0, math.inf)
 
-Plain = Callable[[Value], object]
-
 
 def moment_order(value: Value, plain: Plain) -> Order:
     """The order of a quantity.
@@ -67,16 +57,32 @@ def moment_order(value: Value, plain: Plain) -> Order:
         value: the quantity.
         plain: what is known of a fixed value, in plain Python, or None.
     """
-    orders: dict[int, Order] = {}
-    for below in ordered([value]):
-        orders[id(below)] = _order(below, [orders.get(id(v), ALL) for v in below.inputs], plain)
-    return orders.get(id(value), ALL)
+    known: dict[int, _Known] = {}
+    for one in ordered([value]):
+        below = [known.get(id(v), _FIXED) for v in one.inputs]
+        line = line_of(one, [found.line for found in below], plain)
+        order = _order(one, below, plain)
+        known[id(one)] = _Known(order, _reciprocal(one, below, line, plain), line)
+    return known.get(id(value), _FIXED).order
 
 
-def _order(value: Value, orders: list[Order], plain: Plain) -> Order:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a quantity: its order, its reciprocal's, and the draw it is a line of."""
+
+    order: Order
+    reciprocal: Order
+    line: Line | None
+
+
+_FIXED = _Known(ALL, ALL, None)  # a division by a fixed 0 is told elsewhere
+
+
+def _order(value: Value, below: list[_Known], plain: Plain) -> Order:
     """The order of a random quantity, from those of what it is made from."""
     if value.kind == Kind.DRAW:
         return _of_draw(value, plain)
+    orders = [found.order for found in below]
     name = called(value.operation)
     inputs = value.inputs
     if value.truth or name in _BOUNDED:
@@ -86,19 +92,17 @@ def _order(value: Value, orders: list[Order], plain: Plain) -> Order:
     if name in ("*", "matmul", "dot", "outer"):
         return _of_product(name, inputs, orders)
     if name == "/":
-        return _of_factors(inputs, orders[0], _of_reciprocal(inputs[1], plain))
+        return _of_factors(inputs, orders[0], below[1].reciprocal)
     if name == "**":
-        return _of_power(value, orders, plain)
-    if name == "sqrt":
-        return _scaled(orders[0], 0.5)
-    if name == "cbrt":
-        return _scaled(orders[0], 1 / 3)
+        return _of_power(orders[0], below[0].reciprocal, plain(inputs[1]))
+    if name in _ROOTS:
+        return _scaled(orders[0], _ROOTS[name])
     if name == "var":
         squared = _scaled(orders[0], 2)
         spread = _independent(inputs[0]) and (inputs[0].shape or (1,))[-1] > 1
         return Order(squared.sure, squared.never if spread else math.inf)
     if name in ("exp", "expm1", "sinh", "cosh"):
-        return _of_exponential(name, inputs[0], orders[0], plain)
+        return _of_exponential(name, below[0].line)
     if name in _NO_HEAVIER and not (name == "leaky_relu" and inputs[1].random):
         # a sum of independent terms has no moment that one of them lacks
         same = name in _SAME or (name in ("sum", "mean") and _independent(inputs[0]))
@@ -196,74 +200,54 @@ def _without_zero(known: object) -> bool:
     return all(map(_without_zero, known)) if isinstance(known, tuple) else known != 0
 
 
-def _of_reciprocal(value: Value, plain: Plain) -> Order:
-    if not value.random:
-        return ALL
-    if value.kind == Kind.DRAW and value.operation in _POSITIVE_DENSITY and value.law is not None:
-        known = [plain(argument) for argument in value.inputs]
-        if all(isinstance(argument, float) for argument in known):
-            low, high = value.law.support(*known)
-            if low < 0 < high:
-                return Order(1.0, 1.0)  # ∫ |x|^(-r) near 0 is finite for r < 1 alone
-            if low > 0 or high < 0:
-                return ALL
+def _reciprocal(value: Value, below: list[_Known], line: Line | None, plain: Plain) -> Order:
+    """The order of a random quantity's reciprocal: how its probability falls towards 0."""
+    if line is not None:
+        power = line.near_zero()
+        return UNKNOWN if power is None else Order(power, power)
+    if value.kind == Kind.DRAW:
+        return UNKNOWN
+    name, inputs = called(value.operation), value.inputs
+    orders = [found.reciprocal for found in below]
+    if name in _SAME:
+        return orders[0]
+    if name in _ROOTS:
+        return _scaled(orders[0], _ROOTS[name])
+    if name == "**":
+        return _of_power(orders[0], below[0].order, plain(inputs[1]))
+    if name in ("*", "/") and not all(one.random or _nowhere_zero(one) for one in inputs):
+        return UNKNOWN
+    if name == "*":
+        same = inputs[0] is inputs[1]
+        return _scaled(orders[0], 2) if same else _of_factors(inputs, *orders)
+    if name == "/":
+        return _of_factors(inputs, orders[0], below[1].order)
+    if name in ("matmul", "dot") and inputs[0] is inputs[1] and _independent(inputs[0]):
+        shape = inputs[0].shape or ()
+        if len(shape) == 1 and shape[0]:  # a sum of squares, all of which are then near 0
+            return _scaled(orders[0], 2 / shape[0])
     return UNKNOWN
 
 
-def _of_power(value: Value, orders: list[Order], plain: Plain) -> Order:
-    exponent = plain(value.inputs[1])
+def _of_power(order: Order, reciprocal: Order, exponent: object) -> Order:
+    """The order of a power, of a quantity with these orders."""
     if not isinstance(exponent, float):
         return UNKNOWN
-    if exponent > 0:
-        return _scaled(orders[0], exponent)
     if exponent == 0:
         return ALL
-    return _scaled(_of_reciprocal(value.inputs[0], plain), -exponent)
+    return _scaled(order, exponent) if exponent > 0 else _scaled(reciprocal, -exponent)
 
 
-def _of_exponential(name: str, argument: Value, order: Order, plain: Plain) -> Order:
-    """Exp outgrows every power of a law with a power tail."""
-    base, sign = _unsigned(argument, plain)
-    if base.kind == Kind.DRAW and base.law is not None and sign:
-        known = [plain(found) for found in base.inputs]
-        if all(isinstance(found, float) for found in known):
-            low, high = base.law.support(*known)
-            upward, downward = (high, -low) if sign > 0 else (-low, high)
-            grows_down = name in ("sinh", "cosh")
-            if math.inf not in ((upward, downward) if grows_down else (upward,)):
-                return ALL
-            if order.never < math.inf:
-                return Order(0.0, 0.0)
-            if base.operation in _LIGHTER_THAN_EXPONENTIAL:
-                return ALL
-    return UNKNOWN
-
-
-def _unsigned(value: Value, plain: Plain) -> tuple[Value, float]:
-    """A quantity without fixed factors and summands, and their sign; 0 where that is not known."""
-    sign = 1.0
-    while value.kind == Kind.COMPUTED:
-        name = value.operation
-        if name == "negative":
-            value, sign = value.inputs[0], -sign
-            continue
-        if name not in ("*", "/", "+", "-"):
-            break
-        left, right = value.inputs
-        if left.random and right.random:
-            break
-        varied, fixed = (left, right) if left.random else (right, left)
-        if name == "/" and varied is right:
-            break
-        if name in ("*", "/"):
-            factor = plain(fixed)
-            if not isinstance(factor, float) or factor == 0:
-                return value, 0.0
-            sign = math.copysign(sign, sign * factor)
-        elif name == "-" and varied is right:
-            sign = -sign
-        value = varied
-    return value, sign
+def _of_exponential(name: str, argument: Line | None) -> Order:
+    """E exp(r · x) is finite for rates r below that of the tail (Chernoff 1952, of all laws)."""
+    if argument is None:
+        return UNKNOWN
+    down, up = argument.rates()
+    if name in ("exp", "expm1"):
+        down = math.inf  # where they do not grow
+    if up is None or down is None:
+        return UNKNOWN
+    return Order(min(up, down), min(up, down))
 
 
 def _scaled(order: Order, power: float) -> Order:
