@@ -44,6 +44,7 @@ class CasePlan:
     reason: str | None
     spent: float  # seconds that a run would spend on it alone
     work: float  # the same, of one thread
+    drawn: int  # draws that a run would make: to the verdict, or to where it gives up
 
     @property
     def within(self) -> bool:
@@ -79,10 +80,7 @@ class Plan:
     @property
     def draws(self) -> int:
         """Draws that a run would make: to the verdict, or to the end of the budget."""
-        return sum(
-            case.budget if case.draws is None and case.spent else min(case.draws or 0, case.budget)
-            for case in self.cases
-        )
+        return sum(case.drawn for case in self.cases)
 
     @property
     def run_seconds(self) -> float:
@@ -222,7 +220,8 @@ def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
 
     needless = found.draws == 0 or not found.most
     seen = None if needless else found.smallest(budget)
-    drawn = budget if found.draws is None else min(found.draws, budget)
+    likely = found.ends if found.draws is None else found.draws
+    drawn = budget if likely is None else min(likely, budget)
     drawn = 0 if needless else drawn
     return CasePlan(
         found.case,
@@ -237,4 +236,5 @@ def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
         found.reason,
         seconds(drawn),
         drawn * found.seconds_a_draw,
+        drawn,
     )

@@ -23,6 +23,10 @@ def test_looks_spend_no_more_than_the_case_has(
     assert all(look.alpha > 0 for look in plan)
 
 
+def test_nothing_planned_is_looked_at_too() -> None:
+    assert [look.draws for look in looks(0, 0, 3, 0.01)] == [1, 2, 3]
+
+
 @example(planned=2, fewest=1, most=2)  # both early looks would be at the first draw
 @given(planned=counts, fewest=counts, most=counts)
 def test_looks_go_on_to_the_end_of_the_budget(planned: int, fewest: int, most: int) -> None:

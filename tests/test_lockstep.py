@@ -130,6 +130,39 @@ def test_a_share_is_what_its_spans_would_be_one_by_one(
         assert np.array_equal(share.seen, np.sum([part.seen for part in own], axis=0))
 
 
+def test_an_undefined_draw_changes_no_other_repetition() -> None:
+    """Draws of separated groups are combined in every span but those with a draw that is not."""
+    model = "x ~ normal(0, 1); m ~ bernoulli(0.5); y = m * sqrt(x + 3)"
+    compiled = compile_case(lowered(model, "Var(y) == 1"), crossing=True)
+    program = cut(compiled.program, 512)
+    assert program.separations is not None
+    program = dataclasses.replace(program, span_draws=512, span_blocks=1)
+    centres = np.zeros(program.size)
+    parts = list(Supply(5, "key").shares(program, centres, [1] * 12))
+    broken = [part.undefined > 0 for part in parts]
+    assert 2 < sum(broken) < 10
+    kept_steps = tuple(dataclasses.replace(step, frees=()) for step in program.steps)
+    bulk = dataclasses.replace(program, span_draws=12 * 512, span_blocks=12, steps=kept_steps)
+    with np.errstate(invalid="ignore"):
+        held = bulk.registers(stream(5, "key", TOGETHER, 0), bulk.span_draws)
+    drawn = {step.value.operation: filled(held[step.target]) for step in program.steps}
+    x, m = (drawn[law].reshape(12, 512) for law in ("normal", "bernoulli"))
+    with np.errstate(invalid="ignore"):
+        roots = np.sqrt(x + 3)
+    for part, bad, root, kept in zip(parts, broken, roots, m, strict=True):
+        assert bad == bool(np.isnan(root).any())
+        assert part.undefined == np.isnan(root[kept == 1]).sum() or bad
+        if not bad:  # the average of y over all combinations is the product of both averages
+            assert part.sums.tolist()[0] == pytest.approx(
+                [512 * float(np.mean(kept) * np.mean(root**power)) for power in _powers(program)]
+            )
+
+
+def _powers(program: Program) -> list[int]:
+    """The power of y that each integrand is."""
+    return [power for term in program.terms for _, power in term.factors]
+
+
 @pytest.mark.parametrize(
     ("model", "claim"),
     [

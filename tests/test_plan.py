@@ -26,6 +26,7 @@ from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
 from dropcheck.inference import detectable
 from dropcheck.planning import CasePlan, Plan, plan_cases, shared_out
+from dropcheck.report.numbers import count
 from dropcheck.report.plan import counts, plan_report
 from dropcheck.report.terminal import Terminal
 from dropcheck.results import CaseResult, Settings, Verdict
@@ -135,10 +136,44 @@ def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
     told = plan_report(plan, Terminal(width=200))
     assert "3 cases: 2 within the budget, 1 may take more ·" in told
     assert told.count("may take more: ") == 1
+    assert f"≥{count(heavy.draws or 0)}" in told
+    assert "a run takes at least " in told
+    assert heavy.discrepancy is None  # its spread is not known either
     scant = planned(registry, max_draws=200_000)
     assert counts(scant) == {"within": 1, "doubtful": 0, "beyond": 2, "unknown": 0}
     told = plan_report(scant, Terminal(width=200))
     assert "beyond the budget of 200k draws; may take more: " in told
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "x ~ normal(0, 1); E(x, given=x > 50) == 50",
+        "x ~ normal(0, 1); P(x > 51, given=x > 50) == 0.5",
+        "x ~ normal(0, 1); P(x > 51, given=x > 50) == 1",
+        "x ~ normal(0, 1); E(log(x + 3)) == 1",
+        "x ~ cauchy(0, 1); E(x) == 0",
+    ],
+)
+def test_what_a_run_gives_up_is_planned_to_be_given_up(claim: str) -> None:
+    registry = registry_of(open=claim)
+    (result,) = tried(registry)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    plan = planned(registry)
+    assert plan.cases[0].draws is None
+    assert plan.draws <= result.draws <= 2 * plan.draws
+    (limited,) = planned(registry, max_draws=10**8).cases  # a limit says to go on
+    assert limited.drawn in (0, plan.draws, 10**8)
+
+
+def test_too_fine_is_told_from_at_the_edge() -> None:
+    registry = registry_of(
+        fine="x ~ normal(0, 1); E(x**2) == 1; resolution: 1.0e-7",
+        edge="x ~ normal(1, 1); E(x) > 1",
+    )
+    fine, edge = planned(registry).cases
+    assert "more draws than any run can make" in (fine.reason or "")
+    assert "at the edge of what is claimed" in (edge.reason or "")
 
 
 def test_a_run_takes_as_long_as_its_threads_share_or_its_longest_case() -> None:

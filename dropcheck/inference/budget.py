@@ -50,7 +50,7 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[Look]:
     >>> [look.draws for look in looks(1600, 10, 4000, 1e-6)]
     [100, 400, 1600, 2080, 2704, 3516, 4000]
     """
-    planned = min(max(planned, fewest), most)
+    planned = min(max(planned, fewest, 1), most)
     last = 0
     for fraction, share in EARLY:
         draws = math.ceil(planned * fraction)

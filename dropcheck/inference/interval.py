@@ -219,17 +219,29 @@ def _unbounded(centre: float, error: float, unmet: str) -> Interval:
     return Interval(centre, -math.inf, math.inf, error, unmet)
 
 
-def _constant(centre: float, draws: int, alpha: float) -> Interval:
-    """A sample in which nothing varies: the point, once that is known to be no accident.
+def draws_that_agree(alpha: float) -> float:
+    """Draws that must agree before it is known to be no accident.
 
     If a share ε of the draws differed, all of n draws would agree with chance (1 − ε)^n, so that
     ε ≤ ln(1/α)/n (the "rule of three": Hanley and Lippman-Hand 1983).
+
+    >>> round(draws_that_agree(0.05))
+    29957
     """
-    needed = math.log(1 / alpha) / RAREST_SEEN
-    if draws >= needed:
-        return Interval(centre, centre, centre, 0.0)
-    unmet = f"no draw differs yet, and {needed:,.0f} are needed"
-    return Interval(centre, centre, centre, 0.0, unmet, settles=needed)
+    return math.log(1 / alpha) / RAREST_SEEN
+
+
+def never_differed(draws: int, alpha: float) -> str | None:
+    """Why so many draws that agree decide nothing yet; None where they may."""
+    needed = draws_that_agree(alpha)
+    return None if draws >= needed else f"no draw differs yet, and {needed:,.0f} are needed"
+
+
+def _constant(centre: float, draws: int, alpha: float) -> Interval:
+    """A sample in which nothing varies: the point, once that is known to be no accident."""
+    unmet = never_differed(draws, alpha)
+    settles = 0.0 if unmet is None else draws_that_agree(alpha)
+    return Interval(centre, centre, centre, 0.0, unmet, settles=settles)
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from dropcheck.inference.region import Region
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import judged_at, why_undefined
 from dropcheck.judging.prepared import Prepared, Unanswerable
-from dropcheck.judging.statement import AT_THE_EDGE, ENDLESS, carried_by_few
-from dropcheck.judging.trial import FEWEST_DRAWS, Trial, fitted
+from dropcheck.judging.statement import AT_THE_EDGE, ENDLESS, carried_by_few, why_endless
+from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, fitted
 from dropcheck.results import Guarantee, Settings
 from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
 from dropcheck.simulation.compile import Certainty, Compiled, Proportion
@@ -38,7 +38,8 @@ class Forecast:
 
     `draws` are those after which the verdict is expected, None where that cannot be told, and the
     fewest that it may take where there is a reason for doubt; `most` is the budget in draws.
-    `smallest` is in the unit of the estimate, and `scale` the claim's.
+    `ends` are those after which a run gives the case up without a verdict, where that is before the
+    budget's end. `smallest` is in the unit of the estimate, and `scale` the claim's.
     """
 
     case: Case
@@ -52,6 +53,7 @@ class Forecast:
     scale: float | None = None
     smallest: Smallest = _nothing
     reason: str | None = None
+    ends: int | None = None
 
 
 def forecast(
@@ -87,16 +89,18 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
     tally = pilot.tally
     broken = trial.undefined(tally)
     if broken is not None:
-        return _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, broken.reason)
+        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, broken.reason)
+        return replace(found, ends=pilot.fewest)  # the first look sees it
     judged = judged_at(trial, compiled, tally, pilot.centres, trial.alpha, pilot.tier)
     if judged is None:
         reason = why_undefined(compiled, tally)
-        return _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, reason)
+        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, reason)
+        return replace(found, ends=_given_up(trial))
     interval = judged.decisive
     # other conditions are met after so many draws as they ask for, and these are planned
     doubtful = interval is None or carried_by_few(interval, tally.draws)
     smallest: Smallest = _nothing
-    if interval is not None:
+    if interval is not None and not doubtful:
         smallest = _seen_by_average(
             interval,
             tally.draws,
@@ -116,6 +120,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
         pilot.expected,
         judged.scale,
         smallest,
+        why_endless(judged.interval, judged.region, judged.widen),
     )
 
 
@@ -157,7 +162,9 @@ def _of_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSu
     if not share:
         reason = f"the condition was never met in {tally.drawn:,} draws"
     if reason is not None:
-        return _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, reason)
+        found = _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, reason)
+        ends = _given_up(trial) if broken is None else FEWEST_DRAWS
+        return replace(found, ends=ends)
     region, alpha = pilot.region, trial.alpha
     floor = _floor(region, pilot.widen)
 
@@ -189,7 +196,9 @@ def _of_certainty(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums
     if not share:
         reason = f"the condition was never met in {tally.drawn:,} draws"
         reason = reason if broken is None else broken.reason or reason
-        return _of_pilot(trial, program, most, tally, Guarantee.EXACT, reason)
+        found = _of_pilot(trial, program, most, tally, Guarantee.EXACT, reason)
+        ends = _given_up(trial) if broken is None else program.span_draws
+        return replace(found, ends=ends)
     # where a condition holds in some draws only, their number is doubled until it is enough
     draws = counting.draws_that_bound(trial) * 2 ** math.ceil(math.log2(1 / share))
     alpha = trial.alpha
@@ -198,6 +207,11 @@ def _of_certainty(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums
         return detectable.of_certainty(int(min(most, draws) * share), alpha)
 
     return _of_pilot(trial, program, most, tally, Guarantee.EXACT, None, draws, 1.0, smallest)
+
+
+def _given_up(trial: Trial) -> int | None:
+    """Draws after which a run gives up what was never met."""
+    return NEVER if trial.seems_never(NEVER) else None
 
 
 def _of_pilot(
@@ -210,13 +224,14 @@ def _of_pilot(
     expected: int | None = None,
     scale: float | None = None,
     smallest: Smallest = _nothing,
+    endless: str = AT_THE_EDGE,
 ) -> Forecast:
     """The forecast from a pilot's draws; whole spans are drawn, whatever is planned."""
     draws = None
     if expected is not None and expected < ENDLESS:
         draws = -(-expected // program.span_draws) * program.span_draws
     elif expected is not None:
-        reason = AT_THE_EDGE
+        reason = endless
     return Forecast(
         trial.case,
         guarantee,

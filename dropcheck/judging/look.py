@@ -10,11 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.inference.comparison import Comparison
-from dropcheck.inference.interval import TOO_SKEW, Interval, Theta, estimate_interval
+from dropcheck.inference.interval import (
+    TOO_SKEW,
+    Interval,
+    Theta,
+    draws_that_agree,
+    estimate_interval,
+    never_differed,
+)
 from dropcheck.inference.region import Region, decide, widening
 from dropcheck.judging.bounds import allowing_for_unseen, mean_within_bounds
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
-from dropcheck.judging.statement import AT_THE_EDGE, ROUNDING, more, scale_of, settling
+from dropcheck.judging.statement import ROUNDING, more, scale_of, settling, why_endless
 from dropcheck.judging.trial import Finding, Floats, Trial
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Tally
@@ -97,7 +104,9 @@ def judged_at(
         if comparison.share and comparison.against is not None:
             unit = max(abs(operands[comparison.against]), 1e-300)
         widen = widening(comparison.region, sharpness / unit)
-        rounding = ROUNDING * largest / unit
+        rounding = ROUNDING * max(largest, scale) / unit
+        if interval.unmet is not None and interval.half_width <= rounding:
+            interval = _once_settled(interval, compiled, tally, centres, share, comparison)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         verdict = Verdict.INCONCLUSIVE
@@ -137,7 +146,9 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
     )
     reason = None
     if judged.verdict is Verdict.INCONCLUSIVE:
-        wide = AT_THE_EDGE if needed == math.inf else "the interval is still too wide"
+        wide = "the interval is still too wide"
+        if needed == math.inf:
+            wide = why_endless(interval, region, judged.widen)
         reason = interval.unmet or wide
     return Finding(
         judged.verdict,
@@ -205,6 +216,27 @@ def _once_expected(interval: Interval, tally: Tally) -> Interval:
     expected = f"{tally.draws / wait:.2g} times in {tally.draws:,} draws"
     told = f"the rarest outcome of the model is expected {expected}, and must be {RARE_SIGHTINGS}"
     return replace(interval, unmet=told, settles=RARE_SIGHTINGS * wait)
+
+
+def _once_settled(
+    interval: Interval,
+    compiled: Compiled,
+    tally: Tally,
+    centres: Floats,
+    alpha: float,
+    comparison: Comparison,
+) -> Interval:
+    """An interval as narrow as rounding: what shape its noise has says nothing of the quantity.
+
+    Where every average that the quantity is made of varies by rounding alone, it is waited for as
+    many draws as for a sample in which nothing varies at all.
+    """
+    averages = tally.sums / tally.block_values
+    operands = comparison.looked_at
+    if not compiled.functional.within_rounding(operands, averages, centres, ROUNDING):
+        return interval
+    unmet = never_differed(tally.draws, alpha)
+    return replace(interval, unmet=unmet, settles=draws_that_agree(alpha))
 
 
 def _all_alike(

@@ -10,6 +10,7 @@ from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.judging.arithmetic import by_arithmetic
 from dropcheck.judging.block_means import by_block_means
 from dropcheck.judging.counting import by_counterexample, by_proportion
+from dropcheck.judging.rare import too_many_conditions
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 from dropcheck.language.existence import missing_moment, operators
@@ -102,7 +103,12 @@ def _means(lowered: LoweredCase, folder: ArrayFolder, *, crossing: bool) -> Mean
     if missing is not None:
         return Unanswerable(missing)
     counted = certainty(lowered) or proportion(lowered)
-    return counted if counted is not None else compile_case(lowered, crossing=crossing)
+    if counted is not None:
+        return counted
+    compiled = compile_case(lowered, crossing=crossing)
+    if compiled.mean is None and compiled.program.overlooked:
+        return Unanswerable(too_many_conditions(compiled.program))
+    return compiled
 
 
 def try_prepared(

@@ -59,6 +59,12 @@ def allowing_for_rare(
     """
     if not program.watched or not math.isfinite(interval.half_width):
         return interval
+    if program.overlooked and not bounded:
+        most = len(program.watched)
+        unmet = (
+            f"the model has {most + program.overlooked} conditions, more than the {most} watched"
+        )
+        return replace(interval, unmet=unmet)
     rare = _hardly_seen(tally)
     met = _hardly_met(program, tally)
     if not rare and not met:
@@ -96,6 +102,15 @@ def allowing_for_rare(
         low=interval.low - below,
         high=interval.high + above,
         second_order=interval.second_order + max(below, above),
+    )
+
+
+def too_many_conditions(program: Program) -> str:
+    """Why nothing is trusted of a model with more truths than are counted."""
+    watched = len(program.watched)
+    return (
+        f"the model has {watched + program.overlooked} conditions, and of no more than {watched} "
+        "can it be told whether an outcome is too rare to be seen"
     )
 
 
@@ -180,23 +195,28 @@ def _hardly_met(program: Program, tally: Tally) -> list[_Meeting]:
     drawn = {step.target: step.value for step in program.steps}
     values = [drawn[register] for register in program.watched]
     sizes = [math.prod(value.shape or ()) for value in values]
-    found: list[tuple[float, _Meeting]] = []
+    seldom: list[tuple[float, _Meeting]] = []
     for one, other in itertools.combinations_with_replacement(_rarer(tally), 2):
         i, j = one.truth, other.truth
-        if i != j and values[i].sources & values[j].sources:
-            continue
         ways = sizes[i] * sizes[j] if i != j else sizes[i] * (sizes[i] - 1) // 2
         picked = i in program.picked or j in program.picked
         chance = (one.sightings / one.asked) * (other.sightings / other.asked)
         expected = tally.drawn * chance * (1 if picked else ways)
-        if not ways or expected >= RARE_SIGHTINGS:
+        if ways and expected < RARE_SIGHTINGS:
+            seldom.append((expected, _Meeting(one, other, ways, None if picked else 1 + (i == j))))
+    seldom.sort(key=lambda entry: -entry[0])
+    found: list[_Meeting] = []
+    for _, meeting in seldom:
+        first, second = meeting.one.truth, meeting.other.truth
+        if first != second and values[first].sources & values[second].sources:
             continue
-        meeting = _Meeting(one, other, ways, None if picked else 1 + (i == j))
-        if ways > 1 and hangs_on_its_cause(program, {f.truth: f.outcome for f in meeting.truths}):
+        outcomes = {truth.truth: truth.outcome for truth in meeting.truths}
+        if meeting.ways > 1 and hangs_on_its_cause(program, outcomes):
             continue  # of arrays there are too many pairs to wait for
-        found.append((expected, meeting))
-    found.sort(key=lambda entry: -entry[0])
-    return [meeting for _, meeting in found[:MOST_PAIRS]]
+        found.append(meeting)
+        if len(found) == MOST_PAIRS:
+            break
+    return found
 
 
 def _uncertain_share(meeting: _Meeting, draws: int, alpha: float) -> float:

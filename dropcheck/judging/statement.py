@@ -25,6 +25,7 @@ ENDLESS = 10**15
 # a larger one has is not known, nor whether there is a mean at all.
 UNTOLD = 32
 AT_THE_EDGE = "the estimate lies where no interval can decide, at the edge of what is claimed"
+TOO_FINE = "at this resolution it takes more draws than any run can make"
 
 Quantity = TypeVar("Quantity")
 
@@ -70,6 +71,13 @@ def planned(
         draws, interval.standard_error, interval.second_order, target, quantile
     )
     return int(min(max(needed, 1.0), ENDLESS))
+
+
+def why_endless(interval: Interval, region: Region, widen: float) -> str:
+    """Why no number of draws that a run can make would decide."""
+    near = 2 * interval.standard_error
+    edge = region.strict_end_within(interval.estimate, near)
+    return AT_THE_EDGE if edge or not reach(interval.estimate, near, region, widen) else TOO_FINE
 
 
 def carried_by_few(interval: Interval, draws: int) -> bool:

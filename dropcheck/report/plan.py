@@ -45,11 +45,14 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
 def _row(case: CasePlan) -> dict[str, Cell]:
     relative = "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%"
     seen = case.discrepancy
+    least = "≥" if case.doubtful else ""
     return {
         "claim": Cell(case.case.claim.id),
         "parameters": Cell(one_line(format_parameters(case.case.parameters))),
-        "draws": Cell(numbers.UNKNOWN if case.draws is None else numbers.count(case.draws)),
-        "time": Cell(numbers.UNKNOWN if case.seconds is None else numbers.duration(case.seconds)),
+        "draws": Cell(numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws)),
+        "time": Cell(
+            numbers.UNKNOWN if case.seconds is None else least + numbers.duration(case.seconds)
+        ),
         "sees": Cell(numbers.UNKNOWN if seen is None else numbers.rough(seen)),
         "relative": Cell(relative),
         "note": Cell(note(case), "" if case.within else "yellow"),
@@ -85,7 +88,7 @@ def summary_parts(plan: Plan) -> tuple[str, ...]:
     return (
         *(("interrupted",) if plan.interrupted else ()),
         f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget{told}",
-        f"a run takes about {numbers.draws(plan.draws)}",
+        f"a run takes {'at least' if found['doubtful'] else 'about'} {numbers.draws(plan.draws)}",
         f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
         f"pilot {numbers.duration(plan.seconds)}",
         f"seed {plan.settings.seed}",

@@ -169,6 +169,8 @@ def _share(ratio: float) -> str:
 def reading(case: CaseResult) -> str:
     """What most likely stands behind a case that did not pass."""
     if case.verdict is Verdict.REFUTED:
+        if _slightly(case):
+            return "false as stated, by less than the resolution: a tolerance would let that pass"
         return "false as stated: the interval misses what is claimed"
     if case.verdict is Verdict.VERIFIED:
         return "true, although it is expected to be refuted"
@@ -177,6 +179,14 @@ def reading(case: CaseResult) -> str:
     if case.more_draws is not None:
         return f"too few draws: {needs(case)}"
     return "cannot be told from these draws"
+
+
+def _slightly(case: CaseResult) -> bool:
+    """Whether a statement with `==` was refuted for an error below its resolution."""
+    allowed = region(case)
+    if allowed is None or case.estimate is None or not case.scale or allowed[0] != allowed[1]:
+        return False
+    return abs(case.estimate - allowed[0]) < case.resolution * case.scale
 
 
 def needs(case: CaseResult) -> str | None:

@@ -11,6 +11,7 @@ import numpy as np
 from dropcheck.language.cost import draw_cost, work
 from dropcheck.language.crossing import below
 from dropcheck.language.crossing import crossing as crossed_at
+from dropcheck.language.functions import called
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.arrays import Array, crossed_product, kernel_of
 from dropcheck.simulation.moments import Term
@@ -21,8 +22,8 @@ from dropcheck.simulation.tables import Table, combinations, truths
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20
-# Truths whose outcomes are counted: more than a model has, unless it is made to have more.
-MOST_WATCHED = 64
+# Truths whose outcomes are counted, and their pairs: of a model with more nothing is trusted.
+MOST_WATCHED = 512
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
 # Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
@@ -94,8 +95,8 @@ class ProgramBuilder:
             right = plan is not None and id(value) in plan.right
             how = crossed_product if crossed else how
             place = None
-            if (value.truth or value.operation == "bernoulli") and len(watched) < MOST_WATCHED:
-                place = len(watched)
+            if value.truth or called(value.operation) in ("bernoulli", "one_hot"):
+                place = len(watched) if len(watched) < MOST_WATCHED else None
                 watched.append(register)
             steps.append(Step(register, value, inputs, how, (), right, crossed, place))
             cost += _cost(value)
@@ -137,7 +138,8 @@ class ProgramBuilder:
             lean=lean,
             separations=products,
             apart=apart,
-            watched=tuple(watched),
+            watched=tuple(watched[:MOST_WATCHED]),
+            overlooked=max(0, len(watched) - MOST_WATCHED),
             picked=frozenset(
                 place
                 for place, register in enumerate(watched)

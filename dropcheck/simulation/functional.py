@@ -49,6 +49,23 @@ class Leaf:
         for_size = {"E": ("uu",), "Cov": ("uu", "vv")}.get(self.operator, ())
         return tuple(column for name, column in self.columns.items() if name not in for_size)
 
+    def magnitudes(self, means: Floats, centres: Floats) -> dict[int, float]:
+        """How large is what each column is the average of, by the root mean squares."""
+
+        def root(name: str, register: int) -> float:
+            square = self.columns.get(name * 2)
+            own = abs(means[self.columns[name]]) if square is None else math.sqrt(means[square])
+            return float(own) + abs(float(centres[register]))
+
+        sizes = {"u": root("u", self.first)}
+        if "v" in self.columns and self.second is not None:
+            sizes["v"] = root("v", self.second)
+        return {
+            column: math.prod(sizes[letter] for letter in name)
+            for name, column in self.columns.items()
+            if name != "g"
+        }
+
     def _average(self, name: str, means: Floats) -> Floats:
         found: Floats = means[self.columns[name]]
         if "g" in self.columns:
@@ -157,8 +174,12 @@ class Functional:
 
     def columns(self, operands: Iterable[int]) -> list[int]:
         """The averages that some operands are made of, by place."""
-        leaves = operators([self.operands[operand] for operand in operands])
-        return sorted({column for leaf in leaves for column in self.leaves[id(leaf)].looked_at})
+        leaves = self._leaves(operands)
+        return sorted({column for leaf in leaves for column in leaf.looked_at})
+
+    def _leaves(self, operands: Iterable[int]) -> list[Leaf]:
+        found = operators([self.operands[operand] for operand in operands])
+        return [self.leaves[id(leaf)] for leaf in found]
 
     def at_averages(self, means: Floats, centres: Floats) -> tuple[list[float], float]:
         """Every operand at the averages [terms] themselves, and the largest magnitude on the way.
@@ -173,6 +194,29 @@ class Functional:
             met += array.ravel().tolist()
         largest = max((abs(value) for value in met if math.isfinite(value)), default=0.0)
         return [float(found[-1][..., 0]) for found in values], largest
+
+    def within_rounding(
+        self, operands: Iterable[int], averages: Floats, centres: Floats, share: float
+    ) -> bool:
+        """Whether the averages that some operands are made of vary by rounding alone.
+
+        Args:
+            operands: by place.
+            averages: of each block, [blocks, terms].
+            centres: what powers are taken about.
+            share: of a magnitude, below which a difference is rounding.
+        """
+        means = np.add.reduce(averages, axis=0) / len(averages)
+        off = np.maximum.reduce(np.abs(averages - means), axis=0)
+        leaves = self._leaves(operands)
+        if any("g" in leaf.columns for leaf in leaves):
+            return False
+        return all(
+            off[column] <= share * size
+            for leaf in leaves
+            for column, size in leaf.magnitudes(means, centres).items()
+            if column in leaf.looked_at
+        )
 
     def sizes(self, means: Floats, centres: Floats) -> list[float]:
         """The magnitude of each operand: operators by size, every sign plus.

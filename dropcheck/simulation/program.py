@@ -109,6 +109,8 @@ class Program:
     apart: tuple[Step, ...] = ()
     # registers of truths, one outcome of which may be too rare to be seen
     watched: tuple[int, ...] = ()
+    # how many more truths there are, which are not counted
+    overlooked: int = 0
     # the same as `rarest`, of laws whose outcomes are not watched
     unwatched: float = 0.0
     # places of those of which single elements are looked at
@@ -257,18 +259,24 @@ class Program:
                 state = generator.bit_generator.state
                 seen = np.zeros((parts, len(self.watched), 2))
                 found = self._by_parts(generator, centres, seen)
-                if found is not None:
+                if found is not None and np.isfinite(found).all():
                     return found, seen, None
                 generator.bit_generator.state = state  # the same draws, one by one
+            else:
+                found = None
             seen = np.zeros((parts, len(self.watched), 2))
             held = self.registers(generator, self.span_draws, seen=seen)
             moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
                 sums[:, index] = moments.sums(term)
-            if np.isfinite(sums).all():
-                return sums, seen, None
-            return sums, seen, moments.undefined(self.terms)
+            bad = None if np.isfinite(sums).all() else moments.undefined(self.terms)
+        if found is not None:  # each part is as it would be by itself
+            defined = np.isfinite(found).reshape(parts, -1).all(axis=1)
+            sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], found, sums)
+            if bad is not None:
+                bad &= ~defined.repeat(len(bad) // parts)
+        return sums, seen, bad
 
     def forced(
         self,
@@ -293,7 +301,7 @@ class Program:
             return np.array([moments.a_draw(term).mean() for term in self.terms])
 
     def _by_parts(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
-        """The same sums from what integrands are made of; None where some is undefined."""
+        """The same sums from what integrands are made of; None where they cannot be had so."""
         products = self.separations
         if products is not None:
             steps = self.apart if products.whole else None
@@ -302,7 +310,7 @@ class Program:
         else:
             held = self.registers(generator, self.span_draws, steps=self.lean, seen=seen)
             found = self._counted(held, centres)
-        return found if found is not None and np.isfinite(found).all() else None
+        return found
 
     def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
         """Sums with products over groups of draws averaged over all combinations."""

@@ -51,6 +51,10 @@ def _rarity(value: Value, picked: frozenset[str]) -> float:
     if value.law.name in _MODES:
         if all(constant is not None for constant in known):
             chances = _off_mode(value.law.name, known)
+    elif value.law.name == "choice":
+        if known[0] is not None:
+            _, times = np.unique(np.asarray(known[0], dtype=np.float64), return_counts=True)
+            chances = (times / times.sum()).tolist()
     else:
         for parameter, constant in zip(value.law.parameters, known, strict=True):
             if parameter.name == "p" and constant is not None:
