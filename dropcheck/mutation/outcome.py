@@ -24,7 +24,7 @@ class Fate(StrEnum):
     BELOW = "below the resolution"  # false, and too near to the truth to be told from it
     UNDECIDED = "undecided"
     BORDER = "on the border"  # `<` and `>` where the sides are equal, which no draws can tell
-    MEANINGLESS = "meaningless"  # no number to judge: undefined in its draws, or without a moment
+    MEANINGLESS = "meaningless"  # no number to judge: undefined or infinite, or without a moment
 
 
 # Of fewer errors in a model nothing is concluded.

@@ -13,6 +13,7 @@ from dropcheck.language.cases import parse_claim
 from dropcheck.mutation.court import Court
 from dropcheck.mutation.outcome import ClaimResult
 from dropcheck.mutation.plant import MOST_MUTANTS, facts_of, mutants_of
+from dropcheck.mutation.readings import Readings
 from dropcheck.mutation.telling import in_telling_order, spread
 from dropcheck.mutation.trial import MOST_PROBES, MOST_TRIES, ClaimTrial
 from dropcheck.results import CaseResult, Settings, Verdict
@@ -83,12 +84,13 @@ def _mutate(claim: Claim, settings: Settings, alpha: float, stop: Event) -> Clai
     own = court.try_case(first)
     if own is not None and own.verdict is Verdict.VERIFIED:
         parsed = parse_claim(claim)
-        trial = ClaimTrial(parsed, spread(cases), court, own.draws)
+        trial = ClaimTrial(Readings(parsed, spread(cases)), court, own.draws)
         if len(cases) > 1 and trial.dear(first.parameters):
             trial, own = _cheaper(trial, cases[1], own)
             first = trial.cases[0]
         most = FEWER_MUTANTS if trial.dear(first.parameters) else MOST_MUTANTS
-        mutants = mutants_of(parsed, facts_of(parsed, own.scale), first, most)
+        facts = facts_of(parsed, own.scale)
+        mutants = mutants_of(parsed, facts, first, most)
         found = tuple(trial.fate(mutant) for mutant in mutants)
         seconds = time.perf_counter() - started
         where = dict(first.parameters)
@@ -107,4 +109,5 @@ def _cheaper(trial: ClaimTrial, second: Case, own: CaseResult) -> tuple[ClaimTri
     if found is None or found.verdict is not Verdict.VERIFIED or found.draws >= own.draws:
         return trial, own
     cases = spread([second, *(case for case in trial.cases if case != second)])
-    return replace(trial, cases=cases, own_draws=found.draws), found
+    readings = replace(trial.readings, cases=cases)
+    return replace(trial, readings=readings, own_draws=found.draws), found

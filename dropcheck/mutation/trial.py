@@ -8,21 +8,18 @@ show.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dropcheck.claims.registry import Case, SourceText, Value
 from dropcheck.claims.values import format_value
-from dropcheck.errors import DropcheckError
-from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case, parse_claim
+from dropcheck.language.cases import ParsedClaim, parse_claim
 from dropcheck.language.unparse import unparse_statement
 from dropcheck.mutation.court import Court
-from dropcheck.mutation.equivalence import fixed_change, same_case
 from dropcheck.mutation.outcome import Fate, Mutant, MutantResult
+from dropcheck.mutation.readings import Readings
 from dropcheck.mutation.telling import probes
 from dropcheck.results import CaseResult, Verdict
-from dropcheck.simulation.arrays import ArrayFolder
 from dropcheck.simulation.compile import compile_case
 
 # Cases of the claim that a mutant is tried at, and values beside them, before it is called true.
@@ -43,13 +40,15 @@ DEAR = 3e8
 class ClaimTrial:
     """A claim whose mutants are tried; what is worked out of the claim itself is kept."""
 
-    parsed: ParsedClaim
-    cases: tuple[Case, ...]
+    readings: Readings
     court: Court
     own_draws: int  # that the claim itself took at the first case
-    folder: ArrayFolder = field(default_factory=ArrayFolder)
-    lowered: dict[str, LoweredCase | None] = field(default_factory=dict)
     holds: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases of the claim, in the order in which a mutant is tried at them."""
+        return self.readings.cases
 
     @property
     def bound(self) -> int:
@@ -63,7 +62,7 @@ class ClaimTrial:
 
     def cost(self, parameters: Mapping[str, Value]) -> float:
         """Rough nanoseconds of a draw there."""
-        lowered = self._own(parameters)
+        lowered = self.readings.own(parameters)
         return compile_case(lowered).program.cost if lowered is not None else 0.0
 
     def fate(self, mutant: Mutant) -> MutantResult:
@@ -72,7 +71,7 @@ class ClaimTrial:
         tried: list[tuple[Case, CaseResult]] = []
         first: Case | None = None
         for case in self.cases:
-            if not self._tells(parsed, case.parameters):
+            if not self.readings.tells(parsed, case.parameters):
                 continue
             if first is not None and self.dear(case.parameters):
                 continue
@@ -84,6 +83,10 @@ class ClaimTrial:
                 tried.append((case, found))
                 if len(tried) == MOST_TRIES:
                     break
+        refused = self.readings.refused(parsed) if first is None else None
+        if refused is not None:
+            case, why = refused
+            return MutantResult(mutant, Fate.MEANINGLESS, dict(case.parameters), 0, why)
         if first is None:
             same = MutantResult(mutant, Fate.SAME, dict(self.cases[0].parameters), 0)
             return self._with_probe(same, parsed)
@@ -103,7 +106,7 @@ class ClaimTrial:
         fate = fates.get(found.verdict, Fate.UNDECIDED)
         draws = sum(one.draws for _, one in tried)
         result = MutantResult(mutant, fate, dict(case.parameters), draws, found.reason)
-        change = self._change(parsed, case.parameters)
+        change = self.readings.change(parsed, case.parameters)
         near = change is not None and (fate is Fate.TRUE or change <= 2 * found.resolution)
         if near and fate is not Fate.REFUTED and "==" in parsed.statement.operators:
             # the claim was verified and says another number: both cannot be true
@@ -139,10 +142,10 @@ class ClaimTrial:
     def _with_probe(self, result: MutantResult, parsed: ParsedClaim) -> MutantResult:
         """The result, with a value at which the error would show, if one is found."""
         probed = 0
-        for name, case in probes(Case(self.parsed.claim, result.parameters)):
+        for name, case in probes(Case(self.readings.parsed.claim, result.parameters)):
             if probed == MOST_PROBES or self.dear(case.parameters):
                 break
-            if not self._tells(parsed, case.parameters):
+            if not self.readings.tells(parsed, case.parameters):
                 continue
             probed += 1
             if not self._holds(case):
@@ -161,30 +164,6 @@ class ClaimTrial:
             found = self.court.try_case(case, self.bound)
             self.holds[case.key] = found is not None and found.verdict is Verdict.VERIFIED
         return self.holds[case.key]
-
-    def _tells(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
-        """Whether a mutant works out differently from its claim there, and is a claim at all."""
-        own, other = self._own(parameters), self._lowered(mutated, parameters)
-        return own is not None and other is not None and not same_case(own, other, self.folder)
-
-    def _change(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> float | None:
-        own, other = self._own(parameters), self._lowered(mutated, parameters)
-        if own is None or other is None:
-            return None
-        change = fixed_change(own, other, self.folder)
-        return change if change is not None and math.isfinite(change) else None
-
-    def _own(self, parameters: Mapping[str, Value]) -> LoweredCase | None:
-        key = Case(self.parsed.claim, parameters).key
-        if key not in self.lowered:
-            self.lowered[key] = self._lowered(self.parsed, parameters)
-        return self.lowered[key]
-
-    def _lowered(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
-        try:
-            return lower_case(parsed, parameters, self.folder)
-        except DropcheckError:
-            return None
 
 
 def _meaningless(found: CaseResult) -> bool:

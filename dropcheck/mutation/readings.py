@@ -1,0 +1,60 @@
+"""A claim and its mutants read at the claim's cases: what arithmetic tells before any draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dropcheck.claims.registry import Case, Value
+from dropcheck.errors import DropcheckError
+from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case
+from dropcheck.mutation.equivalence import fixed_change, same_case
+from dropcheck.simulation.arrays import ArrayFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The readings of one claim, each kept, and of its mutants beside them."""
+
+    parsed: ParsedClaim
+    cases: tuple[Case, ...]
+    folder: ArrayFolder = field(default_factory=ArrayFolder)
+    known: dict[str, LoweredCase | None] = field(default_factory=dict)
+
+    def own(self, parameters: Mapping[str, Value]) -> LoweredCase | None:
+        """The claim itself; None where it is no claim there."""
+        key = Case(self.parsed.claim, parameters).key
+        if key not in self.known:
+            self.known[key] = self._read(self.parsed, parameters)
+        return self.known[key]
+
+    def tells(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
+        """Whether a mutant works out differently from its claim there, and is a claim at all."""
+        own, other = self.own(parameters), self._read(mutated, parameters)
+        return own is not None and other is not None and not same_case(own, other, self.folder)
+
+    def refused(self, mutated: ParsedClaim) -> tuple[Case, str] | None:
+        """The first case at which a mutant is no claim although its claim is one, and why not."""
+        for case in self.cases:
+            if self.own(case.parameters) is None:
+                continue
+            try:
+                lower_case(mutated, case.parameters, self.folder)
+            except DropcheckError as error:
+                return case, error.problems[0].message
+        return None
+
+    def change(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> float | None:
+        """The relative change of the number that is claimed, where that is fixed and not 0."""
+        own, other = self.own(parameters), self._read(mutated, parameters)
+        if own is None or other is None:
+            return None
+        change = fixed_change(own, other, self.folder)
+        return change if change is not None and math.isfinite(change) else None
+
+    def _read(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
+        try:
+            return lower_case(parsed, parameters, self.folder)
+        except DropcheckError:
+            return None
