@@ -17,14 +17,16 @@ from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.graph import PlainFolder
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.syntax import children
-from dropcheck.language.unparse import unparse_model, unparse_statement
+from dropcheck.language.unparse import unparse, unparse_model, unparse_statement
 from dropcheck.mutation.equivalence import fixed_change, same_case
 from dropcheck.mutation.operators import OPERATORS
 from dropcheck.mutation.outcome import ClaimResult, Fate, MutantResult
 from dropcheck.mutation.places import Facts, Texts, rebuilt
 from dropcheck.mutation.plant import MOST_MUTANTS, facts_of, mutants_of
+from dropcheck.mutation.readings import Readings
 from dropcheck.mutation.run import mutate_claims, share_of_alpha
 from dropcheck.mutation.telling import in_telling_order, probes, spread
+from dropcheck.mutation.terms import constant
 from dropcheck.results import Settings, Verdict
 
 SHIPPED = read_registry(Path(__file__).parent.parent / "claims.yaml")
@@ -81,6 +83,12 @@ def by_change(result: ClaimResult) -> dict[str, MutantResult]:
         ("a constant changed", "", "E(x) == 2", {"E(x) == 2.06"}),
         ("a constant changed", "", "E(x) == 0", {"E(x) == 0.6"}),
         ("a constant changed", "", "E(x) == n + 1", {"E(x) == n + 1.6"}),
+        ("a constant changed", "", "E(x) == -(n - 1)", {"E(x) == -(n - 1.6)"}),
+        ("a constant changed", "", "E(x) == n / (m + 1)", {"E(x) == n / (m + 1.03)"}),
+        ("a constant changed", "", "2 * (E(x) + 1) == n",
+         {"2.06 * (E(x) + 1) == n", "2 * (E(x) + 1.03) == n"}),
+        ("a constant changed", "", "E(x + 1) == n", {"E(x + 1.03) == n"}),
+        ("a constant changed", "y = x + 1", "E(y) == n", {"y = x + 1.03"}),
         ("a constant changed", "x ~ f(0, 1)", "E(x**2) == n", {"x ~ f(1, 1)", "x ~ f(0, 1.03)"}),
         ("Var for Std", "v = var(g)", "Std(x) == n", {"v = std(g)", "Var(x) == n"}),
         ("an inequality turned round", "", "E(x) < n", {"E(x) > n"}),
@@ -130,7 +138,7 @@ def test_every_operator_plants_something_in_the_shipped_claims() -> None:
     planted = set()
     for claim in SHIPPED.claims.values():
         parsed = parse_claim(claim)
-        facts = facts_of(parsed, 1.0)
+        facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
         planted |= {op.name for op in OPERATORS if next(op.plant(Texts.of(parsed), facts), None)}
     assert planted == {operator.name for operator in OPERATORS}
 
@@ -138,7 +146,7 @@ def test_every_operator_plants_something_in_the_shipped_claims() -> None:
 def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:
     claim = SHIPPED.claims["noisy-loss"]
     parsed = parse_claim(claim)
-    facts = facts_of(parsed, 1.0)
+    facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
     case = claim.expand()[0]
     mutants = mutants_of(parsed, facts, case)
     assert len(mutants) == MOST_MUTANTS
@@ -158,7 +166,8 @@ def test_a_mutant_that_the_check_refuses_is_passed_over() -> None:
     # without its factor the sum of a vector and another of unlike length would be left
     claim = claim_of("model: x ~ normal(0, 1)[3]\nclaim: E(x[2]) == 0")
     parsed = parse_claim(claim)
-    changed = [one.changed for one in mutants_of(parsed, facts_of(parsed, 1.0), claim.expand()[0])]
+    facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
+    changed = [one.changed for one in mutants_of(parsed, facts, claim.expand()[0])]
     assert "claim: E(x[1]) == 0" in changed
     assert "claim: E(x[3]) == 0" not in changed
 
@@ -284,13 +293,52 @@ def test_a_change_that_leaves_a_claim_true_counts_for_nothing() -> None:
 
 
 def test_a_false_change_within_the_resolution_survives_as_such() -> None:
-    # 3 × 2% of 0.01 is nothing to a claimed 1.01
-    text = "model: x ~ normal(1.01, 1)\nclaim: E(x) == 1 + abs(0.01)\nresolution: 0.02"
+    # 1 is nothing to a claimed 200
+    text = "parameters: {n: 200}\nmodel: x ~ normal(200, 100)\nclaim: E(x) == n\nresolution: 0.02"
     result = mutated(registry_of(c=text))["c"]
-    mutant = by_change(result)["claim: E(x) == 1 + abs(0.0106)"]
+    mutant = by_change(result)["claim: E(x) == n + 1"]
     assert mutant.fate is Fate.BELOW
     assert result.failed
     assert "resolution is 0.02" in str(mutant.reason)
+
+
+@pytest.mark.parametrize(
+    ("ten", "claim", "planted"),
+    [
+        # 3% of a factor is 3% of the side; of a divisor it is a little less
+        ("10", "E(x) == 16 * n", {"16.48 * n"}),
+        ("10", "E(x) == n / 16", {"n / 16.96"}),
+        # 3% of the 1 in 11 is 0.3% of the side: it takes sixteen times that
+        ("10", "E(x) == 1 / (n + 1)", {"1.03 / (n + 1)", "1 / (n + 1.48)"}),
+        # sharper, and so by less; `within` is a number, and 0.15 is 1.5% of 10
+        ("10", "E(x) == abs(1) / n\nresolution: 0.001", {"abs(1.003) / n"}),
+        ("10", "E(x) == n * abs(1)\nwithin: 0.05", {"n * abs(1.015)"}),
+        # a thousand times 3% of a millionth is nothing beside 10
+        ("10", "E(x) == n + abs(1e-6)", set()),
+        # where the first case hides a constant, the second asks; where all do, the trial says so
+        ("[16, 17]", "E(x) == n + abs(0.1) * (n // 17)", {"n + abs(0.868) * (n // 17)"}),
+        ("10", "E(x) == n + abs(0.1) * log(n / n)", {"n + abs(0.103) * log(n / n)"}),
+        # a bound may have room to spare, and what is drawn is for draws to tell
+        ("10", "E(x) < 1 / (n + 1)", {"1.03 / (n + 1)", "1 / (n + 1.03)"}),
+        ("10", "E(x) == E(x + abs(1e-6))", {"E(x + abs(1.03e-6))"}),
+    ],
+)
+def test_a_constant_is_changed_until_the_number_that_is_claimed_is(
+    ten: str, claim: str, planted: set[str]
+) -> None:
+    own = claim_of(f"parameters: {{n: {ten}}}\nmodel: x ~ normal(n, 1)\nclaim: {claim}")
+    parsed = parse_claim(own)
+    facts = facts_of(parsed, 10.0, Readings(parsed, own.expand()))
+    found = {texts.statement.operands[1] for texts in constant(Texts.of(parsed), facts)}
+    assert {unparse(side) for side in found - {parsed.statement.operands[1]}} == planted
+
+
+def test_a_constant_that_hardly_matters_is_no_survivor() -> None:
+    text = "parameters: {n: 30}\nmodel: x ~ uniform(0, 2 * n / (n + 1))\nclaim: E(x) == n / (n + 1)"
+    result = mutated(registry_of(c=text))["c"]
+    assert by_change(result)["claim: E(x) == n / (n + 1.96)"].fate is Fate.REFUTED
+    assert not result.count(Fate.BELOW)
+    assert result.count(Fate.REFUTED)
 
 
 def test_a_budget_too_small_leaves_mutants_undecided() -> None:

@@ -34,7 +34,7 @@ def called(
 
 
 SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
-BELOW = "model: x ~ normal(1.01, 1)\nclaim: E(x) == 1 + abs(0.01)\nresolution: 0.02"
+BELOW = "parameters: {n: 200}\nmodel: x ~ normal(200, 100)\nclaim: E(x) == n\nresolution: 0.02"
 OPEN = "model: x ~ normal(1, 1)\nclaim: E(x) > 0.5"
 
 
@@ -68,7 +68,7 @@ def test_the_table_ends_in_a_score(called: Called) -> None:
 def test_a_survivor_has_a_block_with_all_that_is_needed(called: Called) -> None:
     _, out, _ = called(BELOW, "--seed", "3")
     block = out[out.index("SURVIVED  c") :]
-    for part in ("a constant changed", "abs(0.0106)", "below the resolution", "claims.yaml:3"):
+    for part in ("one off", "E(x) == n + 1", "below the resolution", "claims.yaml:3"):
         assert part in block
     assert "repeat     dropcheck mutate c --verbose --seed 3" in block
     assert "score 100%" not in out
@@ -108,5 +108,5 @@ def test_json_says_the_same(called: Called) -> None:
     assert fates.count("refuted") == report["summary"]["refuted"]
     survivors = [one for one in claim["mutants"] if one["fate"] == "below the resolution"]
     assert len(survivors) == report["summary"]["below"]
-    assert "E(x) == 1 + abs(0.0106)" in {survivor["statement"] for survivor in survivors}
+    assert "E(x) == n + 1" in {survivor["statement"] for survivor in survivors}
     assert claim["result"] == "fail"

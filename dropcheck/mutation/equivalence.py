@@ -40,6 +40,17 @@ def fixed_change(first: LoweredCase, second: LoweredCase, folder: Folder) -> flo
     >>> fixed_change(read("claim: Var(x) == 1"), read("claim: Var(x) == 5/4"), PlainFolder())
     0.25
     """
+    numbers = fixed_sides(first, second, folder)
+    if numbers is None:
+        return None
+    old, new = numbers
+    return abs(new - old) / abs(old) if old else math.inf
+
+
+def fixed_sides(
+    first: LoweredCase, second: LoweredCase, folder: Folder
+) -> tuple[float, float] | None:
+    """The one side by which two cases differ, in each of them; None where that is not fixed."""
     if first.operators != second.operators:
         return None
     changes = [
@@ -49,11 +60,8 @@ def fixed_change(first: LoweredCase, second: LoweredCase, folder: Folder) -> flo
     ]
     if len(changes) != 1:
         return None
-    numbers = [known_value(value, folder) for value in changes[0]]
-    if not all(isinstance(value, float) for value in numbers):
-        return None
-    old, new = (value for value in numbers if isinstance(value, float))
-    return abs(new - old) / abs(old) if old else math.inf
+    old, new = (known_value(value, folder) for value in changes[0])
+    return (old, new) if isinstance(old, float) and isinstance(new, float) else None
 
 
 class _Comparison:

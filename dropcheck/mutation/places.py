@@ -49,7 +49,7 @@ class Spot:
     `side` is a whole side of the statement and `line` the whole right side of a line that names
     an expression; `counts` is a shape, an index or an option, where only whole numbers serve;
     `law` is the law itself right of `~`, with or without its shape; `exponent` stands right of
-    `**`; `above` is the node that this one is a part of; `stated` stands in the statement.
+    `**`; `above` is the node that this one is a part of; `term` is what a side is the sum of.
     """
 
     node: Node
@@ -59,7 +59,12 @@ class Spot:
     law: bool = False
     exponent: bool = False
     above: Node | None = None
-    stated: bool = False
+    term: bool = False
+
+
+def always(_: Texts) -> bool:
+    """Every error is as good as another."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class Facts:
 
     `shares` are the names that stand for probabilities, `whole` the parameters that are whole,
     `numbers` all parameters that are numbers. A constant is changed by the share `step`, a term
-    of a side by the number `zero`.
+    of a side by the number `zero`, and by more where `far_enough` says no of what results.
     """
 
     shares: frozenset[str] = frozenset()
@@ -76,6 +81,7 @@ class Facts:
     numbers: frozenset[str] = frozenset()
     step: float = 0.03
     zero: float = 0.03
+    far_enough: Callable[[Texts], bool] = always
 
 
 Rewrite = Callable[[Spot], Iterable[Node]]
@@ -86,7 +92,7 @@ def everywhere(texts: Texts, rewrite: Rewrite) -> Iterator[Texts]:
     """The claim with one node rewritten, for every node, statement first."""
     statement = texts.statement
     for index, operand in enumerate(statement.operands):
-        for found in _rewritten(Spot(operand, side=True, stated=True), rewrite):
+        for found in _rewritten(Spot(operand, side=True), rewrite):
             operands = _replaced(statement.operands, index, found)
             yield Texts(texts.model, dataclasses.replace(statement, operands=operands))
     for index, line in enumerate(texts.model):
@@ -109,13 +115,19 @@ def _below(spot: Spot, index: int, child: Node) -> Spot:
     node = spot.node
     counts = spot.counts or isinstance(node, Slice)
     law = False
+    term = (spot.side or spot.term) and _adds(node)
     exponent = isinstance(node, Binary) and node.operator == "**" and index == 1
     if isinstance(node, Subscript):
         law = spot.law and index == 0
         counts = counts or index > 0
     elif isinstance(node, Call):
         counts = counts or _asks_whole(node, index)
-    return Spot(child, counts=counts, law=law, exponent=exponent, above=node, stated=spot.stated)
+    return Spot(child, counts=counts, law=law, exponent=exponent, above=node, term=term)
+
+
+def _adds(node: Node) -> bool:
+    """Whether a node is the sum of its parts, each with its sign."""
+    return isinstance(node, Negative) or (isinstance(node, Binary) and node.operator in ("+", "-"))
 
 
 def _asks_whole(call: Call, index: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 
 from dropcheck.claims.registry import Case, Claim, SourceText
@@ -15,6 +16,7 @@ from dropcheck.language.unparse import unparse_model, unparse_statement
 from dropcheck.mutation.operators import OPERATORS
 from dropcheck.mutation.outcome import Mutant
 from dropcheck.mutation.places import Facts, Texts
+from dropcheck.mutation.readings import Readings
 from dropcheck.mutation.telling import numbers_of, share_names, whole_names
 
 # Of one claim: each of the sixteen kinds once on average, and a registry of 70 claims in two
@@ -24,7 +26,7 @@ MOST_MUTANTS = 16
 STEP = 3.0
 
 
-def facts_of(parsed: ParsedClaim, scale: float | None) -> Facts:
+def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Facts:
     """What the operators need to know; `scale` is that of the claim where it was judged."""
     claim = parsed.claim
     shares = set(share_names(claim))
@@ -36,8 +38,14 @@ def facts_of(parsed: ParsedClaim, scale: float | None) -> Facts:
     size = scale or 1.0
     sharpness = claim.resolution if claim.within is None else claim.within / size
     step = STEP * sharpness + (claim.tolerance or 0.0)
+    share = step if claim.within is None else 0.0  # what is asked of each case is a number then
     return Facts(
-        frozenset(shares), whole_names(claim), frozenset(numbers_of(claim)), step, step * size
+        frozenset(shares),
+        whole_names(claim),
+        frozenset(numbers_of(claim)),
+        step,
+        step * size,
+        partial(readings.far_enough, share=share, least=step * size),
     )
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dropcheck.claims.registry import Case, Value
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case
-from dropcheck.mutation.equivalence import fixed_change, same_case
+from dropcheck.mutation.equivalence import fixed_change, fixed_sides, same_case
+from dropcheck.mutation.places import Texts
 from dropcheck.simulation.arrays import ArrayFolder
+
+# A change of just so many resolutions is one of so many, however it was rounded.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,28 @@ class Readings:
             return None
         change = fixed_change(own, other, self.folder)
         return change if change is not None and math.isfinite(change) else None
+
+    def far_enough(self, texts: Texts, share: float, least: float) -> bool:
+        """Whether an error moves the fixed number that is claimed so far that it can be told.
+
+        That is by a share of it, or by the number `least` where the share is nothing. A constant
+        may hardly matter, as the 1 of `n / (n + 1)` where n is 1000: to change it a little is then
+        less than any verdict can see, whatever the claim. It is asked at the first case that tells
+        the two apart, where the mutant is tried. What only draws can tell is always far enough.
+        """
+        if "==" not in self.parsed.statement.operators:
+            return True  # a bound may have any room to spare
+        mutated = replace(self.parsed, model=texts.model, statement=texts.statement)
+        for case in self.cases:
+            own, other = self.own(case.parameters), self._read(mutated, case.parameters)
+            if own is None or other is None or same_case(own, other, self.folder):
+                continue
+            sides = fixed_sides(own, other, self.folder)
+            if sides is None:
+                return True
+            old, new = sides
+            return abs(new - old) >= (1 - ROUNDING) * (share * abs(old) or least)
+        return True
 
     def _read(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
         try:

@@ -89,7 +89,7 @@ def _mutate(claim: Claim, settings: Settings, alpha: float, stop: Event) -> Clai
             trial, own = _cheaper(trial, cases[1], own)
             first = trial.cases[0]
         most = FEWER_MUTANTS if trial.dear(first.parameters) else MOST_MUTANTS
-        facts = facts_of(parsed, own.scale)
+        facts = facts_of(parsed, own.scale, trial.readings)
         mutants = mutants_of(parsed, facts, first, most)
         found = tuple(trial.fate(mutant) for mutant in mutants)
         seconds = time.perf_counter() - started

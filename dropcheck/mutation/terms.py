@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from dropcheck.language.syntax import Binary, Name, Negative, Node, Number
 from dropcheck.mutation.places import Facts, Spot, Texts, everywhere, is_number, more
+
+# A constant is changed by a thousand times as much at most, to be told from the true one.
+MOST_DOUBLINGS = 10
 
 
 def one_off(texts: Texts, facts: Facts) -> Iterator[Texts]:
@@ -76,22 +80,23 @@ def constant(texts: Texts, facts: Facts) -> Iterator[Texts]:
     """A constant changed by three times the resolution.
 
     That is by a share of itself, and by a share of the claim's scale where it is a term of a side
-    or 0 as a whole side. A 0 within becomes 1.
+    or 0 as a whole side. A 0 within becomes 1. The change is doubled until it reaches far enough;
+    one that never does is not planted, as it would show the size of the change and not the claim.
     """
 
-    def rewrite(spot: Spot) -> Iterable[Node]:
+    def by_times(times: int, spot: Spot) -> Iterable[Node]:
         match spot.node:
             case Number(at=at, value=value) if not (spot.counts or spot.exponent):
-                if spot.stated and (_is_term(spot) or (spot.side and value == 0)):
-                    changed = value + facts.zero
+                if spot.term or (spot.side and value == 0):
+                    change = facts.zero
                 else:
-                    changed = value * (1 + facts.step) if value else 1.0
-                return (Number(at, float(f"{changed:.12g}")),)
+                    change = value * facts.step if value else 1.0
+                return (Number(at, float(f"{value + times * change:.12g}")),)
             case _:
                 return ()
 
-    return everywhere(texts, rewrite)
-
-
-def _is_term(spot: Spot) -> bool:
-    return isinstance(spot.above, Binary) and spot.above.operator in ("+", "-")
+    sizes = (everywhere(texts, partial(by_times, 2**power)) for power in range(MOST_DOUBLINGS + 1))
+    for ever_larger in zip(*sizes, strict=True):
+        found = next(filter(facts.far_enough, ever_larger), None)
+        if found is not None:
+            yield found
