@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,8 +71,20 @@ def test_a_survivor_has_a_block_with_all_that_is_needed(called: Called) -> None:
     block = out[out.index("SURVIVED  c") :]
     for part in ("one off", "E(x) == n + 1", "below the resolution", "claims.yaml:3"):
         assert part in block
-    assert "repeat     dropcheck mutate c --verbose --seed 3" in block
+    assert "\n  repeat  dropcheck mutate c --verbose --seed 3\n" in block
     assert "score 100%" not in out
+
+
+@pytest.mark.parametrize("columns", [40, 80, 160])
+def test_the_command_stands_in_line_with_the_rest_and_is_never_broken(
+    called: Called, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = called(BELOW)
+    lines = out[out.index("SURVIVED  c") :].splitlines()
+    rows = [re.match(r"  (?:title|mutant|where|repeat) +", line) for line in lines]
+    assert {row.end() for row in rows if row} == {10}
+    assert "  repeat  dropcheck mutate c --verbose --seed 0" in lines
 
 
 def test_the_value_at_which_a_hidden_error_shows_is_printed(called: Called) -> None:

@@ -106,11 +106,12 @@ def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[R
         "where": place(claim.location),
     }
     shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]
+    widest = max(len(label) for label, _ in shown)
     # the command stands on a line that is never broken, so that it can be copied
     return [
         styled(heading, STYLES[mutant.fate]),
         pairs_table(shown),
-        f"  repeat     {run.repeats.get(claim.id, '')}",
+        f"  {'repeat':<{widest}}  {run.repeats.get(claim.id, '')}",
     ]
 
 
