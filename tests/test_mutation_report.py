@@ -93,6 +93,20 @@ def test_the_value_at_which_a_hidden_error_shows_is_printed(called: Called) -> N
     assert "shows at" not in called(SHARP)[1]
 
 
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("--p", "it takes no parameters of claims as options; dropcheck mutate --help lists what"),
+        ("--sede", "did you mean '--seed'?"),
+        ("--alhpa", "did you mean '--alpha'?"),
+    ],
+)
+def test_an_option_that_it_does_not_take(called: Called, option: str, hint: str) -> None:
+    code, out, err = called(HALF, "c", option, "0.3")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: there is no option '{option}'\nhint: {hint}")
+
+
 def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None:
     code, out, _ = called(TOOTHLESS)
     assert code == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
@@ -15,7 +15,7 @@ from dropcheck import __version__, interrupt
 from dropcheck.cli.commands import Commands
 from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import emit, print_out, reason, silence
-from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest
 from dropcheck.options import RUN_OPTIONS, SHORT_OPTIONS
 
 # help is plain text: titles and laws appear in it, and are no markup
@@ -92,8 +92,8 @@ def _usage(error: typer.TyperException) -> Problem:
 
     name = getattr(error, "option_name", None)
     if hasattr(error, "possibilities"):
-        near = sorted(error.possibilities or ())
-        guess = f"did you mean '{near[0]}'?" if near else _after_the_command(str(name), error)
+        near = _near(str(name), error.possibilities or ())
+        guess = f"did you mean '{near}'?" if near else _elsewhere(str(name), error)
         hint = format_hint(str(name), _command_path(error)) or guess
         return Problem(f"there is no option '{name}'", hint=hint)
     formatted = getattr(error, "format_message", error.__str__)()
@@ -105,6 +105,21 @@ def _usage(error: typer.TyperException) -> Problem:
         else f"{_command_path(error)} --help says what it takes"
     )
     return Problem(message[:1].lower() + message[1:], hint=hint)
+
+
+def _near(name: str, possibilities: Iterable[str]) -> str | None:
+    """The option that was meant; the dashes, which all have, make none more alike."""
+    bare = {one.lstrip("-"): one for one in sorted(possibilities)}
+    found = nearest(name.lstrip("-"), bare)
+    return None if found is None else bare[found]
+
+
+def _elsewhere(name: str, error: typer.TyperException) -> str | None:
+    """The hint for an option that belongs to another place or command."""
+    path = _command_path(error)
+    if path.endswith(" mutate"):
+        return f"it takes no parameters of claims as options; {path} --help lists what it takes"
+    return _after_the_command(name, error)
 
 
 def _after_the_command(name: str, error: typer.TyperException) -> str | None:
