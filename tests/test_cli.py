@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,6 +132,27 @@ def test_parameters_are_options(
     cli: Cli, arguments: list[str], parameters: list[dict[str, float]]
 ) -> None:
     result = cli("run", *arguments, "--format", "json")
+    assert result.err == ""
+    assert parameters_of(result.out) == parameters
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameters"),
+    [
+        (["--n", "5"], [{"n": 5, "k": 1}, {"n": 5, "k": 3}]),
+        (["--set", "n=5", "--k", "3"], [{"n": 5, "k": 3}]),
+        (["--n", "12", "--k", "2"], [{"n": 12, "k": 2}]),
+    ],
+)
+def test_a_value_picks_the_listed_cases_that_have_it(
+    cli: Cli, arguments: list[str], parameters: list[dict[str, float]]
+) -> None:
+    # crossed, a k of 9 would stand beside an n of 5, which is refused
+    claim = "title: T\n    tags: [passes]\n    requires: 1 <= k <= n\n    claim: n == n"
+    cases = "[{n: 5, k: 1}, {n: 5, k: 3}, {n: 9, k: 9}]"
+    text = f"dropcheck: 1\nclaims:\n  order:\n    {claim}\n    cases: {cases}\n"
+    Path("order.yaml").write_text(text, encoding="utf-8")
+    result = cli("run", "order", "-f", "order.yaml", *arguments, "--format", "json")
     assert result.err == ""
     assert parameters_of(result.out) == parameters
 

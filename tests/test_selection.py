@@ -185,16 +185,76 @@ def test_claims_that_lack_the_parameter_run_as_they_are() -> None:
     assert len(points(cases, "plain")) == 1
 
 
-def test_an_override_of_listed_cases_replaces_the_name_in_every_row() -> None:
-    cases = select(REGISTRY, ["dropout-pairs"], [], {"p": "0.2,0.3"})
-    assert points(cases, "dropout-pairs") == [
-        {"p": 0.2, "n": 10.0},
-        {"p": 0.3, "n": 10.0},
-        {"p": 0.2, "n": 40.0},
-        {"p": 0.3, "n": 40.0},
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        # values that are listed: the cases that have them, in the file's order
+        ({"p": "0.1"}, [(0.1, 10)]),
+        ({"p": "1/2"}, [(0.5, 10), (0.5, 40)]),
+        ({"n": "10"}, [(0.1, 10), (0.5, 10)]),
+        ({"p": "0.5,0.1"}, [(0.1, 10), (0.5, 10), (0.5, 40)]),
+        ({"p": "0.1,0.5", "n": "10,40"}, [(0.1, 10), (0.5, 10), (0.5, 40)]),
+        # values that are not: joined to all that is listed of the other parameters
+        ({"p": "0.2,0.3"}, [(0.2, 10), (0.3, 10), (0.2, 40), (0.3, 40)]),
+        ({"n": "20"}, [(0.1, 20), (0.5, 20)]),
+        ({"p": "0.2", "n": "5"}, [(0.2, 5)]),
+        # both kinds
+        ({"p": "0.1,0.2"}, [(0.1, 10), (0.2, 10), (0.2, 40)]),
+        # each is listed, but not beside the other: the case that is named
+        ({"p": "0.1", "n": "40"}, [(0.1, 40)]),
+        ({"p": "0.1", "n": "10,40"}, [(0.1, 10), (0.1, 40)]),
+        ({"p": "0.1,0.2", "n": "10,40"}, [(0.1, 10), (0.1, 40), (0.2, 10), (0.2, 40)]),
+    ],
+)
+def test_an_override_of_listed_cases(
+    overrides: dict[str, str], expected: list[tuple[float, float]]
+) -> None:
+    cases = select(REGISTRY, ["dropout-pairs"], [], overrides)
+    found = [(point["p"], point["n"]) for point in points(cases, "dropout-pairs")]
+    assert found == expected
+
+
+CROSSED = read_text(
+    """\
+dropcheck: 1
+claims:
+  crossed:
+    title: T
+    parameters: {n: [1, 2]}
+    cases: [{p: 0.1, low: 1, law: "normal(0,1)"}, {low: 2, p: 0.2, law: rademacher()}]
+    claim: p == p
+""",
+    "claims.yaml",
+)
+
+
+def test_what_stands_beside_a_value_in_a_listed_case_stays_with_it() -> None:
+    cases = select(CROSSED, [], [], {"p": "0.2", "n": "3"})
+    assert points(cases, "crossed") == [{"n": 3.0, "p": 0.2, "low": 2.0, "law": "rademacher()"}]
+
+
+def test_a_law_selects_the_listed_case_that_has_it_however_it_is_spaced() -> None:
+    cases = select(CROSSED, [], [], {"law": "normal( 0, 1 )"})
+    assert [(point["p"], point["n"]) for point in points(cases, "crossed")] == [(0.1, 1), (0.1, 2)]
+
+
+def test_a_grid_s_parameter_leaves_the_listed_cases_whole() -> None:
+    cases = select(CROSSED, [], [], {"n": "7"})
+    assert [(point["p"], point["low"]) for point in points(cases, "crossed")] == [
+        (0.1, 1),
+        (0.2, 2),
     ]
-    both = select(REGISTRY, ["dropout-pairs"], [], {"p": "0.2", "n": "5"})
-    assert points(both, "dropout-pairs") == [{"p": 0.2, "n": 5.0}]
+
+
+def test_a_sweep_of_listed_cases_is_counted_before_it_is_made() -> None:
+    many = ",".join(str(n + 50) for n in range(9_000))
+    message = "crossed would have 108,000 cases, and the most is 100,000"
+    assert [one.message for one in problems_of(CROSSED, p=many, n="1,2,3,4,5,6")] == [message]
+    assert len(select(CROSSED, [], [], {"p": many, "n": "1,2,3,4,5"})) == 90_000
+    # one pair of these is listed, and stands once for each value of `n`
+    listed = ",".join(["0.1", *(str(n + 50) for n in range(400))])
+    (problem,) = problems_of(CROSSED, p=listed, low=listed.replace("0.1", "1"))
+    assert problem.message == "crossed would have 643,202 cases, and the most is 100,000"
 
 
 @pytest.mark.parametrize(
@@ -275,11 +335,21 @@ def test_a_negative_value_is_not_taken_for_an_option() -> None:
     assert repeat_command(case, 0) == "dropcheck run qk-variance --dk 1 --mu=-1 --seed 0"
 
 
-def test_a_command_selects_the_case_that_it_came_from() -> None:
-    for case in select(REGISTRY, [], [], {"p": "1/3, 1e-9", "mu": "-2.5, normal(0, 1)"}):
+@pytest.mark.parametrize(
+    ("registry", "overrides"),
+    [
+        (REGISTRY, {"p": "1/3, 1e-9, 0.5", "mu": "-2.5, normal(0, 1)"}),
+        (CROSSED, {}),
+        (CROSSED, {"p": "0.1, 0.3", "low": "1, 2"}),
+    ],
+)
+def test_a_command_selects_the_case_that_it_came_from(
+    registry: Registry, overrides: dict[str, str]
+) -> None:
+    for case in select(registry, [], [], overrides):
         _, _, pattern, *words = shlex.split(repeat_command(case, 0).replace("=", " ", 1))
         options = dict(zip(words[::2], words[1::2], strict=True))
         assert options.pop("--seed") == "0"
         overrides = {name.removeprefix("--"): text for name, text in options.items()}
-        (again,) = select(REGISTRY, [pattern], [], overrides)
+        (again,) = select(registry, [pattern], [], overrides)
         assert again.key == case.key

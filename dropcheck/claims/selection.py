@@ -7,6 +7,7 @@ must answer to both, where both are given. The order is that of the file, whatev
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -201,19 +202,48 @@ def _cases(claim: Claim, overrides: Mapping[str, tuple[Value, ...]]) -> tuple[Ca
     own = {name: values for name, values in overrides.items() if name in claim.parameter_names}
     if not own:
         return claim.expand()
-    grid = {**claim.parameters, **own}
+    grid = {name: own.get(name, values) for name, values in claim.parameters.items()}
+    points = math.prod(len(values) for values in grid.values())
     rows = claim.cases
     if rows is not None:
-        rows = _distinct({k: v for k, v in row.items() if k not in own} for row in rows)
-    count = math.prod(len(values) for values in grid.values()) * len(rows or ((),))
-    if count > MOST_CASES:
-        message = f"{claim.id} would have {count:,} cases, and the most is {MOST_CASES:,}"
-        raise DropcheckError(Problem(message, claim.location, "ask for fewer values"))
+        listed = {name: values for name, values in own.items() if name not in grid}
+        rows = _rows_at(rows, listed, claim, points)
+    elif points > MOST_CASES:
+        raise _too_many(claim, points)
     expanded = dataclasses.replace(claim, parameters=grid, cases=rows).expand()
     order = claim.parameter_names
     return tuple(Case(claim, {name: case.parameters[name] for name in order}) for case in expanded)
 
 
+def _rows_at(
+    rows: Sequence[Mapping[str, Value]],
+    asked: Mapping[str, tuple[Value, ...]],
+    claim: Claim,
+    points: int,
+) -> tuple[Mapping[str, Value], ...]:
+    """Listed cases at the values asked for, where each is tried at so many points of a grid.
+
+    The cases that agree are taken as they are listed: what stands beside a value there belongs to
+    it. A value that none of them has is joined to all that is listed of the other parameters.
+    """
+    wanted = {name: frozenset(values) for name, values in asked.items()}
+    agreeing = [row for row in rows if all(row[name] in wanted[name] for name in wanted)]
+    found = {name: {row[name] for row in agreeing} for name in asked}
+    others = _distinct({k: v for k, v in row.items() if k not in asked} for row in rows)
+    new = math.prod(map(len, asked.values())) - math.prod(map(len, found.values()))
+    count = points * (len(agreeing) + new * len(others))
+    if count > MOST_CASES:
+        raise _too_many(claim, count)
+    combinations = itertools.product(*asked.values()) if new else ()
+    joined = (dict(zip(asked, values, strict=True)) for values in combinations)
+    unlisted = [one for one in joined if any(one[name] not in found[name] for name in one)]
+    return (*agreeing, *({**other, **one} for other in others for one in unlisted))
+
+
+def _too_many(claim: Claim, count: int) -> DropcheckError:
+    message = f"{claim.id} would have {count:,} cases, and the most is {MOST_CASES:,}"
+    return DropcheckError(Problem(message, claim.location, "ask for fewer values"))
+
+
 def _distinct(rows: Iterable[Mapping[str, Value]]) -> tuple[Mapping[str, Value], ...]:
-    found = {tuple(row.items()): row for row in rows}
-    return tuple(found.values())
+    return tuple({frozenset(row.items()): row for row in rows}.values())
