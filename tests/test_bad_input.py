@@ -99,6 +99,38 @@ def test_values_on_the_command_line(way: str, value: str, folder: Path, capsys: 
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
+        (["--law", "norml(0, 1)"], "--law: 'norml' is not a law", "did you mean 'normal'?"),
+        (["--law", "normal(0)"], "--law: normal lacks 'sd'", "write normal(mean, sd)"),
+        (["--set", "law=normal(0, m)"], "--law: 'm' is not defined", "define it in"),
+        (["--set", "alpha=norml(0, 1)"], "--set alpha: 'norml' is not a law", "'normal'?"),
+        (["--law", "cauchy(0, 1), normal(0)"], "--law: normal lacks 'sd' (c with law", "write"),
+    ],
+)
+def test_what_is_wrong_within_a_law_that_an_option_gives_has_no_place_in_the_file(
+    arguments: list[str], message: str, hint: str, folder: Path, capsys: Capsys
+) -> None:
+    laws = "    parameters: {law: ['normal(0, 1)', rademacher()], alpha: rademacher()}\n"
+    text = one_claim("x ~ law;y ~ alpha", "E(x + y) == 0", laws)
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    (error,) = run(capsys, "claims.yaml", *arguments).errors
+    assert error["message"].startswith(message)
+    assert hint in error["hint"]
+    assert (error["file"], error["line"], error["column"]) == (None, None, None)
+
+
+def test_what_no_option_gives_keeps_its_place(folder: Path, capsys: Capsys) -> None:
+    # the file itself is sound: it is 's' that the option makes wrong, in the file's own law
+    more = "    parameters: {s: 1, law: 'normal(0, 1)'}\n"
+    text = one_claim("x ~ law;y ~ normal(0, s)", "E(x + y) == 0", more)
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    (error,) = run(capsys, "claims.yaml", "--s", "-1", "--law", "rademacher()").errors
+    assert error["message"].startswith("normal: sd must satisfy sd >= 0, and is -1 (c with")
+    assert (error["file"], error["line"]) == ("claims.yaml", 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
         (["--rate", "3"], "no option '--rate'", ""),
         (["--dp", "3"], "no option '--dp'", "--dk"),
         (["--set", "dp=3"], "'dp'", "dk"),

@@ -220,6 +220,13 @@ def test_cases_that_no_file_holds_are_checked_too() -> None:
     assert len(check_cases([Case(claim, {"p": 2.0}), Case(claim, {"p": 0.25})]).problems) == 1
 
 
+def test_a_parameter_without_use_is_noted_at_its_place_whatever_an_option_gives() -> None:
+    found = registry("E(x) == 0", "x ~ normal(0, 1)", parameters={"p": 0.5})
+    (note,) = check_registry(found).notes
+    assert note.location is not None
+    assert check_cases(found.expand(), options={"p": "--p"}).notes == (note,)
+
+
 @pytest.mark.parametrize("case", REFUSED, ids=" / ".join)
 def test_the_run_refuses_what_the_check_refuses(case: tuple[str, str]) -> None:
     (found,) = registry(*case).expand()

@@ -112,6 +112,15 @@ def parse_values(option: str, text: str) -> tuple[Value, ...]:
     return tuple(values)
 
 
+def option_of(name: str, reserved: Container[str] = ()) -> str:
+    """What sets a parameter on the command line, as messages name it.
+
+    >>> option_of("dk"), option_of("alpha", {"alpha"})
+    ('--dk', '--set alpha')
+    """
+    return f"--set {name}" if name in reserved else f"--{name}"
+
+
 def repeat_command(
     case: Case, seed: int, registry_file: str | None = None, reserved: Container[str] = ()
 ) -> str:
@@ -172,7 +181,7 @@ def _override_values(
     problems: list[Problem] = []
     for asked, text in overrides.items():
         name = asked if asked in known else asked.replace("-", "_")
-        option = f"--set {name}" if name in reserved else f"--{name}"
+        option = option_of(name, reserved)
         if name not in known:
             problems.append(_unknown_parameter(asked, known))
             continue

@@ -60,7 +60,7 @@ def selected_cases(
         DropcheckError: for every error of the registry, or of the values given for parameters.
         NothingSelected: where no claim answers to the patterns and tags.
     """
-    from dropcheck.claims.selection import select
+    from dropcheck.claims.selection import option_of, select
     from dropcheck.language.checks import check_cases, check_registry
 
     checked = check_registry(registry, memory)
@@ -70,7 +70,8 @@ def selected_cases(
     if not cases:
         raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
     if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
-        checked = check_cases(cases, memory)  # with other values, or fewer notes
+        options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
+        checked = check_cases(cases, memory, options)  # with other values, or fewer notes
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
     return cases, tuple(_as_warning(note) for note in in_file_order(checked.notes))

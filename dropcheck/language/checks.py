@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 
 from dropcheck.claims.registry import Case, Claim, Registry
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.cases import (
     ParsedClaim,
     lower_case,
@@ -32,18 +33,37 @@ def check_registry(registry: Registry, memory: int = DEFAULT_MEMORY) -> Checked:
     return _merged(check_claim(claim, claim.expand(), memory) for claim in registry.claims.values())
 
 
-def check_cases(cases: Sequence[Case], memory: int = DEFAULT_MEMORY) -> Checked:
-    """Check cases, which may have values that no file holds."""
+def check_cases(
+    cases: Sequence[Case],
+    memory: int = DEFAULT_MEMORY,
+    options: Mapping[str, str] | None = None,
+) -> Checked:
+    """Check cases, which may have values that no file holds.
+
+    `options` are parameters and what sets them in place of the file, such as `--law`: what is
+    wrong within a law given there is told of the option, and of no place in the file.
+    """
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
-    return _merged(check_claim(found[0].claim, found, memory) for found in by_claim.values())
+    given = options or {}
+    return _merged(check_claim(found[0].claim, found, memory, given) for found in by_claim.values())
 
 
-def check_claim(claim: Claim, cases: Sequence[Case], memory: int = DEFAULT_MEMORY) -> Checked:
-    """Check some cases of one claim; a problem that only some have says which."""
+def check_claim(
+    claim: Claim,
+    cases: Sequence[Case],
+    memory: int = DEFAULT_MEMORY,
+    options: Mapping[str, str] | None = None,
+) -> Checked:
+    """Check some cases of one claim; a problem that only some have says which.
+
+    `options` as `check_cases` has them.
+    """
+    given = {name: Location(option) for name, option in (options or {}).items()}
+    places = {**claim.parameter_locations, **given}
     try:
-        parsed = parse_claim(claim)
+        parsed = parse_claim(dataclasses.replace(claim, parameter_locations=places))
     except DropcheckError as error:
         return Checked(error.problems, ())
     found: dict[Problem, list[Case]] = {}
@@ -56,13 +76,24 @@ def check_claim(claim: Claim, cases: Sequence[Case], memory: int = DEFAULT_MEMOR
                 found.setdefault(problem, []).append(case)
         else:
             notes.update(dict.fromkeys(lowered.notes))
-    for problem in _unused(parsed):
+    for problem in _unused(parsed, claim):
         notes[problem] = None
     problems = [
         Problem(_named(problem.message, claim, where, len(cases)), problem.location, problem.hint)
         for problem, where in found.items()
     ]
-    return Checked(tuple(problems), tuple(notes))
+    told = frozenset(place.file for place in given.values())
+    return Checked(_of_options(problems, told), _of_options(notes, told))
+
+
+def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[Problem, ...]:
+    """Problems of which those that stand in an option's text name it, and have no place."""
+    return tuple(
+        Problem(f"{problem.location.file}: {problem.message}", hint=problem.hint)
+        if problem.location is not None and problem.location.file in options
+        else problem
+        for problem in problems
+    )
 
 
 def _named(message: str, claim: Claim, where: Sequence[Case], cases: int) -> str:
@@ -76,13 +107,13 @@ def _named(message: str, claim: Claim, where: Sequence[Case], cases: int) -> str
     return f"{message} ({named}{more})"
 
 
-def _unused(parsed: ParsedClaim) -> Iterable[Problem]:
+def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
     used = used_names(parsed)
-    for name in parsed.claim.parameter_names:
+    for name in claim.parameter_names:
         if name not in used:
             yield Problem(
-                f"the parameter {name!r} of {parsed.claim.id} is not used",
-                parsed.claim.parameter_locations.get(name, parsed.claim.location),
+                f"the parameter {name!r} of {claim.id} is not used",
+                claim.parameter_locations.get(name, claim.location),
                 "take it out, or use it in 'model' or 'claim'",
             )
     for line in parsed.model:
