@@ -316,6 +316,17 @@ def test_a_list_loses_no_id_and_no_title(width: int | None) -> None:
     assert "2 claims, 4 cases, claims.yaml" in text
 
 
+@pytest.mark.parametrize("width", [None, 30, 50, 80, 160])
+def test_a_list_marks_what_is_expected_to_be_refuted(width: int | None) -> None:
+    true = replace(CLAIM, id="true", title="T", expect="verified")
+    false = replace(true, id="false", expect="refuted")
+    marked = claims_table([true, false], REGISTRY, Terminal(width))
+    assert marked.split().count("expect") == marked.split().count("refuted") == 1
+    assert marked.index("refuted") > marked.index("false")
+    assert "verified" not in marked
+    assert "expect" not in claims_table([true, true], REGISTRY, Terminal(width))
+
+
 def test_a_check_in_a_line_and_as_data() -> None:
     bad = CheckedFile("b.yaml", None, None, (Problem("no"), Problem("nor that")), (Problem("n"),))
     assert check_line(bad) == "b.yaml: 2 errors, 1 note"

@@ -10,18 +10,25 @@ from dropcheck.records import dataclass
 from dropcheck.report import numbers
 from dropcheck.report.terminal import Terminal, line, one_line, render
 
+EXPECT = "expect"  # a column of its own, where there is anything to tell in it
 LAYOUTS = (
-    (("id",), ("title",), ("document",), ("cases",)),
-    (("id", "document"), ("title",), ("cases",)),
+    (("id",), ("title",), ("document",), (EXPECT,), ("cases",)),
+    (("id", "document"), ("title",), (EXPECT,), ("cases",)),
 )
 
 
 def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
-    """A row a claim, and how many there are."""
+    """A row a claim, and how many there are; what is expected to be refuted is marked."""
     from dropcheck.report.layout import Cell, Fields, arrange
 
     fields = Fields(
-        headings={"id": "claim", "title": "title", "document": "document", "cases": "cases"},
+        headings={
+            "id": "claim",
+            "title": "title",
+            "document": "document",
+            EXPECT: "expect",
+            "cases": "cases",
+        },
         right=("cases",),
         prose=("title",),
     )
@@ -31,6 +38,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
             "id": Cell(claim.id, "bold"),
             "title": Cell(one_line(claim.title)),
             "document": Cell(claim.document or ""),
+            EXPECT: Cell("" if claim.expect == "verified" else claim.expect),
             "cases": Cell(str(cases[claim.id])),
         }
         for claim in claims
@@ -40,7 +48,9 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         f"{numbers.plural(sum(cases.values()), 'case')}, "
         f"{one_line(registry.name)}"
     )
-    return render([*arrange(rows, fields, LAYOUTS, terminal), "", line(total, terminal)], terminal)
+    told = any(row[EXPECT].text for row in rows)
+    layouts = [tuple(column for column in one if told or column != (EXPECT,)) for one in LAYOUTS]
+    return render([*arrange(rows, fields, layouts, terminal), "", line(total, terminal)], terminal)
 
 
 @dataclass(frozen=True, slots=True)
