@@ -1,4 +1,4 @@
-"""What did not pass at the last run of a claims file, remembered for `--last-failed`.
+"""Which cases did not pass when they were last run, remembered for `--last-failed`.
 
 It lies in the user's own cache and not beside the claims file: a run leaves nothing in a folder
 that it was only asked to read, and no folder that comes from elsewhere says what is run. What
@@ -40,18 +40,18 @@ class Rerun:
 
 
 def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool) -> Rerun:
-    """Of the selected cases, those that did not pass at the last run; all where there are none.
+    """Of the selected cases, those that did not pass when last run; all where there are none.
 
     Args:
         cases: those that are selected.
         registry: where they come from.
-        memory: what one draw may take, for the check of cases that only the last run had.
+        memory: what one draw may take, for the check of cases that only an earlier run had.
         swept: whether parameters are set on the command line; otherwise a case that failed at a
             value set there is run again too.
     """
     known = recall(registry)
     if not known:
-        return Rerun(tuple(cases), "no case failed or stayed undecided at the last run: all run")
+        return Rerun(tuple(cases), "no case is remembered that did not pass: all run")
     found = [case for case in cases if case_key(case) in known]
     if not swept:
         asked = {case_key(case) for case in cases}
@@ -61,9 +61,9 @@ def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool
         found.sort(key=lambda case: order.index(case.claim.id))
     if not found:
         which = "the one case" if len(known) == 1 else f"the {len(known)} cases"
-        note = f"{which} that did not pass at the last run is not among these: all of these run"
+        note = f"{which} that did not pass when last run is not among these: all of these run"
         return Rerun(tuple(cases), note if len(known) == 1 else note.replace(" is not", " are not"))
-    return Rerun(tuple(found), f"{plural(len(found), 'case')} of the last run did not pass")
+    return Rerun(tuple(found), f"{plural(len(found), 'case')} did not pass when last run")
 
 
 def remember(registry: Registry, results: Sequence[CaseResult]) -> None:

@@ -85,8 +85,8 @@ def run(  # one argument an option: this is the list that `--help` shows
         bool,
         typer.Option(
             "--last-failed",
-            help="Run what failed or stayed undecided at the last run of this file; "
-            "where nothing did, run all.",
+            help="Run only the cases that did not pass when they were last run; "
+            "where there are none, run all.",
         ),
     ] = False,
     no_progress: NoProgress = False,
