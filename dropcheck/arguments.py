@@ -11,7 +11,14 @@ from dropcheck.claims.registry import Claim, Value
 from dropcheck.claims.values import ACCEPTED, format_value, parse_value
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.language.names import unfit
-from dropcheck.options import LEAST_MEMORY, MOST_DRAWS, MOST_MEMORY, MOST_SEED, MOST_THREADS
+from dropcheck.options import (
+    LEAST_MEMORY,
+    MOST_DRAWS,
+    MOST_MEMORY,
+    MOST_SEED,
+    accepted_threads,
+    most_threads,
+)
 
 MOST_SHOWN = 60  # characters of a value that cannot be used
 
@@ -59,7 +66,7 @@ _OPTIONS: dict[str, tuple[Test, str]] = {
     "seed": (_whole(0, MOST_SEED), "a whole number from 0 on"),
     "max_draws": (_whole(1, MOST_DRAWS), "a whole number from 1 on"),
     "time_limit": (_number(0), "seconds, a number above 0"),
-    "threads": (_whole(1, MOST_THREADS), f"a whole number from 1 to {MOST_THREADS}"),
+    "threads": (_whole(1, most_threads()), accepted_threads()),
     "max_memory": (_whole(LEAST_MEMORY, MOST_MEMORY), "bytes, a whole number from 2**20 on"),
 }
 _NEVER_NONE = frozenset({"expect", "undecided", "alpha", "seed", "max_memory"})

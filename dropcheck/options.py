@@ -5,6 +5,8 @@ to repeat a case needs to know them too, and stands below the command line; a te
 to the options that there are.
 """
 
+import os
+
 DEFAULT_MEMORY = 2**30
 """Bytes that one draw of a claim may take, together with what is fixed in it."""
 
@@ -17,8 +19,11 @@ MOST_DRAWS = 2**62
 MOST_SEED = 2**64 - 1
 """The last seed."""
 
+THREADS_A_CORE = 16
+"""Threads that may be asked for, for each core: with hundreds a run takes ten times as long."""
+
 MOST_THREADS = 1024
-"""Threads that may be asked for: more is a slip of the finger, and would exhaust the system."""
+"""Threads that may be asked for on a machine however large."""
 
 SHORT_OPTIONS = frozenset("foqvx")
 """Letters that stand for options of `run`."""
@@ -49,3 +54,20 @@ RUN_OPTIONS = frozenset(
         "verbose",
     }
 )
+
+
+def default_threads() -> int:
+    """As many as this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+def most_threads() -> int:
+    """As many as may be asked for here."""
+    return min(MOST_THREADS, THREADS_A_CORE * default_threads())
+
+
+def accepted_threads() -> str:
+    """The same in words."""
+    return f"a whole number from 1 to {most_threads()}, at most {THREADS_A_CORE} a core"

@@ -15,10 +15,11 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.forecast import Forecast, forecast
 from dropcheck.judging.prepared import prepare
+from dropcheck.options import default_threads
 from dropcheck.results import Guarantee, Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
-from dropcheck.simulation.schedule import Judge, default_threads, drive
+from dropcheck.simulation.schedule import Judge, drive
 from dropcheck.simulation.workers import possible
 
 

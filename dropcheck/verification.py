@@ -14,12 +14,13 @@ from dropcheck.claims.selection import repeat_command
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare, try_prepared
+from dropcheck.options import default_threads
 from dropcheck.results import CaseResult, Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.deadline import Clock, Deadline
 from dropcheck.simulation.processes import drive_in_processes, worth_processes
 from dropcheck.simulation.program import SpanSums
-from dropcheck.simulation.schedule import Judge, default_threads, drive
+from dropcheck.simulation.schedule import Judge, drive
 from dropcheck.simulation.workers import possible
 
 _Judged = CaseResult | DropcheckError

@@ -179,6 +179,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "seed": ({"seed": -1}, "option 'seed' cannot be -1"),
     "seed no whole number": ({"seed": 1.5}, "option 'seed' cannot be 1.5"),
     "max_draws": ({"max_draws": 0}, "option 'max_draws' cannot be 0"),
+    "threads": ({"threads": 10**5}, "option 'threads' cannot be 100000: it must be a whole"),
     "truth": ({"max_draws": True}, "option 'max_draws' cannot be True"),
     "nan": ({"time_limit": float("nan")}, "option 'time_limit' cannot be nan"),
     "expect": ({"expect": "true"}, "'expect' cannot be 'true': it must be 'verified' or 'refuted'"),

@@ -263,6 +263,18 @@ def test_a_bad_value_is_one_message_with_option_and_value(cli: Cli, arguments: l
     assert arguments[1] in errors[0]
 
 
+@pytest.mark.parametrize(("cores", "most"), [(1, 16), (4, 64), (1000, 1024)])
+def test_so_many_threads_that_they_hold_one_another_up_are_refused(
+    cli: Cli, cores: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dropcheck.options.default_threads", lambda: cores)
+    assert cli("run", "product-variance", "--threads", str(most)).code == 0
+    result = cli("run", "product-variance", "--threads", str(most + 1))
+    assert result.code == 2
+    accepted = f"it must be a whole number from 1 to {most}, at most 16 a core"
+    assert result.err == f"error: option '--threads' cannot be '{most + 1}': {accepted}\n"
+
+
 def test_all_bad_options_are_told_at_once(cli: Cli) -> None:
     result = cli("run", "--alpha", "2", "--seed", "x", "--threads", "0")
     assert result.err.count("error: ") == 3

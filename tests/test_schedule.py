@@ -12,10 +12,11 @@ from trials import compiled
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
+from dropcheck.options import default_threads
 from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.schedule import Judge, default_threads, drive
+from dropcheck.simulation.schedule import Judge, drive
 from dropcheck.simulation.streams import MAIN
 from dropcheck.verification import verify_cases
 

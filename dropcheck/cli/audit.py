@@ -17,6 +17,7 @@ from dropcheck.cli.execute import selected_cases
 from dropcheck.cli.exits import ExitCode, complain
 from dropcheck.cli.output import emit, interactive, write_file
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.options import default_threads
 from dropcheck.results import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
@@ -153,7 +154,6 @@ def audit(  # one argument an option: this is the list that `--help` shows
     from dropcheck.audit.repeat import MOST_DRAWS, Plan
     from dropcheck.audit.run import carry_out
     from dropcheck.report.progress import progress
-    from dropcheck.simulation.schedule import default_threads
 
     most = most or (MOMENT_DRAWS if moments else MOST_DRAWS)
     settings = Settings(seed=seed_used, max_draws=most)

@@ -11,7 +11,7 @@ import typer
 
 from dropcheck.cli import completion, values
 from dropcheck.errors import Problem
-from dropcheck.options import MOST_THREADS
+from dropcheck.options import accepted_threads, most_threads
 
 if TYPE_CHECKING:  # imported where it is needed: `check` and `list` have no settings
     from dropcheck.results import Settings
@@ -171,8 +171,7 @@ class Reader(values.Collector):
 
     def threads(self, text: str | None, option: str = "--threads") -> int | None:
         """How many threads, or processes."""
-        accepted = f"a whole number from 1 to {MOST_THREADS}"
-        return self.read(option, text, values.whole(1, MOST_THREADS), accepted)
+        return self.read(option, text, values.whole(1, most_threads()), accepted_threads())
 
     def max_memory(self, text: str | None) -> int | None:
         """Bytes."""

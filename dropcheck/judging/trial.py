@@ -14,12 +14,13 @@ from dropcheck.inference.comparison import Reading
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import Region
 from dropcheck.language.cases import LoweredCase, parameter_text
+from dropcheck.options import default_threads
 from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
 from dropcheck.simulation.assemble import BLOCKS_OF_SPAN, SMALLEST_BATCH
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.schedule import TURN_SECONDS, default_threads
+from dropcheck.simulation.schedule import TURN_SECONDS
 from dropcheck.simulation.separation import Separations
 from dropcheck.simulation.streams import PILOT, stream
 from dropcheck.simulation.together import Supply

@@ -16,8 +16,8 @@ from dropcheck.mutation.plant import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
 from dropcheck.mutation.telling import in_telling_order, spread
 from dropcheck.mutation.trial import MOST_PROBES, MOST_TRIES, ClaimTrial
+from dropcheck.options import default_threads
 from dropcheck.results import CaseResult, Settings, Verdict
-from dropcheck.simulation.schedule import default_threads
 
 # Cases at which a mutant is compared with its claim by arithmetic.
 MOST_COMPARED = 64

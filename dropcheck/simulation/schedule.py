@@ -10,7 +10,6 @@ verdicts as it can. What decided cases leave is shared by those whose next look 
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -125,13 +124,6 @@ def keep_freed_memory() -> None:
     import numpy as np
 
     np.empty(2**24, dtype=np.uint8)
-
-
-def default_threads() -> int:
-    """As many as this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
 
 
 def drive(
