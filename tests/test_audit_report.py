@@ -33,7 +33,7 @@ def test_the_report_says_that_the_promise_is_kept() -> None:
 def test_the_report_raises_the_alarm() -> None:
     text = audit_report(an_audit(200), Terminal())
     assert "ALARM  normal-mean, true: refuted in 200 of 1,000 runs" in text
-    assert "where 0.05 is promised" in text
+    assert "where 0.05 is promised\n" in text  # of a claim whose truth is known
     assert "1 above the promise" in text
 
 
@@ -133,3 +133,19 @@ def test_the_command_audits_a_file(tmp_path: Any, capsys: pytest.CaptureFixture[
     text = capsys.readouterr().out
     assert "off by +0.2 of the scale" in text
     assert "3 rows, 6 runs" in text
+
+
+def test_the_alarm_about_a_claim_of_a_file_may_be_the_claim_s(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    claim = "title: T\n    model: x ~ normal(0, 1)\n    claim: E(x) == 1"
+    (tmp_path / "my own.yaml").write_text(f"dropcheck: 1\nclaims:\n  false:\n    {claim}\n")
+    arguments = ["--file", "my own.yaml", "-n", "30", "--processes", "1"]
+    assert main(["audit", *arguments]) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "is promised: a fault of dropcheck, or the claim is not what its file says: "
+        "see dropcheck run false --file 'my own.yaml'" in told
+    )
+    assert main(["run", "false", "--file", "my own.yaml"]) == 1

@@ -123,6 +123,7 @@ class Audit:
     processes: int
     left_out: tuple[str, ...] = ()  # what could not be audited, and why
     interrupted: bool = False
+    file: str | None = None  # as it was asked for, where the truths are those that a file says
 
     @property
     def runs(self) -> int:

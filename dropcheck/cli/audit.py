@@ -116,7 +116,8 @@ def audit(  # one argument an option: this is the list that `--help` shows
     """Measure how often verdicts are wrong, on claims whose truth is known.
 
     The whole procedure is repeated with fresh draws. The exit code is 1 where a rate of wrong
-    verdicts lies above the promise beyond chance.
+    verdicts lies above the promise beyond chance: a fault of dropcheck, or, with --file, a claim
+    that is not what its file says.
     """
     read = Reader()
     kind = read.read("--set", set_name, values.one_of(SETS), " or ".join(SETS)) or "laws"
@@ -170,7 +171,7 @@ def audit(  # one argument an option: this is the list that `--help` shows
     with progress(len(tuple(plan.tasks())), not no_progress and interactive()) as advance:
         name += ", without crossing" if no_crossing else ""
         found = carry_out(plan, workers or default_threads(), name, advance)
-    found = dataclasses.replace(found, left_out=left_out)
+    found = dataclasses.replace(found, left_out=left_out, file=file)
     problems = _tell(found, chosen, [path for path in paths if path is not None])
     raise typer.Exit(_exit_code(found, problems))
 

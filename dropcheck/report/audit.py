@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from rich.console import RenderableType
@@ -50,7 +51,7 @@ def audit_report(audit: Audit, terminal: Terminal) -> str:
         items += [*arrange([_row(row) for row in audit.rows], FIELDS, LAYOUTS, terminal), ""]
     for row in audit.rows:
         if row.alarm:
-            items += [styled(_alarm(row), "bold red"), ""]
+            items += [styled(_alarm(row, audit.file), "bold red"), ""]
     items += [styled(f"left out: {one_line(text)}", "yellow") for text in audit.left_out]
     return render([*items, styled(_summary(audit))], terminal)
 
@@ -105,11 +106,19 @@ def _runs(number: int) -> str:
     return f"{number:,} run" if number == 1 else f"{number:,} runs"
 
 
-def _alarm(row: Row) -> str:
-    return (
+def _alarm(row: Row, file: str | None) -> str:
+    """What is wrong; a claim of a file may not be what it is taken to be."""
+    told = (
         f"ALARM  {one_line(_name(row))}, {_truth(row)}: {row.truth.wrong} in {row.wrong:,} of "
         f"{_runs(row.counts.runs)}, so in more than {_share(row.at_least)} of all, where "
         f"{numbers.exact(row.promise)} is promised"
+    )
+    if file is None:
+        return told
+    command = shlex.join(["dropcheck", "run", row.claim, "--file", file])
+    return (
+        f"{told}: a fault of dropcheck, or the claim is not what its file says: "
+        f"see {one_line(command)}"
     )
 
 
