@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from numbers import Integral, Real
 
 from dropcheck.claims.registry import Claim, Value
-from dropcheck.claims.values import ACCEPTED, format_value, parse_value
+from dropcheck.claims.values import ACCEPTED, format_value, parse_value, percentage_hint
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.language.names import unfit
 from dropcheck.options import (
@@ -145,7 +145,8 @@ def read_parameters(*parts: object) -> dict[str, Value]:
             except ValueError as error:
                 found[name] = 0.0
                 message = f"the parameter {name!r} {error}"
-                problems.append(Problem(message, hint=_option_meant(name) or ACCEPTED))
+                share = percentage_hint(value) if isinstance(value, str) else None
+                problems.append(Problem(message, hint=share or _option_meant(name) or ACCEPTED))
     if problems:
         raise DropcheckError(problems)
     return found

@@ -266,7 +266,9 @@ def _settings(config: pytest.Config) -> Settings:
     return Settings(
         alpha=default.alpha if alpha is None else alpha,
         seed=default.seed if seed is None else seed,
-        resolution=_read(config, "dropcheck_resolution", values.positive, "a number above 0"),
+        resolution=_read(
+            config, "dropcheck_resolution", values.share, "a number above 0, such as 0.01 or 1%"
+        ),
         max_draws=_read(config, "dropcheck_max_draws", values.draws, "a whole number from 1 on"),
         time_limit=_read(
             config, "dropcheck_time_limit", values.seconds, "a time above 0, such as 10s or 500ms"

@@ -187,6 +187,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "both": ({"within": 1, "resolution": 1}, "both 'resolution' and 'within' are given"),
     "value": ({"a": [1]}, "the parameter 'a' must be a number or a law, and is a value of type"),
     "value text": ({"a": "two"}, "'a' must be a number or a law, and 'two' is neither"),
+    "value a percentage": ({"a": "50%"}, "'50%' is neither a number nor a law\nhint: write 0.5"),
     "value infinite": ({"a": float("inf")}, "the parameter 'a' must be a finite number"),
     "value truth": ({"a": True}, "the parameter 'a' must be a number or a law, and is a truth"),
     "value too large": ({"a": 10**400}, "the parameter 'a' must be a finite number"),

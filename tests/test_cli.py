@@ -244,6 +244,9 @@ def test_an_option_before_the_command(cli: Cli, option: str, hint: str) -> None:
         ["--max-draws", "9**9**9"],
         ["--resolution", "0"],
         ["--resolution", "inf"],
+        ["--resolution", "-1%"],
+        ["--resolution", "%"],
+        ["--resolution", "x%"],
         ["--time-limit", "0"],
         ["--time-limit", "10 parsecs"],
         ["--format", "xml"],
@@ -273,6 +276,15 @@ def test_so_many_threads_that_they_hold_one_another_up_are_refused(
     assert result.code == 2
     accepted = f"it must be a whole number from 1 to {most}, at most 16 a core"
     assert result.err == f"error: option '--threads' cannot be '{most + 1}': {accepted}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--keep-prob", "10%"], ["--set", "keep_prob=10%"], ["--alpha", "10%"]]
+)
+def test_a_percentage_in_place_of_a_number_has_a_hint(cli: Cli, arguments: list[str]) -> None:
+    result = cli("run", "kept-share", *arguments)
+    assert result.code == 2
+    assert result.err.splitlines()[1:] == ["hint: write 0.1"]
 
 
 def test_all_bad_options_are_told_at_once(cli: Cli) -> None:
@@ -310,6 +322,8 @@ def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
     cli("run", "product-variance", "--seed", "fresh")
     cli("run", "product-variance", "--seed", "fresh")
     assert seen[1].seed != seen[2].seed  # by chance alike once in 2**32
+    cli("run", "product-variance", "--resolution", "0.7%")
+    assert seen[3].resolution == 0.007
 
 
 def test_a_long_seed_keeps_every_digit() -> None:

@@ -243,6 +243,22 @@ def test_an_expression_as_a_value(value: str, hint: str) -> None:
     assert hint in (refused(f'{text}      s: "{value}"\n').hint or "")
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("tolerance: 2%", "write 0.02"),
+        ("resolution: 0.7%", "write 0.007"),
+        ("within: 2%", "it is absolute; for a share of the scale write 'resolution: 0.02'"),
+        ("parameters: {p: 50%}", "write 0.5"),
+        ("parameters: {p: [0.1, '5 %']}", "write 0.05"),
+        ("tolerance: two%", None),
+    ],
+)
+def test_a_percentage_in_place_of_a_number(line: str, hint: str | None) -> None:
+    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: 1 == 1\n    {line}\n"
+    assert refused(text).hint == hint
+
+
 def test_a_function_as_a_value() -> None:
     found = checked("x ~ s", more='    parameters: {s: "sqrt(2)"}\n').problems
     assert {problem.message for problem in found} == {"'sqrt' is not a law"}

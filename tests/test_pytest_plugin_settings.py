@@ -36,7 +36,7 @@ def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pyteste
         ("undecided", "maybe", "fail, skip or pass"),
         ("alpha", "2", "a number between 0 and 1"),
         ("seed", "now", "a whole number, or fresh"),
-        ("resolution", "0", "a number above 0"),
+        ("resolution", "0", "a number above 0, such as 0.01 or 1%"),
         ("max_draws", "many", "a whole number from 1 on"),
         ("time_limit", "soon", "a time above 0, such as 10s or 500ms"),
     ],

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, shown
 from dropcheck.claims.schema import ClaimModel, DefaultsModel, DocumentModel, FileModel, Model
 from dropcheck.claims.source import Position, Source
-from dropcheck.claims.values import ACCEPTED, format_value, parse_number
+from dropcheck.claims.values import ACCEPTED, format_value, parse_number, percentage
 from dropcheck.errors import Problem, nearest
 
 _LEVELS: dict[str, type[Model]] = {
@@ -135,6 +135,17 @@ def _wrong(one: Any, node: Node, name: str) -> tuple[str, str | None]:
     return f"{name} must be {expected}, and is {shown(node)}", _mend(kind, bare, node)
 
 
+def _of_a_share(bare: str, number: float | None) -> str | None:
+    """What to write for a percentage, where one stands in place of a number."""
+    if number is None:
+        return None
+    if bare == "within":  # what it is a share of is nowhere said
+        return (
+            f"it is absolute; for a share of the scale write 'resolution: {format_value(number)}'"
+        )
+    return f"write {format_value(number)}"
+
+
 def _if_empty(bare: str) -> str:
     return "write at least one claim" if bare == "claims" else "leave it out, or put something in"
 
@@ -163,5 +174,5 @@ def _mend(kind: str, bare: str, node: Node) -> str | None:
         try:
             return f"write {format_value(parse_number(node.text))}, without quotes"
         except ValueError:
-            return None
+            return _of_a_share(bare, percentage(node.text))
     return None

@@ -15,7 +15,13 @@ from fnmatch import fnmatchcase
 
 from dropcheck.claims.checks import MOST_CASES
 from dropcheck.claims.registry import Case, Claim, Registry, Value
-from dropcheck.claims.values import ACCEPTED, format_value, parse_value, split_values
+from dropcheck.claims.values import (
+    ACCEPTED,
+    format_value,
+    parse_value,
+    percentage_hint,
+    split_values,
+)
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
 
 ALL = "all"
@@ -105,7 +111,7 @@ def parse_values(option: str, text: str) -> tuple[Value, ...]:
         except ValueError as error:
             shown = part if len(part) <= 40 else part[:39] + "…"
             what = f"{shown!r} {error}" if part else f"a value in {text!r} is empty"
-            hint = f"{ACCEPTED}; several stand with commas: 0.1,0.2,0.5"
+            hint = percentage_hint(part) or f"{ACCEPTED}; several stand with commas: 0.1,0.2,0.5"
             problems.append(Problem(f"{option}: {what}", hint=hint))
     if problems:
         raise DropcheckError(problems)

@@ -119,13 +119,40 @@ def parse_value(text: str) -> Value:
         raise ValueError(NEITHER) from None
 
 
+def percentage(text: str) -> float | None:
+    """The number that a percentage stands for; None for any other text.
+
+    >>> percentage("2%"), percentage("0.7 %"), percentage("0.02")
+    (0.02, 0.007, None)
+    """
+    number, sign, rest = text.strip().rpartition("%")
+    if not sign or rest:
+        return None
+    try:
+        return float(f"{parse_number(number) / 100:.15g}")  # 0.7 / 100 is 0.006999999999999999
+    except ValueError:
+        return None
+
+
+def percentage_hint(text: str) -> str | None:
+    """The hint for a percentage where a number is to stand; None for any other text.
+
+    >>> percentage_hint("50%")
+    'write 0.5'
+    """
+    number = percentage(text)
+    return None if number is None else f"write {format_value(number)}"
+
+
 def value_hint(text: str, error: ValueError) -> str:
     """The hint for a value that `parse_value` refuses.
 
     >>> value_hint("1/sqrt(2)", ValueError(NEITHER))
     "compute it on a line of 'model', from parameters that are numbers"
     """
-    return COMPUTED if str(error) == NEITHER and _COMPUTES.search(text) else ACCEPTED
+    if str(error) == NEITHER and _COMPUTES.search(text):
+        return COMPUTED
+    return percentage_hint(text) or ACCEPTED
 
 
 def _one_spelling(law: str) -> str:

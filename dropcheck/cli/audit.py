@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dropcheck.claims.values import percentage_hint
 from dropcheck.cli import completion, values
 from dropcheck.cli.common import Format, NoCrossing, NoProgress, Outputs, Reader, Seed, draws_option
 from dropcheck.cli.execute import selected_cases
@@ -122,7 +123,8 @@ def audit(  # one argument an option: this is the list that `--help` shows
     read = Reader()
     kind = read.read("--set", set_name, values.one_of(SETS), " or ".join(SETS)) or "laws"
     moments = kind == "moments" and file is None
-    alphas = read.read("--alpha", alpha, _alphas, "numbers between 0 and 1, such as 0.05,0.01")
+    several = "numbers between 0 and 1, such as 0.05,0.01"
+    alphas = read.read("--alpha", alpha, _alphas, several, percentage_hint)
     count = read.read(
         "--repetitions", repetitions, values.whole(1, 10**9), "a whole number from 1 to 1e9"
     )
@@ -238,9 +240,8 @@ def _alphas(text: str) -> tuple[float, ...]:
 
 
 def _share(text: str) -> float:
-    text = text.strip()
-    if text.endswith("%"):
-        return values.positive(text[:-1]) / 100
+    if text.strip().endswith("%"):
+        return values.share(text)
     return values.probability(text)  # 2 is hardly meant to be 200%
 
 

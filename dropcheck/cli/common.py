@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from dropcheck.claims.values import percentage_hint
 from dropcheck.cli import completion, values
 from dropcheck.errors import Problem
 from dropcheck.options import accepted_threads, most_threads
@@ -149,7 +150,8 @@ class Reader(values.Collector):
 
     def alpha(self, text: str | None) -> float | None:
         """An error rate."""
-        return self.read("--alpha", text, values.probability, "a number between 0 and 1")
+        accepted = "a number between 0 and 1"
+        return self.read("--alpha", text, values.probability, accepted, percentage_hint)
 
     def seed(self, text: str | None) -> int | None:
         """A seed."""
@@ -157,7 +159,7 @@ class Reader(values.Collector):
 
     def resolution(self, text: str | None) -> float | None:
         """A share of each claim's scale."""
-        return self.read("--resolution", text, values.positive, "a number above 0")
+        return self.read("--resolution", text, values.share, "a number above 0, such as 0.01 or 1%")
 
     def max_draws(self, text: str | None) -> int | None:
         """A number of draws."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from dropcheck.claims.values import parse_number
+from dropcheck.claims.values import parse_number, percentage
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import LEAST_MEMORY, MOST_DRAWS, MOST_MEMORY, MOST_SEED
 
@@ -83,6 +83,20 @@ def probability(text: str) -> float:
 def positive(text: str) -> float:
     """A number above 0."""
     value = parse_number(text)
+    if value <= 0:
+        raise ValueError(text)
+    return value
+
+
+def share(text: str) -> float:
+    """A number above 0, or a percentage.
+
+    >>> share("0.01"), share("1%")
+    (0.01, 0.01)
+    """
+    value = percentage(text)
+    if value is None:
+        return positive(text)
     if value <= 0:
         raise ValueError(text)
     return value
