@@ -35,7 +35,7 @@ def known(value: float | None, width: float | None, more: int = 0) -> str:
     >>> known(2 / 3, 0.03), known(2 / 3, 0.03, more=2), known(2 / 3, 0.0), known(0.125, 0.03)
     ('0.6667', '0.666667', '0.66666667', '0.125')
     >>> known(2 / 3, None), known(1048576.0, 3e4), known(1e6 + 0.01, 6e-7)
-    ('0.6667', '1048576', '1000000.01000000')
+    ('0.6667', '1048576', '1000000.010000000')
     """
     text = exact(value)
     if value is not None and width and abs(float(text) - value) > width / 100:
