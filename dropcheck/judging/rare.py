@@ -60,11 +60,7 @@ def allowing_for_rare(
     if not program.watched or not math.isfinite(interval.half_width):
         return interval
     if program.overlooked and not bounded:
-        most = len(program.watched)
-        unmet = (
-            f"the model has {most + program.overlooked} conditions, more than the {most} watched"
-        )
-        return replace(interval, unmet=unmet)
+        return replace(interval, unmet=too_many_conditions(program))
     rare = _hardly_seen(tally)
     met = _hardly_met(program, tally)
     if not rare and not met:

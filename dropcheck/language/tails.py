@@ -239,7 +239,7 @@ def _of_power(order: Order, reciprocal: Order, exponent: object) -> Order:
 
 
 def _of_exponential(name: str, argument: Line | None) -> Order:
-    """E exp(r · x) is finite for rates r below that of the tail (Chernoff 1952, of all laws)."""
+    """E exp(r · x) is P(x > t) · r · exp(r · t) integrated: finite for r below the tail's rate."""
     if argument is None:
         return UNKNOWN
     down, up = argument.rates()

@@ -22,7 +22,7 @@ from dropcheck.simulation.streams import TOGETHER, stream
 # Numbers held by one call: with fewer the calls themselves cost more, with more the arrays leave
 # the caches (measured: a quarter as many take 3% more time).
 NUMBERS = 2**19
-# First draws of so many repetitions at most are looked at by one call.
+# First draws of so many repetitions at most are looked at by one call: few are then left over.
 MOST_CENTRES = 64
 
 
