@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
+from dropcheck.planning import Plan, plan_cases
+from dropcheck.results import CaseResult, Settings
+from dropcheck.verification import verify_cases
 
 
 def registry_of(**claims: str) -> Registry:
@@ -15,3 +20,13 @@ def registry_of(**claims: str) -> Registry:
         lines += [f"    model: {model}"] if model else []
         lines += [f"    claim: {claim}", *(f"    {key}" for key in keys)]
     return read_text("\n".join(lines) + "\n")
+
+
+def planned(registry: Registry, **settings: Any) -> Plan:
+    """The plan of every case."""
+    return plan_cases(registry.expand(), Settings(**settings), registry)
+
+
+def tried(registry: Registry, **settings: Any) -> list[CaseResult]:
+    """Every case, judged."""
+    return list(verify_cases(registry.expand(), Settings(**settings), registry))
