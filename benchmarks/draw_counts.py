@@ -18,8 +18,8 @@ from benchmarks.environment import UnavailableError, python_with
 from benchmarks.measure import Bar, Figure, Spread, run_process
 from dropcheck.claims.reader import read_text
 from dropcheck.results import Settings, Verdict
+from dropcheck.running import verify_cases
 from dropcheck.simulation import blocks
-from dropcheck.verification import verify_cases
 
 PEERS = ("pytest-stochastic==0.1.0", "statsmodels==0.15.0")
 ALPHA = 1e-6

@@ -17,16 +17,16 @@ import numpy as np
 
 from benchmarks.measure import Bar, Clock, Figure, Spread, paired
 from dropcheck.claims.registry import Case, Registry
+from dropcheck.execution.schedule import Judge, drive
 from dropcheck.judging.prepared import prepare
+from dropcheck.language.folding import Array, number
 from dropcheck.report.numbers import plural
-from dropcheck.simulation import samplers
-from dropcheck.simulation.arrays import Array, number
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Certainty, Compiled, Proportion
-from dropcheck.simulation.moments import Sums
+from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, computed
-from dropcheck.simulation.schedule import Judge, drive
 from dropcheck.simulation.streams import MAIN, stream
+from dropcheck.vocabulary import samplers
 
 Draw = Callable[[np.random.Generator], object]
 """Draws one array of numbers."""

@@ -14,7 +14,7 @@ from benchmarks.scripts import QK
 from dropcheck.claims.reader import read_text
 from dropcheck.language.checks import check_registry
 from dropcheck.results import Settings
-from dropcheck.verification import verify_cases
+from dropcheck.running import verify_cases
 
 # Linear, with room for noise and for what a larger array loses in the caches.
 LINEAR = 1.25

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from dropcheck.audit.laws import SHORT_BLOCK, Subject
+from dropcheck.audit.audited_claims import SHORT_BLOCK, Subject
+from dropcheck.audit.error_rates import Truth
 from dropcheck.audit.repeat import ready, trial
-from dropcheck.audit.table import Truth
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.binomial import upper_bound
 from dropcheck.results import Settings, Verdict

@@ -18,7 +18,7 @@ from benchmarks.environment import UnavailableError, python_with
 from benchmarks.measure import CLOCKS, Bar, Figure, Spread, paired, run_process
 from dropcheck.claims.reader import read_text
 from dropcheck.results import CaseResult, Settings
-from dropcheck.verification import verify_cases
+from dropcheck.running import verify_cases
 
 # A build without the gigabytes that go with the plain name.
 TORCH = "torch==2.13.0"

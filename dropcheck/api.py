@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dropcheck.arguments import (
+from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
+from dropcheck.errors import DropcheckError, Location
+from dropcheck.results import CaseResult, Outcome, Settings
+from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.verify_arguments import (
     call_text,
     checked_options,
     checked_texts,
     mistyped_options,
     read_parameters,
 )
-from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
-from dropcheck.errors import DropcheckError, Location
-from dropcheck.options import DEFAULT_MEMORY
-from dropcheck.results import CaseResult, Outcome, Settings
 
 if TYPE_CHECKING:
     from dropcheck.simulation.own_code import Sampler
@@ -42,8 +42,8 @@ class InvalidClaimError(DropcheckError, ValueError):
     """What was given cannot be tried: the message shows each problem where it stands."""
 
     def __str__(self) -> str:
-        from dropcheck.report.problems import problems_text
-        from dropcheck.report.terminal import Terminal
+        from dropcheck.report.terminal.problem_text import problems_text
+        from dropcheck.report.terminal.screen import Terminal
 
         text = problems_text(self.problems, Terminal(), counted=False)
         return text.rstrip("\n").removeprefix("error: ")
@@ -178,7 +178,7 @@ def _try(
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are parameters given as arguments."""
     from dropcheck.language.checks import check_claim
-    from dropcheck.verification import verify_cases
+    from dropcheck.running import verify_cases
 
     registry = Registry(claim.location.file, {}, {claim.id: claim})
     cases = registry.expand()
@@ -209,9 +209,9 @@ def _failure(result: CaseResult, claim: Claim, settings: Settings) -> str:
 
     Options are as they are written here.
     """
-    from dropcheck.report.table import case_block
-    from dropcheck.report.terminal import Terminal
-    from dropcheck.report.words import headline, needs
+    from dropcheck.report.phrases import headline, needs
+    from dropcheck.report.terminal.run_table import case_block
+    from dropcheck.report.terminal.screen import Terminal
 
     block = case_block(result, Terminal(), {claim.id: claim}, settings)
     text = f"{headline(result)}\n\n{block}".rstrip("\n")

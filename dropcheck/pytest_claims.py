@@ -21,15 +21,15 @@ from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
-from dropcheck.cli import values
+from dropcheck.cli import option_values as values
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
-from dropcheck.options import RUN_OPTIONS
-from dropcheck.report.problems import problems_text
-from dropcheck.report.table import case_block
-from dropcheck.report.terminal import Terminal
-from dropcheck.report.words import headline
+from dropcheck.report.phrases import headline
+from dropcheck.report.terminal.problem_text import problems_text
+from dropcheck.report.terminal.run_table import case_block
+from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import CaseResult, Outcome, Settings
+from dropcheck.settings import RUN_OPTIONS
 
 SEED = "dropcheck_seed"
 POLICY = "dropcheck_undecided"
@@ -157,7 +157,7 @@ class CaseItem(pytest.Item):
             DidNotPass: it failed, or is undecided where that counts as a failure.
             DropcheckError: it cannot be judged, which only a run could find.
         """
-        from dropcheck.verification import verify_cases  # numpy, which collecting does without
+        from dropcheck.running import verify_cases  # numpy, which collecting does without
 
         plugin = self.parent.plugin
 

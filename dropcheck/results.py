@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dropcheck.errors import Location
-from dropcheck.options import DEFAULT_MEMORY
+from dropcheck.settings import DEFAULT_MEMORY
 
 
 class Verdict(StrEnum):

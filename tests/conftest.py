@@ -57,9 +57,9 @@ def claims(pytester: pytest.Pytester) -> pytest.Pytester:
 
 @pytest.fixture
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
-    module = types.ModuleType("dropcheck.verification")
+    module = types.ModuleType("dropcheck.running")
     monkeypatch.setattr(module, "verify_cases", stub, raising=False)
-    monkeypatch.setitem(sys.modules, "dropcheck.verification", module)
+    monkeypatch.setitem(sys.modules, "dropcheck.running", module)
     return module
 
 

@@ -14,7 +14,7 @@ from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
-from dropcheck.simulation.together import Supply, spans_of_a_call
+from dropcheck.simulation.repetitions import Supply, spans_of_a_call
 
 Judge = Generator[Request, SpanSums, Finding]
 

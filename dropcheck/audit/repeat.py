@@ -18,13 +18,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dropcheck.audit.laws import Subject
+from dropcheck.audit.audited_claims import Subject
+from dropcheck.audit.error_rates import Counts
 from dropcheck.audit.lockstep import in_lockstep
-from dropcheck.audit.table import Counts
+from dropcheck.execution.schedule import keep_freed_memory, one_layer_of_threads
 from dropcheck.judging.prepared import Prepared, prepare, try_prepared
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.schedule import keep_freed_memory, one_layer_of_threads
 
 # Blocks of a span that is cut to size: the fewest that an interval is made from.
 SPAN_BLOCKS = 64

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.checks import check
 from dropcheck.claims.compose import MOST_PROBLEMS, compose
+from dropcheck.claims.expressions import source_text
 from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, plain, shown
 from dropcheck.claims.quick import read_quickly
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
-from dropcheck.claims.scalars import source_text
 from dropcheck.claims.source import Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order, nearest
 

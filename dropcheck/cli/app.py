@@ -16,7 +16,7 @@ from dropcheck.cli.commands import Commands
 from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import emit, print_out, reason, silence
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest
-from dropcheck.options import RUN_OPTIONS, SHORT_OPTIONS
+from dropcheck.settings import RUN_OPTIONS, SHORT_OPTIONS
 
 # help is plain text: titles and laws appear in it, and are no markup
 app = typer.Typer(
@@ -88,7 +88,7 @@ def _report(problems: Sequence[Problem], given: Sequence[str], code: ExitCode) -
 
 def _usage(error: typer.TyperException) -> Problem:
     """What typer found wrong with the arguments, told as everything else is."""
-    from dropcheck.cli.values import format_hint
+    from dropcheck.cli.option_values import format_hint
 
     name = getattr(error, "option_name", None)
     if hasattr(error, "possibilities"):

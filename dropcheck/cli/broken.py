@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dropcheck.cli import actions
-from dropcheck.cli.arguments import asked_format, asked_outputs
 from dropcheck.cli.exits import complain
+from dropcheck.cli.lookahead import asked_format, asked_outputs
 from dropcheck.cli.output import emit
 from dropcheck.errors import Problem
 
@@ -47,7 +47,7 @@ def tell_problems(problems: Sequence[Problem], arguments: Sequence[str]) -> None
 def _report(problems: Sequence[Problem]) -> Report:
     from dropcheck.claims.registry import Registry
     from dropcheck.report.contents import Report
-    from dropcheck.report.terminal import terminal_of
+    from dropcheck.report.terminal.screen import terminal_of
     from dropcheck.results import RunResult, Settings
 
     places = [problem.location.file for problem in problems if problem.location is not None]
@@ -62,8 +62,8 @@ def _report(problems: Sequence[Problem]) -> Report:
 
 
 def _write_files(report: Report, names: Sequence[str]) -> list[Problem]:
+    from dropcheck.cli.option_values import report_path
     from dropcheck.cli.tell import write_report
-    from dropcheck.cli.values import report_path
     from dropcheck.report.formats import WRITTEN
 
     unwritten: list[Problem] = []

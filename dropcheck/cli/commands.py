@@ -18,56 +18,56 @@ Loaded = tuple[Callable[..., None], type[TyperCommand]]
 
 def _run() -> Loaded:
     from dropcheck.cli.parameters import RunCommand
-    from dropcheck.cli.run import run
+    from dropcheck.cli.run_command import run
 
     return run, RunCommand
 
 
 def _plan() -> Loaded:
     from dropcheck.cli.parameters import RunCommand
-    from dropcheck.cli.plan import plan
+    from dropcheck.cli.plan_command import plan
 
     return plan, RunCommand
 
 
 def _list() -> Loaded:
-    from dropcheck.cli.look import list_claims
+    from dropcheck.cli.inspect_commands import list_claims
 
     return list_claims, PlainCommand
 
 
 def _show() -> Loaded:
-    from dropcheck.cli.look import show
+    from dropcheck.cli.inspect_commands import show
 
     return show, PlainCommand
 
 
 def _check() -> Loaded:
-    from dropcheck.cli.look import check
+    from dropcheck.cli.inspect_commands import check
 
     return check, PlainCommand
 
 
 def _audit() -> Loaded:
-    from dropcheck.cli.audit import audit
+    from dropcheck.cli.audit_command import audit
 
     return audit, PlainCommand
 
 
 def _mutate() -> Loaded:
-    from dropcheck.cli.mutate import mutate
+    from dropcheck.cli.mutate_command import mutate
 
     return mutate, PlainCommand
 
 
 def _init() -> Loaded:
-    from dropcheck.cli.init import init
+    from dropcheck.cli.init_command import init
 
     return init, PlainCommand
 
 
 def _schema() -> Loaded:
-    from dropcheck.cli.schema import schema
+    from dropcheck.cli.schema_command import schema
 
     return schema, PlainCommand
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from dropcheck.claims.values import percentage_hint
-from dropcheck.cli import completion, values
+from dropcheck.cli import completion
+from dropcheck.cli import option_values as values
 from dropcheck.errors import Problem
-from dropcheck.options import accepted_threads, most_threads
+from dropcheck.settings import accepted_threads, most_threads
 
 if TYPE_CHECKING:  # imported where it is needed: `check` and `list` have no settings
     from dropcheck.results import Settings

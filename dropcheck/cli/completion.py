@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import typer
 
 from dropcheck.claims.registry import Registry
-from dropcheck.cli.arguments import SELECTION
-from dropcheck.cli.values import FORMATS, RUN_FORMATS
+from dropcheck.cli.lookahead import SELECTION
+from dropcheck.cli.option_values import FORMATS, RUN_FORMATS
 from dropcheck.errors import DropcheckError
 
 # No space, quote, bracket or sign that a shell gives a meaning to.
@@ -31,7 +31,7 @@ def _registry(context: typer.Context) -> Registry | None:
 
 def claim_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """The ids that begin so, each with its title."""
-    from dropcheck.report.terminal import as_markup, one_line
+    from dropcheck.report.terminal.screen import as_markup, one_line
 
     registry = _registry(ctx)
     if registry is None:

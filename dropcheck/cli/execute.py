@@ -12,13 +12,13 @@ from pathlib import Path
 import typer
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.cli import values
+from dropcheck.cli import option_values as values
 from dropcheck.cli.exits import ExitCode
 from dropcheck.cli.output import interactive
 from dropcheck.cli.parameters import selection_of
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
-from dropcheck.options import DEFAULT_MEMORY, RUN_OPTIONS
 from dropcheck.results import CaseResult, Outcome, RunResult, Settings
+from dropcheck.settings import DEFAULT_MEMORY, RUN_OPTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def choose(
 
 
 def _as_warning(note: Problem) -> str:
-    from dropcheck.report.problems import place
+    from dropcheck.report.terminal.problem_text import place
 
     where = place(note.location)
     hint = f" ({note.hint})" if note.hint else ""
@@ -127,8 +127,8 @@ def try_cases(
 ) -> tuple[RunResult, list[Problem]]:
     """Try the cases; an interruption, or an error met on the way, keeps what was finished."""
     from dropcheck.cli.last_failed import case_key
-    from dropcheck.report.progress import progress
-    from dropcheck.verification import verify_cases
+    from dropcheck.report.terminal.progress import progress
+    from dropcheck.running import verify_cases
 
     by_key = {case_key(case): case for case in cases}
     started = time.perf_counter()

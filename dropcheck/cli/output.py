@@ -141,6 +141,6 @@ def reason(error: BaseException) -> str:
 
 def interactive() -> bool:
     """Whether standard error, which progress is shown on, is a terminal."""
-    from dropcheck.report.terminal import is_terminal
+    from dropcheck.report.terminal.screen import is_terminal
 
     return is_terminal(sys.stderr)

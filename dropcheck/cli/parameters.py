@@ -18,11 +18,11 @@ import typer
 from dropcheck.claims.registry import Claim, Registry, Value
 from dropcheck.claims.values import format_value
 from dropcheck.cli import completion
-from dropcheck.cli.arguments import SELECTION, Glimpse, glimpse
+from dropcheck.cli.lookahead import SELECTION, Glimpse, glimpse
+from dropcheck.cli.option_values import format_hint
 from dropcheck.cli.plain import PlainCommand, make, plainly
-from dropcheck.cli.values import format_hint
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.options import RUN_OPTIONS
+from dropcheck.settings import RUN_OPTIONS
 
 SECTION = "Parameters of the selected claims"
 SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
@@ -101,7 +101,7 @@ class RunCommand(PlainCommand):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Complete options; descriptions go through typer as markup, and are none."""
-        from dropcheck.report.terminal import as_markup
+        from dropcheck.report.terminal.screen import as_markup
 
         items = super().shell_complete(ctx, incomplete)
         for item in items:

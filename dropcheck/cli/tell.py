@@ -28,7 +28,7 @@ def tell(
 ) -> list[Problem]:
     """Print the result and write the files asked for; what could not be written is returned."""
     from dropcheck.report.contents import Report
-    from dropcheck.report.terminal import terminal_of
+    from dropcheck.report.terminal.screen import terminal_of
 
     report = Report(
         result,
@@ -53,7 +53,7 @@ def tell(
 def print_report(report: Report, format_name: str) -> Problem | None:
     """Print a report, and under GitHub's actions what they show beside it."""
     from dropcheck.report.formats import PRINTED
-    from dropcheck.report.terminal import Terminal
+    from dropcheck.report.terminal.screen import Terminal
 
     terminal = report.terminal or Terminal()
     text = PRINTED[format_name](report)

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from dropcheck.inference.axes import principal_axes
+from dropcheck.inference.covariance import principal_axes
 
 Floats = npt.NDArray[np.float64]
 Theta = Callable[[Floats], Floats]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
-from dropcheck.judging.bounds import allowing_for_unseen
+from dropcheck.judging.bounded_means import allowing_for_unseen
 from dropcheck.judging.look import Judged, judged_at, shown, why_undefined
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS
 from dropcheck.judging.statement import ENDLESS, planned
@@ -18,7 +18,7 @@ from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import BoundedMean, Compiled
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.separation import Separations
+from dropcheck.simulation.shortcuts.combinations import Separations
 from dropcheck.simulation.streams import MAIN, PILOT
 
 # Blocks of the pilot: its standard error is then known to about 6%. With half as many, or shorter

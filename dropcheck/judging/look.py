@@ -19,7 +19,7 @@ from dropcheck.inference.interval import (
     never_differed,
 )
 from dropcheck.inference.region import Region, decide, widening
-from dropcheck.judging.bounds import allowing_for_unseen, mean_within_bounds
+from dropcheck.judging.bounded_means import allowing_for_unseen, mean_within_bounds
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
 from dropcheck.judging.statement import ROUNDING, more, scale_of, settling, why_endless
 from dropcheck.judging.trial import Finding, Floats, Trial

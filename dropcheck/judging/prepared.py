@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
+from dropcheck.analysis.existence import missing_moment, operators
 from dropcheck.claims.registry import Case
+from dropcheck.execution.deadline import Deadline
 from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.judging.arithmetic import by_arithmetic
 from dropcheck.judging.block_means import by_block_means
@@ -13,10 +15,9 @@ from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.rare import too_many_conditions
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
-from dropcheck.language.existence import missing_moment, operators
-from dropcheck.options import DEFAULT_MEMORY
+from dropcheck.language.folding import ArrayFolder
 from dropcheck.results import CaseResult, Settings, Verdict
-from dropcheck.simulation.arrays import ArrayFolder
+from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.compile import (
     Certainty,
@@ -26,7 +27,6 @@ from dropcheck.simulation.compile import (
     compile_case,
     proportion,
 )
-from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import Program, SpanSums
 
 

@@ -20,8 +20,8 @@ from dropcheck.inference.binomial import upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
 from dropcheck.simulation.blocks import Tally
-from dropcheck.simulation.causes import hangs_on_its_cause
 from dropcheck.simulation.program import Forced, Program
+from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
 from dropcheck.simulation.streams import PILOT
 
 # An outcome seen so often shows in the sample's own spread and skewness.

@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.claims.registry import Case
+from dropcheck.execution.deadline import Deadline
+from dropcheck.execution.schedule import TURN_SECONDS
 from dropcheck.inference.comparison import Reading
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import Region
 from dropcheck.language.cases import LoweredCase, parameter_text
-from dropcheck.options import default_threads
 from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
+from dropcheck.settings import default_threads
 from dropcheck.simulation.assemble import BLOCKS_OF_SPAN, SMALLEST_BATCH
 from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.deadline import Deadline
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.schedule import TURN_SECONDS
-from dropcheck.simulation.separation import Separations
+from dropcheck.simulation.repetitions import Supply
+from dropcheck.simulation.shortcuts.combinations import Separations
 from dropcheck.simulation.streams import PILOT, stream
-from dropcheck.simulation.together import Supply
 
 Floats = npt.NDArray[np.float64]
 Drawing = Generator[Request, SpanSums, None]

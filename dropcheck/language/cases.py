@@ -10,13 +10,11 @@ from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.elsewhere import law_hint
-from dropcheck.language.functions import FUNCTIONS
 from dropcheck.language.graph import Folder, Value
-from dropcheck.language.laws import LAWS
-from dropcheck.language.lower import Lowering
+from dropcheck.language.lowering.lower import Lowering
+from dropcheck.language.lowering.scope import LawParameterValue, Poisoned
+from dropcheck.language.lowering.sides import check_range, operand_value
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
-from dropcheck.language.scope import LawParameterValue, Poisoned
-from dropcheck.language.sides import check_range, operand_value
 from dropcheck.language.syntax import (
     Call,
     ModelLine,
@@ -28,6 +26,8 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.language.wording import parameter_text, shape_text
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.law_table import LAWS
 
 __all__ = [
     "LoweredCase",

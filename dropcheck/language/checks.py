@@ -15,9 +15,9 @@ from dropcheck.language.cases import (
     used_names,
 )
 from dropcheck.language.graph import PlainFolder
-from dropcheck.language.laws import LAWS
-from dropcheck.options import DEFAULT_MEMORY
 from dropcheck.records import dataclass
+from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.vocabulary.law_table import LAWS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dropcheck.language.functions import called
 from dropcheck.language.graph import SAMPLE
-from dropcheck.language.vocabulary import Shape
+from dropcheck.vocabulary.entries import Shape
+from dropcheck.vocabulary.function_table import called
 
 # One draw may take two seconds: then ten draws, of the thousands that a verdict takes, fill the
 # budget that a case has by default. What is fixed is worked out once, and may take ten.

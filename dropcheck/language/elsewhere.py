@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.language.binding import signature
-from dropcheck.language.functions import FUNCTIONS
-from dropcheck.language.laws import LAWS
-from dropcheck.language.scope import OPERATORS
+from dropcheck.language.lowering.binding import signature
+from dropcheck.language.lowering.scope import OPERATORS
 from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
-from dropcheck.language.vocabulary import Law
 from dropcheck.language.wording import listed
+from dropcheck.vocabulary.entries import Law
+from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.law_table import LAWS
 
 LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
 
@@ -225,7 +225,7 @@ def _is_square(node: Node) -> bool:
 
 def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
     """An error for the shape of a draw among the law's arguments, as numpy has it."""
-    from dropcheck.language.unparse import unparse
+    from dropcheck.language.printing import unparse
 
     given = next(value for name, value in call.keywords if name not in names)
     kept = tuple((name, value) for name, value in call.keywords if name in names)

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from dropcheck.claims.registry import Sample
-from dropcheck.language import scalars
-from dropcheck.language.laws import argument_problem
 from dropcheck.language.syntax import Position
-from dropcheck.language.vocabulary import Function, Law, Shape
-from dropcheck.options import DEFAULT_MEMORY
 from dropcheck.records import dataclass
+from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.vocabulary import plain_functions as scalars
+from dropcheck.vocabulary.entries import Function, Law, Shape
+from dropcheck.vocabulary.law_table import argument_problem
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dropcheck.language.cases import ParsedClaim
-from dropcheck.language.functions import FUNCTIONS
-from dropcheck.language.laws import LAWS
 from dropcheck.language.syntax import (
     Array,
     Binary,
@@ -27,6 +25,8 @@ from dropcheck.language.syntax import (
     Transpose,
     children,
 )
+from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.law_table import LAWS
 
 
 @dataclass(frozen=True, slots=True)

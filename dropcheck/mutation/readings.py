@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from dropcheck.claims.registry import Case, Value
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case
+from dropcheck.language.folding import ArrayFolder
 from dropcheck.mutation.equivalence import fixed_change, fixed_sides, same_case
 from dropcheck.mutation.places import Texts
-from dropcheck.simulation.arrays import ArrayFolder
 
 # A change of just so many resolutions is one of so many, however it was rounded.
 ROUNDING = 1e-9

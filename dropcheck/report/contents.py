@@ -12,7 +12,7 @@ from dropcheck.errors import Problem
 from dropcheck.results import RunResult
 
 if TYPE_CHECKING:  # rich comes with it, and most formats have no use for rich
-    from dropcheck.report.terminal import Terminal
+    from dropcheck.report.terminal.screen import Terminal
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import csv
 import io
 import math
 
-from dropcheck.report import words
+from dropcheck.report import phrases as words
 from dropcheck.report.contents import Report
-from dropcheck.report.terminal import one_line
+from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
 
 COLUMNS = (

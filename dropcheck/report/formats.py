@@ -33,8 +33,8 @@ class Format:
 
 
 def _table(report: Report) -> str:
-    from dropcheck.report.table import run_report
-    from dropcheck.report.terminal import Terminal
+    from dropcheck.report.terminal.run_table import run_report
+    from dropcheck.report.terminal.screen import Terminal
 
     terminal = report.terminal or Terminal()
     table = run_report(
@@ -46,7 +46,7 @@ def _table(report: Report) -> str:
     )
     if not report.plot:
         return table
-    from dropcheck.report.terminal_plot import terminal_plot
+    from dropcheck.report.terminal.curve_plot import terminal_plot
 
     # above the table, so that the summary stays the last line
     return terminal_plot(report.run, report.registry, terminal) + table
@@ -83,7 +83,7 @@ def _csv(report: Report) -> str:
 
 
 def _html(report: Report) -> str:
-    from dropcheck.report.html import html_report
+    from dropcheck.report.html.page import html_report
 
     return html_report(report.run, report.registry)
 
@@ -99,10 +99,10 @@ def _png(report: Report) -> bytes:
 def _picture(report: Report, kind: Literal["svg", "png"]) -> bytes:
     """The curves of a sweep where they are asked for, and otherwise every case as an interval."""
     if report.plot:
-        from dropcheck.report.curve_picture import curve_picture
+        from dropcheck.report.pictures.curve_picture import curve_picture
 
         return curve_picture(report.run, report.registry, kind)
-    from dropcheck.report.picture import picture
+    from dropcheck.report.pictures.cases_picture import picture
 
     return picture(report.run, report.registry, kind)
 
@@ -135,6 +135,6 @@ def see_that_they_can_be_made(paths: Iterable[Path]) -> None:
         DropcheckError: a library is not installed.
     """
     if any(path.suffix.lower() in PICTURES for path in paths):
-        from dropcheck.report.drawing import require_matplotlib
+        from dropcheck.report.pictures.drawing import require_matplotlib
 
         require_matplotlib()

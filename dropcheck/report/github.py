@@ -7,11 +7,12 @@ from pathlib import Path, PurePosixPath
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
-from dropcheck.report import numbers, words
+from dropcheck.report import numbers
+from dropcheck.report import phrases as words
 from dropcheck.report.contents import Report
 from dropcheck.report.groups import not_passed
-from dropcheck.report.problems import place
-from dropcheck.report.terminal import one_line, plain
+from dropcheck.report.terminal.problem_text import place
+from dropcheck.report.terminal.screen import one_line, plain
 from dropcheck.results import CaseResult
 
 # GitHub shows ten errors a step and drops the rest unseen: the tenth says how many those are

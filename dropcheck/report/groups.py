@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dropcheck.report import words
+from dropcheck.report import phrases as words
 from dropcheck.results import CaseResult, Outcome, Verdict
 
 SEVERITY = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}

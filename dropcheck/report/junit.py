@@ -15,12 +15,12 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from dropcheck import __version__
 from dropcheck.errors import Problem
-from dropcheck.report import words
+from dropcheck.report import phrases as words
 from dropcheck.report.contents import Report
 from dropcheck.report.csv_report import number_field
-from dropcheck.report.problems import problems_text
-from dropcheck.report.table import case_block
-from dropcheck.report.terminal import Terminal, one_line
+from dropcheck.report.terminal.problem_text import problems_text
+from dropcheck.report.terminal.run_table import case_block
+from dropcheck.report.terminal.screen import Terminal, one_line
 from dropcheck.results import CaseResult, Outcome, RunResult
 
 # no XML 1.0 holds these, not even as references (the specification, 2.2)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dropcheck.claims.registry import Claim
 from dropcheck.language import syntax
 from dropcheck.language.parser import parse_model, parse_statement
-from dropcheck.language.unparse import Level, number_text
+from dropcheck.language.printing import Level, number_text
 
 _RELATIONS = {
     "==": "=",

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.report import numbers, words
+from dropcheck.report import numbers
+from dropcheck.report import phrases as words
 from dropcheck.report.contents import Report
 from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
 from dropcheck.report.latex import claim_latex
-from dropcheck.report.problems import place
-from dropcheck.report.table import summary_parts
-from dropcheck.report.terminal import one_line, plain
+from dropcheck.report.terminal.problem_text import place
+from dropcheck.report.terminal.run_table import summary_parts
+from dropcheck.report.terminal.screen import one_line, plain
 from dropcheck.results import CaseResult, Outcome
 
 MOST = 20  # cases told of one by one; the rest are counted

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dropcheck.analysis.crossing import below
+from dropcheck.analysis.crossing import crossing as crossed_at
+from dropcheck.analysis.rarity import picked_sources, rarest
 from dropcheck.language.cost import draw_cost, work
-from dropcheck.language.crossing import below
-from dropcheck.language.crossing import crossing as crossed_at
-from dropcheck.language.functions import called
+from dropcheck.language.folding import Array, crossed_product, kernel_of
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.simulation.arrays import Array, crossed_product, kernel_of
-from dropcheck.simulation.moments import Term
+from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import Program, Step, computed
-from dropcheck.simulation.rarity import picked_sources, rarest
-from dropcheck.simulation.separation import separations
-from dropcheck.simulation.tables import Table, combinations, truths
+from dropcheck.simulation.shortcuts.combinations import separations
+from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
+from dropcheck.vocabulary.function_table import called
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.errors import DropcheckError
-from dropcheck.simulation.moments import Sums
+from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import stream
 

@@ -6,13 +6,13 @@ import dataclasses
 from dataclasses import dataclass
 from functools import partial
 
+from dropcheck.analysis.bounds import Hull, support
+from dropcheck.analysis.existence import operators
+from dropcheck.analysis.linear import affine, combined, linear
+from dropcheck.analysis.strategy import sides
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.existence import operators
+from dropcheck.language.folding import ArrayFolder, kernel
 from dropcheck.language.graph import Kind, Value, known_value, ordered
-from dropcheck.language.linear import affine, combined, linear
-from dropcheck.language.outlook import sides
-from dropcheck.language.support import Hull, support
-from dropcheck.simulation.arrays import ArrayFolder, kernel
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program

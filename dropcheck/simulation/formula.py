@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.language.folding import Array, Kernel, kernel_of, number
 from dropcheck.language.graph import Kind, Value, in_order
-from dropcheck.simulation.arrays import Array, Kernel, kernel_of, number
 
 Floats = npt.NDArray[np.float64]
 Operator = Callable[[Floats, Floats], Floats]

@@ -15,11 +15,11 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.existence import operators
-from dropcheck.language.functions import called
+from dropcheck.analysis.existence import operators
+from dropcheck.language.folding import Array, kernel_of
 from dropcheck.language.graph import Kind, Value
-from dropcheck.simulation.arrays import Array, kernel_of
 from dropcheck.simulation.formula import Formula, laid_out
+from dropcheck.vocabulary.function_table import called
 
 Floats = npt.NDArray[np.float64]
 

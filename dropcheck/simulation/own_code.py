@@ -16,11 +16,11 @@ import numpy as np
 
 from dropcheck.claims.registry import Sample
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.folding import Array
 from dropcheck.language.graph import SAMPLE
+from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
 from dropcheck.language.names import unfit
-from dropcheck.language.scope import CONSTANTS, OPERATORS
 from dropcheck.language.wording import shape_text
-from dropcheck.simulation.arrays import Array
 from dropcheck.simulation.streams import PROBE, stream
 
 Sampler = Callable[[np.random.Generator, int], Mapping[str, Any]]

@@ -9,18 +9,25 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.language.folding import COMPARISONS, Array, Kernel, nearly_tied, number
 from dropcheck.language.graph import Value
-from dropcheck.simulation import samplers
-from dropcheck.simulation.arrays import (
-    COMPARISONS,
-    Array,
-    Kernel,
-    nearly_tied,
-    number,
+from dropcheck.simulation.integrands import (
+    Held,
+    Moments,
+    Sums,
+    Term,
+    filled,
+    in_part,
+    middle,
 )
-from dropcheck.simulation.moments import Held, Moments, Sums, Term, filled, in_part, middle
-from dropcheck.simulation.separation import GroupMeans, Separations
-from dropcheck.simulation.tables import Table, counts, occurrences, weighted
+from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
+from dropcheck.simulation.shortcuts.truth_tables import (
+    Table,
+    counts,
+    occurrences,
+    weighted,
+)
+from dropcheck.vocabulary import samplers
 
 Observer = Callable[[Value, list[Array]], None]
 

@@ -1,0 +1,1 @@
+"""Analysis: what is known of a case before any draw."""

@@ -1,0 +1,54 @@
+"""Quantities that no sample can estimate, told before any draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from dropcheck.analysis.moment_orders import moment_order
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Folder, Kind, Value, known_value
+
+# The order of the moment that each operator is.
+ORDERS = {"E": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
+
+
+def missing_moment(lowered: LoweredCase, folder: Folder) -> str | None:
+    """Why a quantity of the statement cannot be judged, where the laws alone settle it.
+
+    A moment of order k that does not exist cannot be estimated at all. One that exists can have an
+    interval from the limit theorem only if its estimate has a variance, which takes a finite
+    moment of order 2k.
+    """
+    plain = partial(known_value, folder=folder)
+    for value in operators(lowered.operands):
+        needed = ORDERS.get(value.operation)
+        if needed is None or dict(value.options)["given"]:
+            continue  # a probability always exists, and a condition may bound what it keeps
+        for quantity in value.inputs:
+            never = moment_order(quantity, plain).never
+            if never <= needed:
+                return (
+                    f"{value.operation} does not exist: by its law, the quantity has no finite "
+                    f"moment of order {max(never, 1):g}"
+                )
+            if never <= 2 * needed:
+                return (
+                    f"{value.operation} exists, but no interval can be trusted: by its law, the "
+                    f"quantity has no finite moment of order {never:g}, and the limit theorem "
+                    f"needs order {2 * needed}"
+                )
+    return None
+
+
+def operators(values: Sequence[Value]) -> list[Value]:
+    """Every operator on the law below some values, each once."""
+    found: dict[int, Value] = {}
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if value.kind == Kind.OPERATOR:
+            found[id(value)] = value
+        elif value.estimated:
+            stack.extend(value.inputs)
+    return list(found.values())

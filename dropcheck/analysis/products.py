@@ -1,0 +1,129 @@
+"""Where independent draws meet in products alone, element by element: `m * x / (1 - p)`.
+
+If every quantity that a statement looks at is a product of parts, and the parts fall into groups
+that share no draw, then a sum over all combinations of the groups' draws is a product of sums,
+one a group: Σ Σ aᵢ bⱼ = Σ aᵢ · Σ bⱼ. Averages over all combinations are several-sample U-statistics
+(Hoeffding 1948, "A class of statistics with asymptotically normal distribution"; Lehmann 1951):
+unbiased for the same means, of no larger variance than those of the same draws one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from dropcheck.analysis.moment_orders import moment_order
+from dropcheck.language.graph import Kind, Value
+from dropcheck.records import dataclass
+
+Plain = Callable[[Value], object]
+Parts = tuple[tuple[Value, int], ...]
+"""Values and the whole powers that they are raised to."""
+
+# Parts of one quantity, and the largest power of a part: past that sums of powers cost more than
+# they save.
+MOST_PARTS = 8
+LARGEST_POWER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """A quantity as a product: sign · Π part^power.
+
+    `groups` has the parts of each group of draws that it depends on, `fixed` those that depend on
+    no draw.
+    """
+
+    sign: int
+    fixed: Parts
+    groups: tuple[tuple[int, Parts], ...]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether draws of several groups meet in it."""
+        return len(self.groups) > 1
+
+
+def separated(targets: Mapping[Value, int], plain: Plain) -> dict[Value, Separated] | None:
+    """Every target as a product over groups of draws; None where several groups meet in none.
+
+    And where a target is not known to have twice the moments that are looked at: the draws of a
+    heavy tail are fewer to see in an average over all combinations, and may cancel in it.
+
+    Args:
+        targets: all random quantities that integrands look at, and the powers that they do.
+        plain: what is known of a value before any draw, None where nothing is.
+    """
+    for value, power in targets.items():
+        if value.shape is None or not moment_order(value, plain).sure > 2 * power:
+            return None
+    products = [_parts(value, plain) for value in targets]
+    groups = _groups(part for _, parts in products for part, _ in parts)
+    found: dict[Value, Separated] = {}
+    for target, (sign, parts) in zip(targets, products, strict=True):
+        fixed: list[tuple[Value, int]] = []
+        by_group: dict[int, list[tuple[Value, int]]] = {}
+        for part, power in parts:
+            own = by_group.setdefault(groups[min(part.sources)], []) if part.random else fixed
+            own.append((part, power))
+        members = tuple((group, tuple(own)) for group, own in sorted(by_group.items()))
+        found[target] = Separated(sign, tuple(fixed), members)
+    return found if any(one.mixed for one in found.values()) else None
+
+
+def _groups(parts: Iterable[Value]) -> dict[str, int]:
+    """The group of every draw: draws that meet within a part are in one."""
+    leader: dict[str, str] = {}
+
+    def leading(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for part in parts:
+        names = sorted(part.sources)
+        for name in names:
+            leader[leading(name)] = leading(names[0])
+    numbers: dict[str, int] = {}
+    return {name: numbers.setdefault(leading(name), len(numbers)) for name in sorted(leader)}
+
+
+def _parts(value: Value, plain: Plain) -> tuple[int, Parts]:
+    """A quantity as sign · Π part^power; itself where parts or powers are too many, or cancel.
+
+    m / m is undefined where m is 0, which must not be lost.
+    """
+    sign = 1
+    found: dict[int, tuple[Value, int]] = {}
+    stack = [(value, 1)]
+    while stack:
+        part, power = stack.pop()
+        inner = _opened(part, plain) if part.random else None
+        if inner is None:
+            before = found.get(id(part), (part, 0))[1]
+            found[id(part)] = (part, before + power)
+            if before * power < 0 or abs(before + power) > LARGEST_POWER or len(found) > MOST_PARTS:
+                return 1, ((value, 1),)
+            continue
+        turned, below = inner
+        if turned and power % 2:
+            sign = -sign
+        stack.extend((one, own * power) for one, own in below)
+    return sign, tuple(found.values())
+
+
+def _opened(value: Value, plain: Plain) -> tuple[bool, list[tuple[Value, int]]] | None:
+    """The parts of a product, a quotient or a power, and whether the sign turns."""
+    if value.kind != Kind.COMPUTED:
+        return None
+    match value.operation, value.inputs:
+        case "*", (left, right):
+            return False, [(left, 1), (right, 1)]
+        case "/", (left, right):
+            return False, [(left, 1), (right, -1)]
+        case "negative", (inner,):
+            return True, [(inner, 1)]
+        case "**", (base, exponent) if not exponent.random:
+            power = plain(exponent)
+            if isinstance(power, float) and power in range(1, LARGEST_POWER + 1):
+                return False, [(base, int(power))]
+    return None

@@ -1,0 +1,1 @@
+"""Execution: who draws, in what order, until when."""

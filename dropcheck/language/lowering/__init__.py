@@ -1,0 +1,1 @@
+"""Lowering: nodes to the typed graph of a case."""

@@ -1,0 +1,284 @@
+"""Builds a graph: equal quantities once, what is fixed worked out at once, sizes held in bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dropcheck.errors import Problem
+from dropcheck.language.cost import (
+    MOST_FIXED_WORK,
+    MOST_WORK,
+    draw_cost,
+    elements,
+    most_elements,
+    work,
+)
+from dropcheck.language.graph import Folder, Kind, Plain, Value, joined_sources, known_value, thawed
+from dropcheck.language.lowering.scope import Poisoned
+from dropcheck.language.syntax import Position
+from dropcheck.language.wording import memory_text, shape_text, time_text
+from dropcheck.settings import LEAST_MEMORY, MOST_MEMORY
+from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.entries import Function, Shape, ShapeError
+
+
+@dataclass(slots=True)
+class _Spent:
+    """What one draw takes in all by now, or all that is fixed."""
+
+    most_work: float
+    what: str
+    elements: float = 0.0
+    work: float = 0.0
+
+
+class GraphBuilder:
+    """Makes values; equal expressions become one, so that nothing is computed twice."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.notes: list[Problem] = []
+        self._memory = folder.memory
+        self._most_elements = most_elements(folder.memory)
+        self._known: dict[tuple[Any, ...], Value] = {}
+        self._drawn = _Spent(MOST_WORK, "one draw of this claim")
+        self._fixed = _Spent(MOST_FIXED_WORK, "what is fixed in this claim")
+
+    def number(self, value: float, at: Position, name: str | None = None) -> Value:
+        """A known number."""
+        value = float(value)
+        options = (("value", value.hex()),)
+        key = (Kind.CONSTANT, "number", (), options)
+        found = self._known.get(key)
+        if found is None:
+            constant = self.folder.constant(value)
+            found = Value(Kind.CONSTANT, "number", (), options, (), at, name, constant)
+            self._known[key] = found
+        return found
+
+    def plain(self, value: Value) -> Plain | None:
+        """What is known of a value, in plain Python; None if nothing is, or it is a large array."""
+        return known_value(value, self.folder)
+
+    def elementwise(
+        self,
+        operation: str,
+        values: tuple[Value, ...],
+        at: Position,
+        *,
+        truth: bool = False,
+        takes_truth: bool = False,
+        guards: bool = False,
+    ) -> Value:
+        """An operation element by element, with numpy's rule for shapes."""
+        known = [value.shape for value in values if value.shape is not None]
+        shape: Shape | None = None
+        if len(known) == len(values):
+            try:
+                shape = shapes.broadcast(known)
+            except ShapeError as error:
+                raise at.error(str(error)) from None
+        return self.operation(
+            operation, values, shape, at, truth=truth, takes_truth=takes_truth, guards=guards
+        )
+
+    def taken(self, asked: Value, branches: tuple[Value, Value], at: Position) -> Value | None:
+        """The branch that is taken, where that is known and it has the shape of the whole."""
+        known = self.plain(asked)
+        if not isinstance(known, float) or math.isnan(known):
+            return None
+        found = branches[0] if known else branches[1]
+        both = tuple(value.shape for value in branches if value.shape is not None)
+        try:
+            common = shapes.broadcast(both)
+        except ShapeError as error:
+            raise at.error(str(error)) from None
+        return found if found.shape == common or len(both) < len(branches) else None
+
+    def shaped(
+        self,
+        operation: str,
+        values: tuple[Value, ...],
+        rule: Callable[..., Shape],
+        at: Position,
+        options: tuple[tuple[str, Any], ...] = (),
+    ) -> Value:
+        """An operation with a rule of its own for shapes."""
+        shape: Shape | None = None
+        if all(value.shape is not None for value in values):
+            try:
+                shape = rule(*(value.shape for value in values))
+            except ShapeError as error:
+                raise at.error(str(error), error.hint) from None
+        return self.operation(operation, values, shape, at, options=options)
+
+    def operation(
+        self,
+        operation: str,
+        values: tuple[Value, ...],
+        shape: Shape | None,
+        at: Position,
+        *,
+        options: tuple[tuple[str, Any], ...] = (),
+        truth: bool = False,
+        takes_truth: bool = False,
+        function: Function | None = None,
+        guards: bool = False,
+    ) -> Value:
+        """A computed value, worked out at once where everything in it is known.
+
+        `guards` says that a branch not taken does not count, so that a division by zero in one of
+        several branches is left for the draws to show.
+        """
+        key = (Kind.COMPUTED, operation, tuple(map(id, values)), options)
+        found = self._known.get(key)
+        if found is None and operation in ("*", "/"):
+            found = self._times_one(operation, values, shape)
+        if found is not None:
+            return found
+        random = estimated = False
+        fixed = True  # all that goes in is known
+        suspect = None
+        for value in values:
+            random = random or value.random
+            estimated = estimated or value.estimated
+            fixed = fixed and value.constant is not None
+            suspect = suspect or value.suspect
+        self.check_size(shape, at, None)
+        if shape is not None and not estimated:
+            sizes = [value.shape or () for value in values]
+            spent = self._drawn if random else self._fixed
+            self._spend(spent, elements(operation, shape), work(operation, shape, sizes), at)
+        constant = None
+        if fixed and not random and not estimated and shape is not None:
+            try:
+                constant = self.folder.apply(
+                    operation,
+                    function,
+                    [value.constant for value in values],
+                    {name: thawed(value) for name, value in options},
+                    takes_truth=takes_truth,
+                )
+            except ValueError as error:  # a value that the function cannot take
+                raise at.error(str(error), getattr(error, "hint", None)) from None
+        found = Value(
+            Kind.COMPUTED,
+            operation,
+            values,
+            options,
+            shape,
+            at,
+            None,
+            constant,
+            random,
+            estimated,
+            truth,
+            takes_truth,
+            joined_sources(values),
+            None,
+            None if guards else suspect,
+        )
+        self._known[key] = found
+        return found
+
+    def _times_one(
+        self, operation: str, values: tuple[Value, ...], shape: Shape | None
+    ) -> Value | None:
+        """What is only multiplied or divided by 1: so that `m * x / q` is x itself where q is 1."""
+        for kept, one in (values, values[::-1]):
+            if one.constant is None or one.shape != () or one.suspect is not None:
+                continue
+            if not kept.random or kept.truth or kept.shape != shape:
+                continue
+            if (operation == "*" or one is values[1]) and self.folder.plain(one.constant) == 1.0:
+                return kept
+        return None
+
+    def make(
+        self,
+        kind: str,
+        operation: str,
+        inputs: tuple[Value, ...],
+        *,
+        shape: Shape | None,
+        at: Position,
+        **fields: Any,
+    ) -> Value:
+        """A value, or the one that is already known to be the same."""
+        value = Value(kind, operation, inputs, fields.pop("options", ()), shape, at, **fields)
+        key = self._key(value)
+        return self._known.setdefault(key, value) if key is not None else value
+
+    def _key(self, value: Value) -> tuple[Any, ...] | None:
+        if value.operation == "degenerate":
+            return None
+        inputs = tuple(map(id, value.inputs))
+        return (value.kind, value.operation, inputs, value.options)
+
+    def remember(self, value: Value) -> None:
+        """Let a later equal expression find the value under its name."""
+        key = self._key(value)
+        if key is not None:
+            self._known[key] = value
+
+    def spend_draw(self, law: str, shape: Shape | None, at: Position) -> None:
+        """Count what an array of draws takes, and refuse it where that is too much in all."""
+        if shape is not None:
+            self._spend(self._drawn, math.prod(shape), draw_cost(law, shape), at)
+
+    def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
+        if spent.elements > self._most_elements or spent.work > spent.most_work:
+            raise Poisoned  # that has been told
+        spent.elements += count
+        spent.work += nanoseconds
+        if spent.elements > self._most_elements:
+            raise at.error(
+                f"{spent.what} takes {memory_text(8 * spent.elements)} in all by here, and "
+                f"{self._allowed()}",
+                _more_memory(spent.elements),
+            )
+        if spent.work > spent.most_work:
+            raise at.error(
+                f"{spent.what} takes about {time_text(spent.work)} to work out by here, and "
+                f"{time_text(spent.most_work)} is allowed",
+                "make the shapes smaller",
+            )
+
+    def check_size(self, shape: Shape | None, at: Position, name: str | None) -> None:
+        """Refuse a quantity of which one draw alone is too large."""
+        if shape is None:
+            return
+        count = math.prod(shape) if shape else 1
+        if count > self._most_elements:
+            what = f"{name!r}" if name else "this"
+            raise at.error(
+                f"one draw of {what} alone, of shape {shape_text(shape)}, takes "
+                f"{memory_text(8 * count)}, and {self._allowed()}",
+                _more_memory(count),
+            )
+
+    def _allowed(self) -> str:
+        """What a part may take, and why that is less than the limit that the user knows."""
+        return (
+            f"{memory_text(8 * self._most_elements)} is allowed "
+            f"(of {memory_text(self._memory)}, half is for draws and half for what is fixed)"
+        )
+
+
+def _more_memory(count: float) -> str:
+    """What to do about so many numbers: a limit that lets them pass, where there is one.
+
+    >>> _more_memory(4e8)
+    'make the shapes smaller; dropcheck run --max-memory 8GiB allows more'
+    """
+    smaller = "make the shapes smaller"
+    size = LEAST_MEMORY
+    while most_elements(size) < count:
+        size *= 2
+        if size > MOST_MEMORY:
+            return smaller
+    number, unit = (size >> 20, "MiB") if size < 2**30 else (size >> 30, "GiB")
+    return f"{smaller}; dropcheck run --max-memory {number}{unit} allows more"

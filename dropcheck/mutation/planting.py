@@ -1,0 +1,117 @@
+"""A claim's mutants: every kind of error at every place, a bounded number of them chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import zip_longest
+
+from dropcheck.claims.registry import Case, Claim, SourceText
+from dropcheck.errors import DropcheckError
+from dropcheck.language.cases import ParsedClaim, lower_case, parse_claim
+from dropcheck.language.graph import PlainFolder
+from dropcheck.language.printing import unparse_model, unparse_statement
+from dropcheck.language.syntax import Binary, Name, Number
+from dropcheck.mutation.distinguishing import numbers_of, share_names, whole_names
+from dropcheck.mutation.mutators import OPERATORS
+from dropcheck.mutation.outcome import Mutant
+from dropcheck.mutation.places import Facts, Texts
+from dropcheck.mutation.readings import Readings
+
+# Of one claim: each of the sixteen kinds once on average, and a registry of 70 claims in two
+# minutes on two cores.
+MOST_MUTANTS = 16
+# A constant is changed by so many times the resolution: clear of what may be verified.
+STEP = 3.0
+
+
+def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Facts:
+    """What the operators need to know; `scale` is that of the claim where it was judged."""
+    claim = parsed.claim
+    shares = set(share_names(claim))
+    for line in parsed.model:  # `q = 1 - p` is a probability as `p` is one
+        match line.right:
+            case Binary(operator="-", left=Number(value=1.0), right=Name(name=name)):
+                if name in shares and not line.drawn:
+                    shares.add(line.names[0].name)
+    size = scale or 1.0
+    sharpness = claim.resolution if claim.within is None else claim.within / size
+    step = STEP * sharpness + (claim.tolerance or 0.0)
+    share = step if claim.within is None else 0.0  # what is asked of each case is a number then
+    return Facts(
+        frozenset(shares),
+        whole_names(claim),
+        frozenset(numbers_of(claim)),
+        step,
+        step * size,
+        partial(readings.far_enough, share=share, least=step * size),
+    )
+
+
+def mutants_of(
+    parsed: ParsedClaim, facts: Facts, case: Case, most: int = MOST_MUTANTS
+) -> tuple[Mutant, ...]:
+    """At most so many mutants that are claims, as far as can be told before any draw.
+
+    Kinds of error take turns, and each takes its places in an order that spreads over the claim,
+    so that the choice is the same every time. One that the check refuses, at the case at which
+    mutants are tried first, is passed over: nobody can make that error unnoticed.
+    """
+    chosen: list[Mutant] = []
+    for mutant in _candidates(parsed, facts):
+        if len(chosen) == most:
+            break
+        if _is_claim(mutant.claim, case):
+            chosen.append(mutant)
+    return tuple(chosen)
+
+
+def _candidates(parsed: ParsedClaim, facts: Facts) -> Iterator[Mutant]:
+    """Every mutant in the order in which they are chosen, each text once."""
+    original = Texts.of(parsed)
+    seen = {_written(original)}
+    kinds = []
+    for operator in OPERATORS:
+        fresh = []
+        for texts in operator.plant(original, facts):
+            written = _written(texts)
+            if written not in seen:
+                seen.add(written)
+                fresh.append(_mutant(parsed.claim, operator.name, original, texts))
+        kinds.append(_scattered(fresh))
+    for turn in zip_longest(*kinds):
+        yield from (mutant for mutant in turn if mutant is not None)
+
+
+def _written(texts: Texts) -> tuple[str, str]:
+    return unparse_model(texts.model), unparse_statement(texts.statement)
+
+
+def _scattered(mutants: Sequence[Mutant]) -> list[Mutant]:
+    """The same in an order whose every beginning is spread over all of them (van der Corput's)."""
+    digits = max(1, (len(mutants) - 1).bit_length())
+    order = (int(f"{index:0{digits}b}"[::-1], 2) for index in range(2**digits))
+    return [mutants[place] for place in order if place < len(mutants)]
+
+
+def _mutant(claim: Claim, operator: str, original: Texts, texts: Texts) -> Mutant:
+    model, statement = _written(texts)
+    mutated = dataclasses.replace(
+        claim,
+        statement=SourceText.plain(statement, claim.location.file),
+        model=SourceText.plain(model, claim.location.file) if texts.model else None,
+    )
+    if texts.statement != original.statement:
+        return Mutant(mutated, operator, f"claim: {statement}")
+    pairs = zip(original.model, texts.model, strict=True)
+    changed = (unparse_model([new]) for old, new in pairs if old != new)
+    return Mutant(mutated, operator, f"model: {next(changed, '')}", in_model=True)
+
+
+def _is_claim(claim: Claim, case: Case) -> bool:
+    try:
+        lower_case(parse_claim(claim), case.parameters, PlainFolder())
+    except DropcheckError:
+        return False
+    return True

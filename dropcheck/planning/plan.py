@@ -1,0 +1,241 @@
+"""What a run would cost and what it could see, from the pilot of each case alone."""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import itemgetter
+
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.execution.schedule import Judge, drive
+from dropcheck.execution.workers import possible
+from dropcheck.inference.budget import case_alpha
+from dropcheck.judging.prepared import prepare
+from dropcheck.planning.forecast import Forecast, forecast
+from dropcheck.results import Guarantee, Settings
+from dropcheck.settings import default_threads
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import SpanSums
+
+
+@dataclass(frozen=True, slots=True)
+class CasePlan:
+    """What one case would cost, and what its budget could see; None where that cannot be told.
+
+    `draws` and `seconds` are those to a verdict, or the fewest where it is doubtful; `budget` is
+    the most draws that a run would make. `discrepancy` is the smallest by which the claim may be
+    false and still be refuted within the budget, all but surely; `relative` is the same as a share
+    of the claim's scale.
+    """
+
+    case: Case
+    guarantee: Guarantee
+    draws: int | None
+    seconds: float | None
+    budget: int
+    discrepancy: float | None
+    relative: float | None
+    scale: float | None
+    resolution: float
+    reason: str | None
+    spent: float  # seconds that a run would spend on it alone
+    work: float  # the same, of one thread
+    drawn: int  # draws that a run would make: to the verdict, or to where it gives up
+
+    @property
+    def within(self) -> bool:
+        """Whether the verdict is expected within the budget."""
+        return self.draws is not None and self.draws <= self.budget and not self.doubtful
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the verdict takes more draws than the budget."""
+        return self.draws is not None and self.draws > self.budget
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may take more draws than the pilot tells: the reason says why."""
+        return bool(self.draws) and self.reason is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plans of all cases; `seconds` are those that the pilots took.
+
+    One that was interrupted holds the cases whose pilots were drawn by then.
+    """
+
+    registry: str
+    settings: Settings
+    threads: int
+    cases: tuple[CasePlan, ...]
+    seconds: float
+    warnings: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def draws(self) -> int:
+        """Draws that a run would make: to the verdict, or to the end of the budget."""
+        return sum(case.drawn for case in self.cases)
+
+    @property
+    def run_seconds(self) -> float:
+        """Seconds that a run would take: what its threads share, or the longest case."""
+        work = sum(case.work for case in self.cases)
+        return max([work / self.threads, *(case.spent for case in self.cases)])
+
+
+def plan_cases(
+    cases: Sequence[Case],
+    settings: Settings,
+    registry: Registry,
+    advance: Callable[[str], None] = lambda _: None,
+    *,
+    copies: bool = False,
+) -> Plan:
+    """Draw the pilot of each case, as a run with these settings would, and plan from it.
+
+    A time limit is shared as a run shares it: the cases that need least take what they need while
+    it lasts, and what they leave is divided among the others. What a case could see in it is told
+    as if the case stayed open to the end.
+
+    Args:
+        cases: what to plan for, in order.
+        settings: as for a run. A time limit does not bound the pilots.
+        registry: the registry that the error rate is divided over.
+        advance: told the claim's id after each pilot.
+        copies: whether copies of this process may draw in place of threads, where the system can
+            make them: threads hold one another up, and pilots seem dearer than a run's draws.
+
+    Raises:
+        DropcheckError: with what only a draw can show: a quantity that is undefined on every draw,
+            an argument drawn out of its law's domain.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> registry = read_text('''
+    ... dropcheck: 1
+    ... claims:
+    ...   square:
+    ...     title: The mean square of a standard normal is 1
+    ...     model: x ~ normal(0, 1)
+    ...     claim: E(x**2) == 1
+    ... ''')
+    >>> plan = plan_cases(registry.expand(), Settings(max_draws=10**6), registry)
+    >>> plan.cases[0].within, plan.cases[0].relative < 0.02
+    (True, True)
+    """
+    started = time.perf_counter()
+    threads = settings.threads or default_threads()
+    alpha = case_alpha(settings.alpha, len(registry.expand()), len(cases))
+
+    def starter(case: Case) -> Callable[[], Judge[Forecast | DropcheckError]]:
+        return lambda: _guarded(case, settings, alpha)
+
+    found: dict[int, Forecast] = {}
+    problems: dict[int, tuple[Problem, ...]] = {}
+    interrupted = False
+    try:
+        judges = (starter(case) for case in cases)
+        for index, result in drive(judges, threads, copies=copies and possible()):
+            if isinstance(result, DropcheckError):
+                problems[index] = result.problems
+            else:
+                found[index] = result
+            advance(cases[index].claim.id)
+    except KeyboardInterrupt:
+        interrupted = True
+    if problems:
+        raise DropcheckError([one for _, own in sorted(problems.items()) for one in own])
+    forecasts = [forecast for _, forecast in sorted(found.items(), key=itemgetter(0))]
+    budgets = _budgets(forecasts, settings, threads)
+    plans = tuple(
+        _planned(one, budget, threads) for one, budget in zip(forecasts, budgets, strict=True)
+    )
+    seconds = time.perf_counter() - started
+    return Plan(registry.name, settings, threads, plans, seconds, interrupted=interrupted)
+
+
+def _guarded(
+    case: Case, settings: Settings, alpha: float
+) -> Generator[Request, SpanSums, Forecast | DropcheckError]:
+    """A case's forecast, or the error that it meets, so that one does not end the others."""
+    try:
+        prepared = prepare(case, crossing=settings.crossing, memory=settings.max_memory)
+        return (yield from forecast(prepared, settings, alpha))
+    except DropcheckError as error:
+        return error
+
+
+def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) -> list[int]:
+    """The most draws that each case would be given."""
+    if settings.time_limit is None:
+        return [one.most for one in forecasts]
+    needs = [
+        math.inf if one.draws is None else min(one.draws, one.most) * one.seconds_a_draw
+        for one in forecasts
+    ]
+    # a run draws the same pilots first
+    left = settings.time_limit * threads - sum(one.piloted for one in forecasts)
+    shares = shared_out(max(left, 0.0), needs)
+    return [
+        min(one.most, int(share / one.seconds_a_draw)) if one.seconds_a_draw > 0 else one.most
+        for one, share in zip(forecasts, shares, strict=True)
+    ]
+
+
+def shared_out(total: float, needs: Sequence[float]) -> list[float]:
+    """What each could have of a total, if those that need least come first.
+
+    They have what they need while it lasts; what remains is shared by the others in equal parts.
+    What one of the first could have is at least its need, and what it would have among the others.
+
+    >>> [round(share, 3) for share in shared_out(10.0, [1.0, 2.0, 30.0, math.inf])]
+    [2.667, 3.0, 3.5, 3.5]
+    """
+    ordered = sorted(needs)
+    below = [0.0, *accumulate(ordered)]
+    served = bisect_right(below, total) - 1  # how many are served in all
+
+    def share(need: float) -> float:
+        rank = bisect_left(ordered, need)
+        others, taken = served, below[served]
+        if rank < served:  # without it there is more for the others
+            others = bisect_right(below, total + need) - 2
+            taken = below[others + 1] - need
+        alike = (total - taken) / (len(needs) - others)
+        return max(alike, need) if rank < served else alike
+
+    return [share(need) for need in needs]
+
+
+def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
+    def seconds(draws: int) -> float:
+        # a span is drawn by one thread
+        at_once = min(threads, max(1, draws // found.span_draws))
+        return draws * found.seconds_a_draw / at_once
+
+    needless = found.draws == 0 or not found.most
+    seen = None if needless else found.smallest(budget)
+    likely = found.ends if found.draws is None else found.draws
+    drawn = budget if likely is None else min(likely, budget)
+    drawn = 0 if needless else drawn
+    return CasePlan(
+        found.case,
+        found.guarantee,
+        found.draws,
+        None if found.draws is None else seconds(found.draws),
+        budget,
+        seen,
+        seen / found.scale if seen is not None and found.scale else None,
+        found.scale,
+        found.resolution,
+        found.reason,
+        seconds(drawn),
+        drawn * found.seconds_a_draw,
+        drawn,
+    )

@@ -1,0 +1,158 @@
+"""The claims of the HTML report: each in full, with its cases as pictures and as commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dropcheck.claims.registry import Claim, Registry
+from dropcheck.report import phrases as words
+from dropcheck.report.html.case_picture import Ends, axis_picture, interval_picture
+from dropcheck.report.html.markup import Markup, element, join
+from dropcheck.report.numbers import draws, exact, plural
+from dropcheck.report.pictures.bands import Placed
+from dropcheck.report.pictures.marks import standing
+from dropcheck.report.terminal.claim_cards import parameters_text, resolution_text
+from dropcheck.report.terminal.problem_text import place
+from dropcheck.results import CaseResult, Outcome
+
+FEW_COMMANDS = 3  # more are folded away: a page is to be read
+
+
+def anchor(claim: str) -> str:
+    """The id of a claim's section."""
+    return "claim-" + re.sub(r"[^\w-]", "-", claim)
+
+
+def claim_section(rows: Sequence[Placed], registry: Registry, ends: Ends) -> Markup:
+    """One claim: what it says, where it stands, and what became of each of its cases."""
+    case = rows[0].case
+    claim = registry.claims.get(case.claim)
+    heading = f"{anchor(case.claim)}-heading"
+    return element(
+        "article",
+        element("h3", case.claim, id=heading),
+        element("p", case.title, dir="auto", class_="searched"),
+        _facts(case, claim, registry),
+        _figure(rows, ends),
+        _commands([row.case for row in rows]),
+        class_="claim",
+        id=anchor(case.claim),
+        data_claim=case.claim,
+        aria_labelledby=heading,
+    )
+
+
+def _facts(case: CaseResult, claim: Claim | None, registry: Registry) -> Markup:
+    facts: dict[str, Markup | str | None] = {"claim": _code(case.statement, searched=True)}
+    if claim is not None:
+        facts |= {
+            "model": _code(claim.model.text) if claim.model else None,
+            "parameters": _code(parameters_text(claim)) if claim.parameter_names else None,
+            "requires": _code("\n".join(one.text.strip() for one in claim.requires))
+            if claim.requires
+            else None,
+            "note": element("span", claim.note, dir="auto") if claim.note else None,
+            "tolerance": None if claim.tolerance is None else exact(claim.tolerance),
+            "resolution": resolution_text(claim),
+        }
+    facts |= {
+        "expected": f"{case.expect}: it is kept because it is false"
+        if case.expect == "refuted"
+        else None,
+        "source": _source(case, registry),
+        "tags": ", ".join(case.tags) or None,
+        "where": place(case.location) or None,
+    }
+    pairs = [
+        join([element("dt", name), element("dd", value)])
+        for name, value in facts.items()
+        if value is not None
+    ]
+    return element("dl", *pairs, class_="facts")
+
+
+def _code(text: str, *, searched: bool = False) -> Markup:
+    code = element("code", text.strip("\n"))
+    return element("pre", code, dir="ltr", class_="searched" if searched else None)
+
+
+def _source(case: CaseResult, registry: Registry) -> Markup | None:
+    """The document with its date and address, and the section in it."""
+    if case.document is None and case.section is None:
+        return None
+    document = registry.documents.get(case.document or "")
+    parts: list[str | Markup | None] = [case.document]
+    if document is not None:
+        title: str | Markup = document.title
+        url = document.url or ""
+        if url.lower().startswith(("https://", "http://")):  # nothing that would run is a link
+            title = element("a", document.title, href=url, rel="noopener noreferrer")
+        parts = [title, document.date, None if isinstance(title, Markup) else document.url]
+    parts.append(case.section)
+    shown = [element("bdi", part) for part in parts if part]
+    return element("span", join(shown, ", "), class_="searched")
+
+
+def _figure(rows: Sequence[Placed], ends: Ends) -> Markup:
+    """Each case as an interval, with the axis below them."""
+    items = [
+        element(
+            "li",
+            element("span", words.parameters(row.case) or "the one case"),
+            interval_picture(row, ends),
+            _found(row.case),
+        )
+        for row in rows
+    ]
+    axis = element("li", element("span"), axis_picture(ends), element("span"), aria_hidden="true")
+    caption = "Distance from the claim: ±1 is the edge of the band in which it is verified."
+    return element(
+        "figure",
+        element("ul", *items, axis, class_="intervals"),
+        element("figcaption", caption),
+    )
+
+
+def _found(case: CaseResult) -> Markup:
+    """A case's figures, and what kept it from a verdict."""
+    drawn = f", {draws(case.draws)}" if case.draws else ""
+    figures = [
+        element("span", words.estimated(case), class_="figures"),
+        " in ",
+        element("span", words.interval(case), class_="figures"),
+        drawn,
+    ]
+    parts: list[str | Markup | None] = [
+        element("span", standing(case), class_=f"standing {case.verdict}"),
+        Markup("<br>"),
+        join(figures) if case.interval is not None else None,
+    ]
+    if case.result is not Outcome.PASS:
+        told = [words.sides(case), words.distance(case), words.reading(case), case.reason]
+        parts += [element("span", Markup("<br>"), one, class_="quiet") for one in told if one]
+    return element("span", *parts)
+
+
+def _commands(cases: Sequence[CaseResult]) -> Markup:
+    """The commands that repeat the cases, each with a button that copies it."""
+    items = [
+        element(
+            "li",
+            element("code", case.repeat, dir="ltr"),
+            element(
+                "button",
+                "Copy",
+                type="button",
+                class_="copy",
+                hidden=True,
+                aria_label=f"Copy the command for {case.claim} {words.parameters(case)}".rstrip(),
+            ),
+        )
+        for case in cases
+    ]
+    listed = element("ul", *items, class_="commands", aria_label="Commands that repeat the cases")
+    if len(cases) <= FEW_COMMANDS:
+        return element("div", element("span", "Repeat", class_="quiet"), listed)
+    summary = element("summary", f"{plural(len(cases), 'command')} to repeat each case")
+    return element("details", summary, listed)

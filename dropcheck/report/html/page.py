@@ -1,0 +1,199 @@
+"""The HTML report: one file that needs no network, to read, to send and to keep.
+
+Nothing in it is fetched, and its own content policy forbids all but its one style sheet and its
+one script, by their hashes. Without the script it is whole, but does not sort or filter.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+
+from dropcheck import __version__
+from dropcheck.claims.registry import Registry
+from dropcheck.report import phrases as words
+from dropcheck.report.groups import by_claim, not_passed
+from dropcheck.report.html.case_picture import key_picture
+from dropcheck.report.html.case_table import case_table, filter_form
+from dropcheck.report.html.claim_sections import anchor, claim_section
+from dropcheck.report.html.markup import Markup, element, join
+from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
+from dropcheck.report.pictures import bands
+from dropcheck.report.pictures.bands import Placed
+from dropcheck.report.pictures.marks import standing
+from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
+
+
+def html_report(run: RunResult, registry: Registry) -> str:
+    """The report of a run as one HTML document."""
+    rows = bands.placed_cases(run, registry)
+    style, script = _asset("report.css"), _asset("report.js")
+    body = element(
+        "body",
+        element("a", "Skip to the cases", href="#cases-heading", class_="skip"),
+        _header(run),
+        element("main", _attention(run.cases), _warnings(run), *_cases(run, registry, rows)),
+        element("footer", element("p", f"dropcheck {__version__}", class_="quiet")),
+        element("script", script),
+    )
+    page = element("html", _head(run, style, script), body, lang="en")
+    return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _asset(name: str) -> Markup:
+    """A file that ships beside this module; it is ours, and no text of a user's is in it."""
+    return Markup(
+        files("dropcheck.report.html").joinpath("assets", name).read_text(encoding="utf-8")
+    )
+
+
+def _head(run: RunResult, style: Markup, script: Markup) -> Markup:
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
+        f"style-src {_hash(style)}; script-src {_hash(script)}"
+    )
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("link", rel="icon", href="data:,"),
+        element("title", f"{run.registry}: {_outcome(run)}"),
+        element("style", style),
+    )
+
+
+def _hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _outcome(run: RunResult) -> str:
+    """The run in one phrase."""
+    failed, undecided = run.count(Outcome.FAIL), run.count(Outcome.UNDECIDED)
+    cases = plural(len(run.cases), "case")
+    said = []
+    if failed:
+        said.append(f"{failed} of {cases} failed")
+    if undecided:
+        said.append(f"{undecided} {'' if failed else f'of {cases} '}undecided")
+    if not said:
+        said.append(f"all {cases} passed" if run.cases else "no case was finished")
+    return ", ".join([*said, *(["interrupted"] if run.interrupted else [])])
+
+
+def _header(run: RunResult) -> Markup:
+    bad = run.count(Outcome.FAIL) or run.interrupted
+    outcome = _outcome(run)
+    figures = {
+        "cases": str(len(run.cases)),
+        "passed": str(run.count(Outcome.PASS)),
+        "failed": str(run.count(Outcome.FAIL)),
+        "undecided": str(run.count(Outcome.UNDECIDED)),
+        "draws": count(run.draws),
+        "time": duration(run.seconds),
+        "seed": str(run.settings.seed),
+        "error rate α": exact(run.settings.alpha),
+    }
+    return element(
+        "header",
+        element("h1", run.registry, dir="auto"),
+        element("p", outcome[:1].upper() + outcome[1:], class_="lead fail" if bad else "lead"),
+        _tiles(figures),
+    )
+
+
+def _tiles(figures: Mapping[str, str]) -> Markup:
+    tiles = (
+        element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
+    )
+    return element("dl", *tiles, class_="summary")
+
+
+def _attention(cases: Iterable[CaseResult]) -> Markup | None:
+    """What did not pass, failures first."""
+    claims = by_claim(not_passed(cases))
+    if not claims:
+        return None
+    items = (
+        element(
+            "li",
+            element("a", claim, href=f"#{anchor(claim)}"),
+            element("ul", *map(_missed, cases)),
+        )
+        for claim, cases in claims.items()
+    )
+    return _section("attention", "What did not pass", element("ul", *items))
+
+
+def _missed(case: CaseResult) -> Markup:
+    """A case that did not pass: what is claimed, what was found, and what it means."""
+    figures = [
+        join([f"{name} ", element("span", text, class_="figures"), ", "])
+        for name, text in (("claimed", words.claimed(case)), ("estimated", words.estimated(case)))
+        if text != UNKNOWN
+    ]
+    return element(
+        "li",
+        f"{words.parameters(case)} ".lstrip(),
+        element("span", standing(case), class_=f"standing {case.verdict}"),
+        ": ",
+        *figures,
+        words.reading(case),
+    )
+
+
+def _warnings(run: RunResult) -> Markup | None:
+    told = dict.fromkeys([*run.warnings, *(text for case in run.cases for text in case.warnings)])
+    if not told:
+        return None
+    items = (element("li", text, dir="auto") for text in told)
+    return _section("warnings", "Warnings", element("ul", *items))
+
+
+def _section(name: str, heading: str, *children: Markup | None) -> Markup:
+    return element(
+        "section",
+        element("h2", heading, id=f"{name}-heading", tabindex="-1"),
+        *children,
+        aria_labelledby=f"{name}-heading",
+    )
+
+
+def _cases(run: RunResult, registry: Registry, rows: Sequence[Placed]) -> list[Markup]:
+    """The table with its filters, and the claims."""
+    status = element("p", id="status", class_="status", role="status", aria_live="polite")
+    return [
+        _section("cases", "Cases", filter_form(run, registry), status, case_table(run)),
+        _section(
+            "claims",
+            "Claims",
+            _legend(run),
+            *(claim_section(group, registry, bands.limits(group)) for group in bands.groups(rows)),
+        ),
+    ]
+
+
+def _legend(run: RunResult) -> Markup:
+    """How the pictures are read."""
+    met = {case.verdict for case in run.cases}
+    items = [
+        element("li", key_picture(verdict), str(verdict)) for verdict in Verdict if verdict in met
+    ]
+    for name, meaning in (
+        ("claimed", "what is claimed"),
+        ("allowed", "what an inequality or a range allows"),
+        ("band", "the resolution beside it"),
+    ):
+        swatch = element("span", class_=f"swatch {name}", aria_hidden="true")
+        items.append(element("li", swatch, meaning))
+    text = (
+        "Each line is an interval that holds the quantity, with its estimate. A claim is verified "
+        "where the line touches what is claimed and stays within the band, and refuted where it "
+        "misses what is claimed. Beyond ±1 the scale is logarithmic."
+    )
+    return join([element("p", text, class_="quiet"), element("ul", *items, class_="legend")])

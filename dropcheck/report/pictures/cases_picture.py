@@ -1,0 +1,229 @@
+"""Every case of a run as an interval against what its claim allows, in one picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dropcheck.claims.registry import Registry
+from dropcheck.report import phrases as words
+from dropcheck.report.numbers import exact
+from dropcheck.report.pictures import bands
+from dropcheck.report.pictures.bands import Placed
+from dropcheck.report.pictures.drawing import (
+    ADVANCE,
+    ALARM,
+    ALLOWED,
+    BAND,
+    EDGE,
+    FAINT,
+    INK,
+    LINE,
+    PLOT,
+    Kind,
+    as_bytes,
+    drawing,
+    marker,
+    new_figure,
+    wrapped,
+)
+from dropcheck.report.pictures.marks import MARKS, standing
+from dropcheck.results import Outcome, RunResult, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# inches
+ROW = 0.24  # of a label of one line
+GAP = 0.08  # between claims
+LABEL = 64  # letters of a label's line; what is longer goes on below
+
+AXIS = "distance from the claim; ±1: edge of the band in which it is verified; logarithmic beyond"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A case and where it stands in the picture, in inches from the top."""
+
+    placed: Placed
+    label: tuple[str, ...]
+    middle: float
+    height: float
+
+
+def picture(run: RunResult, registry: Registry, kind: Kind) -> bytes:
+    """The picture as the bytes of a file; the same run gives the same bytes.
+
+    Raises:
+        DropcheckError: matplotlib is not installed, or there are too many cases for a PNG.
+    """
+    with drawing():
+        return as_bytes(_figure(run, registry, kind), kind)
+
+
+def _figure(run: RunResult, registry: Registry, kind: Kind) -> Figure:
+    from matplotlib.transforms import Bbox
+
+    rows, height = _rows(bands.placed_cases(run, registry))
+    ends = bands.limits([row.placed for row in rows])
+    left = EDGE + ADVANCE * (1 + _longest([line for row in rows for line in row.label]))
+    right = EDGE + ADVANCE * (1 + _longest([standing(row.placed.case) for row in rows]))
+    title = _title(run, int((left + PLOT + right - 2 * EDGE) / ADVANCE))
+    above, below = 0.2 * len(title) + 0.82, 0.55
+    width, total = left + PLOT + right, above + max(height, ROW) + below
+    figure = new_figure(width, total, kind)
+    box = Bbox.from_extents(
+        left / width, below / total, (left + PLOT) / width, (total - above) / total
+    )
+    axes = figure.add_axes((box.x0, box.y0, box.width, box.height))
+    axes.set_xlim(*ends)
+    axes.set_ylim(max(height, ROW), 0)
+    _frame(axes, ends)
+    _legend(figure, rows, 1 - (0.2 * len(title) + 0.12) / total, (left + PLOT / 2) / width)
+    for index, line in enumerate(title):
+        figure.text(EDGE / width, 1 - (EDGE + 0.2 * index) / total, line, va="top")
+    _backgrounds(axes, rows, ends)
+    _intervals(axes, rows, ends)
+    _labels(axes, rows)
+    return figure
+
+
+def _rows(placed: Sequence[Placed]) -> tuple[list[_Row], float]:
+    """The rows from the top down, with a gap between claims, and how high they are together."""
+    rows: list[_Row] = []
+    top = GAP
+    for group in bands.groups(placed):
+        for one in group:
+            values = words.parameters(one.case)
+            label = wrapped(f"{one.case.claim}: {values}" if values else one.case.claim, LABEL)
+            height = ROW + LINE * (len(label) - 1)
+            rows.append(_Row(one, tuple(label), top + height / 2, height))
+            top += height
+        top += GAP
+    return rows, top
+
+
+def _longest(texts: Sequence[str]) -> int:
+    return max(map(len, texts), default=0)
+
+
+def _title(run: RunResult, letters: int) -> list[str]:
+    parts = [
+        *(["interrupted"] if run.interrupted else []),
+        words.counts(run),
+        f"seed {run.settings.seed}",
+        f"α {exact(run.settings.alpha)}",
+    ]
+    return [*wrapped(run.registry, letters), *wrapped(" · ".join(parts), letters)]
+
+
+def _frame(axes: Axes, ends: tuple[float, float]) -> None:
+    """The axis, labelled above and below: a picture of many cases is longer than a screen."""
+    marks = bands.ticks(ends)
+    axes.set_xticks([place for place, _ in marks], [label for _, label in marks])
+    axes.tick_params(axis="x", top=True, labeltop=True, color=FAINT, labelsize=8)
+    axes.set_yticks([])
+    axes.set_xlabel(AXIS, fontsize=7)
+    for side in ("left", "right"):
+        axes.spines[side].set_visible(False)
+    for place, _ in marks:
+        axes.axvline(place, color=FAINT, linewidth=0.4, zorder=0.5)
+
+
+def _backgrounds(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> None:
+    """What each claim allows, its band, and a shade behind what failed."""
+    from matplotlib.patches import Rectangle
+
+    for row in rows:
+        top, high = row.middle - row.height / 2, row.height
+        if row.placed.case.result is Outcome.FAIL:
+            width = ends[1] - ends[0]
+            axes.add_patch(Rectangle((ends[0], top), width, high, color=ALARM, lw=0, zorder=0.1))
+        for span, colour in ((row.placed.verified, BAND), (row.placed.allowed, ALLOWED)):
+            if span is None:
+                continue
+            low, upper = bands.within(ends, span[0])[0], bands.within(ends, span[1])[0]
+            if upper > low:
+                shape = Rectangle((low, top + 0.02), upper - low, high - 0.04, color=colour, lw=0)
+                shape.set_zorder(0.2 if colour == BAND else 0.3)
+                axes.add_patch(shape)
+        if row.placed.allowed is not None:
+            shown = [end for end in set(row.placed.allowed) if math.isfinite(end)]
+            axes.vlines(shown, top + 0.02, top + high - 0.02, color=INK, linewidth=0.9, zorder=1)
+
+
+def _intervals(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> None:
+    """Each interval with its estimate; an arrow where one goes on beyond the axis."""
+    inset = 0.01 * (ends[1] - ends[0])  # an arrow's tip stays on the axis
+    for row in rows:
+        placed, y = row.placed, row.middle
+        colour = MARKS[placed.case.verdict].colour
+        if placed.interval is not None:
+            low, high = (bands.within(ends, end)[0] for end in placed.interval)
+            axes.plot([low, high], [y, y], color=colour, lw=1.6, zorder=2, solid_capstyle="butt")
+            for end in placed.interval:
+                x = min(max(end, ends[0] + inset), ends[1] - inset)
+                shape = "|" if ends[0] <= end <= ends[1] else "<" if end < 0 else ">"
+                axes.plot([x], [y], marker=shape, ms=5.5, color=colour, zorder=2)
+        if placed.estimate is not None and ends[0] <= placed.estimate <= ends[1]:
+            axes.plot([placed.estimate], [y], zorder=3, **marker(placed.case.verdict))
+
+
+def _labels(axes: Axes, rows: Sequence[_Row]) -> None:
+    """The claim and its parameters on the left, what became of it on the right."""
+    beside = axes.get_yaxis_transform()
+    for row in rows:
+        case = row.placed.case
+        text = "\n".join(row.label)
+        axes.text(-0.012, row.middle, text, transform=beside, ha="right", va="center")
+        weight = "normal" if case.result is Outcome.PASS else "bold"
+        axes.text(
+            1.012,
+            row.middle,
+            standing(case),
+            transform=beside,
+            va="center",
+            color=MARKS[case.verdict].colour,
+            weight=weight,
+        )
+        if row.placed.interval is None:
+            axes.text(
+                0.5, row.middle, "no interval", transform=beside, ha="center", va="center", zorder=3
+            )
+
+
+def _legend(figure: Figure, rows: Sequence[_Row], top: float, middle: float) -> None:
+    """What the marks mean, above the axes, where it covers none of them."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    met = {row.placed.case.verdict for row in rows}
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], color=MARKS[one].colour, lw=1.6, label=str(one), **_marker_and_line(one))
+        for one in Verdict
+        if one in met
+    ]
+    handles += [
+        Line2D([], [], color=INK, marker="|", ms=9, linestyle="none", label="claimed"),
+        Patch(color=ALLOWED, label="allowed"),
+        Patch(color=BAND, label="resolution"),
+    ]
+    legend = figure.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(middle, top),
+        ncols=3,
+        frameon=False,
+        fontsize=8,
+        borderpad=0,
+        handletextpad=0.6,
+        columnspacing=1.6,
+    )
+    legend.set_in_layout(False)
+
+
+def _marker_and_line(verdict: Verdict) -> dict[str, Any]:
+    return {**marker(verdict), "linestyle": "-"}

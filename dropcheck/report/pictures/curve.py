@@ -1,0 +1,232 @@
+"""A sweep as curves: what is claimed and what was found, against the parameter that was swept.
+
+The parameter with the most values is the axis, numbers before laws. Others that vary make a panel
+for each of their values, unless the axis determines them, as cases listed one by one may have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dropcheck.claims.registry import Case, Value
+from dropcheck.claims.values import format_parameters, format_value
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.report import phrases as words
+from dropcheck.report.groups import by_claim
+from dropcheck.report.pictures.plot_axis import Axis, axis_over, is_geometric
+from dropcheck.report.statements import compares_estimates, relation, split_statement
+from dropcheck.results import CaseResult, RunResult
+
+Parameters = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One case of a sweep: its place along the axis and its value there, as it is written."""
+
+    place: float
+    label: str
+    case: CaseResult
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A sweep of one parameter with all others held, or determined by it.
+
+    `across` is the axis of what was swept; `up` is that of the quantity, with room for all
+    estimates, intervals and claimed values.
+    """
+
+    claim: str
+    statement: str
+    parameter: str
+    along: str  # those that the axis determines: "low, high"
+    held: str  # the values of the others: "x=2, law=normal(0, 1)"
+    numeric: bool
+    points: tuple[Point, ...]
+    across: Axis
+    up: Axis
+
+    @property
+    def heading(self) -> str:
+        """What is plotted, in one line."""
+        held = f", at {self.held}" if self.held else ""
+        along = f" and {self.along} with it" if self.along else ""
+        return f"{quantity(self.statement)} against {self.parameter}{along}{held}"
+
+    def claimed(self) -> list[list[tuple[float, float]]]:
+        """The curves that bound what is claimed: one, or two of a range."""
+        curves: list[list[tuple[float, float]]] = [[], []]
+        for point in self.points:
+            low, high = words.region(point.case) or (math.nan, math.nan)
+            curves[0].append((point.place, low))
+            if high != low:
+                curves[1].append((point.place, high))
+        known = ([dot for dot in curve if math.isfinite(dot[1])] for curve in curves)
+        return [curve for curve in known if curve]
+
+
+def quantity(statement: str) -> str:
+    """What a statement's estimates are of.
+
+    >>> quantity("Var(y) == p"), quantity("1 <= E(x) <= 2"), quantity("E(y) == E(x)")
+    ('Var(y)', 'E(x)', 'E(y) - E(x)')
+    """
+    sides, relations = split_statement(" ".join(statement.split()))
+    if len(relations) == 2:
+        return sides[1]
+    if len(relations) != 1:
+        return statement
+    if compares_estimates(statement):
+        right = f"({sides[1]})" if _is_sum(sides[1]) else sides[1]
+        return f"{sides[0]} - {right}"
+    return sides[1] if compares_estimates(f"E(x) == {sides[1]}") else sides[0]
+
+
+def _is_sum(text: str) -> bool:
+    """Whether a plus or a minus stands outside all brackets."""
+    depth = 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if depth == 0 and character in "+-":
+            return True
+    return False
+
+
+def claimed_word(statement: str) -> str:
+    """What the claimed curve says: `claimed`, or with the relation of an inequality."""
+    sign = relation(statement)
+    return "claimed" if sign == "==" else f"claimed: {sign}"
+
+
+def panels(run: RunResult) -> tuple[Panel, ...]:
+    """The curves of every claim of a run that was swept, in order."""
+    found: list[Panel] = []
+    for cases in by_claim(run.cases).values():
+        rows = [case.parameters for case in cases]
+        parameter = swept(rows)
+        if parameter is None:
+            continue
+        apart = _apart(rows, parameter)
+        held = [name for name in _names(rows) if len(_values(rows, name)) == 1]
+        groups: dict[tuple[Value | None, ...], list[CaseResult]] = {}
+        for case in cases:
+            groups.setdefault(tuple(case.parameters.get(name) for name in apart), []).append(case)
+        shown = [*apart, *held]
+        along = [name for name in _names(rows) if name not in (parameter, *shown)]
+        found += [_panel(group, parameter, along, shown) for group in groups.values()]
+    return tuple(found)
+
+
+def _panel(
+    cases: Sequence[CaseResult], parameter: str, along: Sequence[str], shown: Sequence[str]
+) -> Panel:
+    values = [case.parameters[parameter] for case in cases if parameter in case.parameters]
+    numeric = not any(isinstance(value, str) for value in values)
+    order = {value: index + 1.0 for index, value in enumerate(dict.fromkeys(values))}
+    points = [
+        Point(_place(value, order, numeric=numeric), format_value(value), case)
+        for case in cases
+        if (value := case.parameters.get(parameter)) is not None
+    ]
+    first = cases[0]
+    held = {name: value for name, value in first.parameters.items() if name in shown}
+    points.sort(key=lambda point: point.place)
+    return Panel(
+        first.claim,
+        first.statement,
+        parameter,
+        ", ".join(along),
+        format_parameters(held),
+        numeric,
+        tuple(points),
+        _axis_across([point.place for point in points], numeric=numeric),
+        _axis_up(point.case for point in points),
+    )
+
+
+def _axis_across(places: Sequence[float], *, numeric: bool) -> Axis:
+    """The axis of the swept parameter; of laws, and of numbers amid laws, their order."""
+    if not numeric:
+        return Axis(0.5, max(places) + 0.5)
+    low, high = min(places), max(places)
+    if is_geometric(places):
+        return Axis(low, high, logarithmic=True)
+    return Axis(low, high) if high > low else Axis(low - 1, high + 1)
+
+
+def _axis_up(cases: Iterable[CaseResult]) -> Axis:
+    values: list[float] = []
+    for case in cases:
+        known = (case.estimate, *(case.interval or ()), *(words.region(case) or ()))
+        values += [value for value in known if value is not None]
+    return axis_over(values) or Axis(-1, 1)
+
+
+def _place(value: Value, order: Mapping[Value, float], *, numeric: bool) -> float:
+    return float(value) if numeric else order[value]
+
+
+def swept(rows: Sequence[Parameters]) -> str | None:
+    """The parameter that makes the axis; None where each has one value.
+
+    >>> swept([{"p": 0.1, "x": 2.0}, {"p": 0.5, "x": 2.0}])
+    'p'
+    """
+    found = {name: _values(rows, name) for name in _names(rows)}
+    several = {name: values for name, values in found.items() if len(values) > 1}
+
+    def worth(name: str) -> tuple[bool, int]:
+        return not any(isinstance(one, str) for one in several[name]), len(several[name])
+
+    return max(several, key=worth, default=None)
+
+
+def _apart(rows: Sequence[Parameters], parameter: str) -> list[str]:
+    """The parameters that vary beside the axis, and are not determined by it."""
+    found = []
+    for name in _names(rows):
+        pairs = {(row.get(parameter), row.get(name)) for row in rows}
+        if name != parameter and len(pairs) > len({first for first, _ in pairs}):
+            found.append(name)
+    return found
+
+
+def _names(rows: Iterable[Parameters]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _values(rows: Iterable[Parameters], name: str) -> set[Value]:
+    return {row[name] for row in rows if name in row}
+
+
+def require_sweep(cases: Iterable[Case]) -> None:
+    """See that there is a curve to plot, before anything is drawn.
+
+    Raises:
+        DropcheckError: no claim has a parameter with several values.
+    """
+    tried: dict[str, list[Parameters]] = {}
+    names: dict[str, None] = {}
+    for case in cases:
+        tried.setdefault(case.claim.id, []).append(case.parameters)
+        names.update(dict.fromkeys(case.claim.parameter_names))
+    if any(swept(rows) is not None for rows in tried.values()):
+        return
+    hint = "select a claim with parameters; dropcheck show ID tells of them"
+    if names:
+        hint = f"give several values with commas, as in --{next(iter(names))} 0.1,0.2,0.5"
+    raise DropcheckError(
+        Problem("option '--plot' needs a sweep, and no parameter has several values", hint=hint)
+    )
+
+
+def unswept(run: RunResult) -> list[str]:
+    """The claims of a run without a parameter that varies, and so without a curve."""
+    return [
+        claim
+        for claim, cases in by_claim(run.cases).items()
+        if swept([case.parameters for case in cases]) is None
+    ]

@@ -1,0 +1,279 @@
+"""A sweep's curves as a picture: what is claimed, and on it the estimates with their intervals.
+
+Below each curve stands the distance of its estimates from it, by the resolution: an interval of
+a hundredth of the claimed value is not to be seen on the curve itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dropcheck.claims.registry import Registry
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.report import phrases as words
+from dropcheck.report.numbers import plural
+from dropcheck.report.pictures import bands
+from dropcheck.report.pictures.bands import Placed, placed
+from dropcheck.report.pictures.curve import Panel, Point, claimed_word, panels
+from dropcheck.report.pictures.drawing import (
+    ADVANCE,
+    ALLOWED,
+    BAND,
+    EDGE,
+    FAINT,
+    INK,
+    LINE,
+    PLOT,
+    Kind,
+    as_bytes,
+    drawing,
+    marker,
+    new_figure,
+    wrapped,
+)
+from dropcheck.report.pictures.marks import MARKS
+from dropcheck.report.pictures.plot_axis import Axis
+from dropcheck.results import RunResult, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# inches
+CURVE, STRIP = 2.6, 0.9  # how high each is
+BETWEEN = 0.42  # of the curve and the strip: what the strip shows stands there
+STRIP_TICKS = 6  # labels that the strip has room for
+LETTERS = 72  # of a line above a panel
+SEVERAL = 3  # panels one below the other; more stand in two columns
+FEW_VALUES = 8  # on a logarithmic axis each is labelled; more would not have room
+FEW_LAWS = 3  # stand side by side; more are turned upright
+UPRIGHT = 24  # letters of a line of a law that is
+MOST_PANELS = 60  # a larger picture serves nobody
+
+
+def curve_picture(run: RunResult, registry: Registry, kind: Kind) -> bytes:
+    """The curves of every swept claim of a run as the bytes of a file.
+
+    Raises:
+        DropcheckError: matplotlib is not installed, or there is no curve, or too many of them.
+    """
+    found = panels(run)
+    if not found:
+        raise DropcheckError(
+            Problem("there is no curve to draw: no sweep was finished", hint="run it to its end")
+        )
+    if len(found) > MOST_PANELS:
+        raise DropcheckError(
+            Problem(
+                f"{plural(len(found), 'curve')} are more than fit one picture",
+                hint="select fewer claims, or give all parameters but one a single value",
+            )
+        )
+    with drawing():
+        return as_bytes(_figure(found, run, registry, kind), kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A panel with all its labels known, and so the room that it needs."""
+
+    panel: Panel
+    near: list[Placed]
+    heading: list[str]
+    across: list[tuple[float, str]]  # the labels below
+    upright: bool
+    left: float
+    below: float
+
+    @property
+    def above(self) -> float:
+        """Inches over the curve: the heading and the legend."""
+        return EDGE + LINE * len(self.heading) + 0.34
+
+    @property
+    def height(self) -> float:
+        """Inches from top to bottom."""
+        return self.above + CURVE + BETWEEN + STRIP + self.below
+
+
+def _figure(found: tuple[Panel, ...], run: RunResult, registry: Registry, kind: Kind) -> Figure:
+    sheets = [_sheet(panel, run, registry) for panel in found]
+    columns = 1 if len(sheets) <= SEVERAL else 2
+    rows = [sheets[start : start + columns] for start in range(0, len(sheets), columns)]
+    left = max(sheet.left for sheet in sheets)
+    column = left + PLOT + 2 * EDGE
+    heights = [max(sheet.height for sheet in row) for row in rows]
+    figure = new_figure(column * columns, sum(heights), kind)
+    top = 0.0
+    for row, height in zip(rows, heights, strict=True):
+        for index, sheet in enumerate(row):
+            _draw(figure, sheet, index * column, left, top)
+        top += height
+    return figure
+
+
+def _sheet(panel: Panel, run: RunResult, registry: Registry) -> _Sheet:
+    claim = registry.claims.get(panel.claim)
+    near = [placed(point.case, claim, run.settings) for point in panel.points]
+    labels = _labels_across(panel)
+    upright = not panel.numeric and len(labels) > FEW_LAWS
+    ticks = [*panel.up.ticks(6), *bands.ticks(bands.limits(near), STRIP_TICKS)]
+    lines = max(text.count("\n") + 1 for _, text in labels)
+    longest = max(len(line) for _, text in labels for line in text.split("\n"))
+    below = ADVANCE * longest if upright else LINE * lines
+    name = wrapped(panel.parameter, LETTERS)
+    return _Sheet(
+        panel,
+        near,
+        [*wrapped(panel.claim, LETTERS), *wrapped(panel.heading, LETTERS)],
+        labels,
+        upright,
+        2 * EDGE + ADVANCE * max(len(text) for _, text in ticks),
+        below + 0.2 + LINE * len(name) + EDGE,
+    )
+
+
+def _draw(figure: Figure, sheet: _Sheet, x: float, left: float, top: float) -> None:
+    """A curve with its distances below it, and its heading and legend above, at its place."""
+    width, height = figure.get_size_inches()
+
+    def axes_at(below_top: float, tall: float) -> Axes:
+        bottom = height - top - below_top - tall
+        return figure.add_axes(((x + left) / width, bottom / height, PLOT / width, tall / height))
+
+    curve = axes_at(sheet.above, CURVE)
+    strip = axes_at(sheet.above + CURVE + BETWEEN, STRIP)
+    for index, line in enumerate(sheet.heading):
+        y = 1 - (top + EDGE + LINE * index) / height
+        weight = "bold" if index == 0 else "normal"
+        figure.text((x + EDGE) / width, y, line, va="top", weight=weight)
+    _draw_curve(curve, sheet.panel)
+    _draw_strip(strip, sheet.panel, sheet.near)
+    for axes in (curve, strip):
+        _across(axes, sheet)
+        axes.grid(visible=True, color=FAINT, linewidth=0.4)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    curve.tick_params(axis="x", labelbottom=False)
+    strip.set_xlabel("\n".join(wrapped(sheet.panel.parameter, LETTERS)))
+    handles, labels = curve.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=((x + left) / width, 1 - (top + sheet.above - 0.28) / height),
+        ncols=len(labels),
+        frameon=False,
+        fontsize=8,
+        borderpad=0,
+        borderaxespad=0,
+        handletextpad=0.6,
+    )
+
+
+def _draw_curve(axes: Axes, panel: Panel) -> None:
+    up = panel.up
+    if up.logarithmic:
+        axes.set_yscale("log")
+    axes.set_ylim(up.low, up.high)
+    axes.set_yticks([value for value, _ in up.ticks(6)], [text for _, text in up.ticks(6)])
+    axes.set_yticks([], minor=True)
+    _draw_allowed(axes, panel)
+    for index, curve in enumerate(panel.claimed()):
+        axes.plot(
+            [x for x, _ in curve],
+            [y for _, y in curve],
+            color=INK,
+            linewidth=1,
+            linestyle="--" if panel.numeric else ":",
+            label=claimed_word(panel.statement) if not index else None,
+        )
+    for verdict in Verdict:
+        points = [point for point in panel.points if point.case.verdict is verdict]
+        if points:
+            _draw_found(axes, points, verdict, panel.up)
+
+
+def _draw_allowed(axes: Axes, panel: Panel) -> None:
+    """The area that inequalities and ranges allow."""
+    up = panel.up
+    known = [(point, words.region(point.case)) for point in panel.points]
+    spans = [(point.place, span) for point, span in known if span is not None]
+    if any(low < high for _, (low, high) in spans):
+        axes.fill_between(
+            [place for place, _ in spans],
+            [max(low, up.low) for _, (low, _) in spans],
+            [min(high, up.high) for _, (_, high) in spans],
+            color=BAND,
+            linewidth=0,
+            label="allowed",
+        )
+
+
+def _draw_found(axes: Axes, points: Sequence[Point], verdict: Verdict, up: Axis) -> None:
+    """The intervals of one verdict's cases, and their estimates."""
+    for point in points:
+        if point.case.interval is not None:
+            low, high = point.case.interval
+            ends = [up.low if low is None else low, up.high if high is None else high]
+            axes.plot([point.place] * 2, ends, color=MARKS[verdict].colour, linewidth=1.6)
+    shown = [point for point in points if point.case.estimate is not None]
+    places = [point.place for point in shown]
+    estimates = [point.case.estimate or 0.0 for point in shown]
+    axes.plot(places, estimates, label=str(verdict), zorder=3, **marker(verdict))
+
+
+def _draw_strip(axes: Axes, panel: Panel, near: list[Placed]) -> None:
+    """How far each estimate is from the claim, in units of the resolution."""
+    ends = bands.limits(near)
+    axes.set_ylim(*ends)
+    marks = bands.ticks(ends, STRIP_TICKS)
+    axes.set_yticks([place for place, _ in marks], [label for _, label in marks], fontsize=8)
+    axes.set_title(
+        "distance from the claim, in units of the resolution", fontsize=8, loc="left", pad=4
+    )
+    for one in near[:1]:
+        for span, colour in ((one.verified, BAND), (one.allowed, ALLOWED)):
+            if span is not None and span[0] < span[1]:
+                low, high = (bands.within(ends, end)[0] for end in span)
+                axes.axhspan(low, high, color=colour, linewidth=0, zorder=0)
+    axes.axhline(0, color=INK, linewidth=1, linestyle="--")
+    for point, one in zip(panel.points, near, strict=True):
+        colour = MARKS[point.case.verdict].colour
+        if one.interval is not None:
+            low, high = (bands.within(ends, end)[0] for end in one.interval)
+            axes.plot([point.place] * 2, [low, high], color=colour, linewidth=1.6)
+        if one.estimate is not None and ends[0] <= one.estimate <= ends[1]:
+            axes.plot([point.place], [one.estimate], zorder=3, **marker(point.case.verdict))
+
+
+def _labels_across(panel: Panel) -> list[tuple[float, str]]:
+    """What is labelled on the axis of what was swept."""
+    across = panel.across
+    values = list(dict.fromkeys((point.place, point.label) for point in panel.points))
+    if not panel.numeric:
+        few = len(values) <= FEW_LAWS
+        longest = int(PLOT / max(len(values), 1) / ADVANCE) - 1 if few else UPRIGHT
+        return [(place, "\n".join(wrapped(label, longest))) for place, label in values]
+    if across.logarithmic and len(values) <= FEW_VALUES:
+        return values
+    return across.ticks(FEW_VALUES)
+
+
+def _across(axes: Axes, sheet: _Sheet) -> None:
+    """The axis of what was swept: the same for the curve and for the strip."""
+    across = sheet.panel.across
+    if across.logarithmic:
+        axes.set_xscale("log")
+        room = (across.high / across.low) ** 0.04
+        axes.set_xlim(across.low / room, across.high * room)
+    else:
+        room = 0.04 * (across.high - across.low)
+        axes.set_xlim(across.low - room, across.high + room)
+    turned: Any = {"rotation": 90.0} if sheet.upright else {}
+    places = [place for place, _ in sheet.across]
+    axes.set_xticks(places, [text for _, text in sheet.across], **turned)
+    axes.set_xticks([], minor=True)

@@ -1,0 +1,182 @@
+"""The report of an audit: a row a claim and error rate, the alarms, one summary line."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from rich.console import RenderableType
+
+from dropcheck.audit.audited_claims import OFF
+from dropcheck.audit.error_rates import Audit, Row, Truth
+from dropcheck.claims.values import format_parameters
+from dropcheck.report import numbers
+from dropcheck.report.json_report import dump, header, parameter_data
+from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange
+from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+
+FIELDS = Fields(
+    headings={
+        "claim": "claim",
+        "truth": "truth",
+        "runs": "runs",
+        "wrong": "wrong",
+        "rate": "rate",
+        "at_most": "at most",
+        "promise": "promise",
+        "undecided": "undecided",
+        "draws": "draws a run",
+        "result": "result",
+    },
+    right=("runs", "wrong", "rate", "at_most", "promise", "undecided", "draws"),
+    prose=("truth",),
+)
+LAYOUTS: tuple[Layout, ...] = (
+    tuple((name,) for name in FIELDS.headings),
+    (
+        ("claim", "truth"),
+        ("runs", "wrong"),
+        ("rate", "at_most"),
+        ("promise",),
+        ("undecided", "draws"),
+        ("result",),
+    ),
+)
+
+
+def audit_report(audit: Audit, terminal: Terminal) -> str:
+    """The whole report."""
+    items: list[RenderableType] = []
+    if audit.rows:
+        items += [*arrange([_row(row) for row in audit.rows], FIELDS, LAYOUTS, terminal), ""]
+    for row in audit.rows:
+        if row.alarm:
+            items += [styled(_alarm(row, audit.file), "bold red"), ""]
+    items += [styled(f"left out: {one_line(text)}", "yellow") for text in audit.left_out]
+    return render([*items, styled(_summary(audit))], terminal)
+
+
+def _row(row: Row) -> dict[str, Cell]:
+    style = "bold red" if row.alarm else "green"
+    return {
+        "claim": Cell(one_line(_name(row))),
+        "truth": Cell(_truth(row)),
+        "runs": Cell(f"{row.counts.runs:,}"),
+        "wrong": Cell(f"{row.wrong:,}"),
+        "rate": Cell(_share(row.rate)),
+        "at_most": Cell(_share(row.at_most)),
+        "promise": Cell(numbers.exact(row.promise)),
+        "undecided": Cell(_share(row.undecided)),
+        "draws": Cell(numbers.count(round(row.draws))),
+        "result": Cell("ALARM" if row.alarm else "kept", style),
+    }
+
+
+def _name(row: Row) -> str:
+    # how far a built-in claim is off stands in a column of its own
+    shown = {name: value for name, value in row.parameters.items() if name != OFF}
+    return f"{row.claim} {format_parameters(shown)}".rstrip()
+
+
+def _truth(row: Row) -> str:
+    match row.truth:
+        case Truth.TRUE:
+            return "true"
+        case Truth.FALSE:
+            return f"off by {row.off}" if row.off else "false"
+        case _:
+            return row.off
+
+
+def _share(share: float) -> str:
+    """A rate: two digits.
+
+    >>> _share(0.0), _share(0.0123), _share(2.5e-5)
+    ('0', '0.012', '2.5e-5')
+    """
+    return numbers.exact(float(f"{share:.2g}"))
+
+
+def _runs(number: int) -> str:
+    """How many trials.
+
+    >>> _runs(1), _runs(20_000)
+    ('1 run', '20,000 runs')
+    """
+    return f"{number:,} run" if number == 1 else f"{number:,} runs"
+
+
+def _alarm(row: Row, file: str | None) -> str:
+    """What is wrong; a claim of a file may not be what it is taken to be."""
+    told = (
+        f"ALARM  {one_line(_name(row))}, {_truth(row)}: {row.truth.wrong} in {row.wrong:,} of "
+        f"{_runs(row.counts.runs)}, so in more than {_share(row.at_least)} of all, where "
+        f"{numbers.exact(row.promise)} is promised"
+    )
+    if file is None:
+        return told
+    command = shlex.join(["dropcheck", "run", row.claim, "--file", file])
+    return (
+        f"{told}: a fault of dropcheck, or the claim is not what its file says: "
+        f"see {one_line(command)}"
+    )
+
+
+def _summary(audit: Audit) -> str:
+    parts = [
+        *(["interrupted"] if audit.interrupted else []),
+        f"{numbers.plural(len(audit.rows), 'row')}, {_runs(audit.runs)}",
+        f"true refuted {audit.wrong(Truth.TRUE):,}, "
+        f"false verified {audit.wrong(Truth.FALSE, Truth.UNDEFINED):,}",
+        f"{audit.alarms} above the promise",
+        numbers.duration(audit.seconds),
+        "1 process" if audit.processes == 1 else f"{audit.processes} processes",
+        f"seed {audit.seed}",
+        one_line(audit.name),
+    ]
+    return " · ".join(parts)
+
+
+def audit_json(audit: Audit) -> str:
+    """The same as data."""
+    return dump(
+        {
+            **header(),
+            "audit": audit.name,
+            "seed": audit.seed,
+            "seconds": round(audit.seconds, 3),
+            "processes": audit.processes,
+            "interrupted": audit.interrupted,
+            "summary": {
+                "rows": len(audit.rows),
+                "runs": audit.runs,
+                "alarms": audit.alarms,
+                "true_refuted": audit.wrong(Truth.TRUE),
+                "false_verified": audit.wrong(Truth.FALSE, Truth.UNDEFINED),
+            },
+            "rows": [_row_data(row) for row in audit.rows],
+            "left_out": list(audit.left_out),
+        }
+    )
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    return {
+        "claim": row.claim,
+        "parameters": parameter_data(row.parameters),
+        "statement": row.statement,
+        "truth": row.truth.name.lower(),
+        "off": row.off or None,
+        "promise": row.promise,
+        "runs": row.counts.runs,
+        "verified": row.counts.verified,
+        "refuted": row.counts.refuted,
+        "inconclusive": row.counts.inconclusive,
+        "wrong": row.wrong,
+        "rate": row.rate,
+        "at_least": row.at_least,
+        "at_most": row.at_most,
+        "alarm": row.alarm,
+        "draws": row.draws,
+        "seconds": row.counts.seconds,
+    }

@@ -1,0 +1,206 @@
+"""One claim in full, as the file says it: nothing is worked out, nothing is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from dropcheck.analysis.strategy import outlook
+from dropcheck.claims.registry import Claim, Document, Registry
+from dropcheck.claims.values import format_value
+from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.graph import PlainFolder
+from dropcheck.report import numbers
+from dropcheck.report.json_report import dump, header, location, number_or_text, parameter_data
+from dropcheck.report.statements import compares_estimates, split_statement
+from dropcheck.report.terminal.layout import Cell, pairs_table
+from dropcheck.report.terminal.problem_text import place
+from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+
+if TYPE_CHECKING:  # JSON has no use for rich
+    from rich.console import RenderableType
+
+MOST_ROWS = 20  # of a list of cases
+LABELS = 14  # columns that the labels take, with what stands around them
+LONGEST_LINE = 90  # of prose: longer ones are hard to read
+CODE = ("claim", "model", "requires", "parameters")  # a line that goes on is to be told from a next
+
+
+def claim_cards(
+    claims: Iterable[Claim], registry: Registry, examples: Mapping[str, str], terminal: Terminal
+) -> str:
+    """Each claim's card; `examples` maps ids to a command that tries the claim."""
+    items: list[RenderableType] = []
+    for claim in claims:
+        if items:
+            items.append("")
+        items += _card(claim, registry, terminal)
+        items.append(f"  example     {examples[claim.id]}")
+    return render(items, terminal)
+
+
+def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
+    document = registry.documents.get(claim.document or "")
+    pairs = [
+        ("title", one_line(claim.title)),
+        ("claim", claim.statement.text.strip("\n")),
+        ("model", claim.model.text.strip("\n") if claim.model else None),
+        ("parameters", parameters_text(claim)),
+        ("cases", str(len(claim.expand()))),
+        ("requires", "\n".join(text.text.strip() for text in claim.requires)),
+        ("expect", claim.expect),
+        ("tolerance", None if claim.tolerance is None else _tolerance(claim.tolerance)),
+        ("resolution", resolution_text(claim)),
+        ("guarantee", _guarantee(claim)),
+        ("document", None if claim.document is None else document_text(claim.document, document)),
+        ("section", claim.section and one_line(claim.section)),
+        ("tags", ", ".join(claim.tags)),
+        ("note", claim.note and one_line(claim.note)),
+        ("where", place(claim.location)),
+    ]
+    shown = [
+        (label, Cell(_broken(terminal.spell(text), label, terminal)))
+        for label, text in pairs
+        if text
+    ]
+    return [styled(claim.id, "bold"), pairs_table(shown)]
+
+
+def _broken(text: str, label: str, terminal: Terminal) -> str:
+    """The text with its lines broken between words; what goes on a line of code stands further in.
+
+    A word that is longer than a line is left to be folded.
+    """
+    if terminal.width is None:
+        return text
+    room = terminal.width - LABELS
+    code = label in CODE
+    lines: list[str] = []
+    for line in text.split("\n"):
+        own = line[: len(line) - len(line.lstrip())]
+        lines += wrap(
+            line,
+            max(room if code else min(room, LONGEST_LINE), 10),
+            subsequent_indent=f"{own}    " if code else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+            replace_whitespace=False,
+        ) or [""]
+    return "\n".join(lines)
+
+
+def _guarantee(claim: Claim) -> str:
+    """What verdicts of the claim will rest on, each way that its cases differ in once."""
+    parsed = parse_claim(claim)
+    found: dict[str, None] = {}
+    for case in claim.expand()[:MOST_ROWS]:
+        folder = PlainFolder()
+        seen = outlook(lower_case(parsed, case.parameters, folder), folder)
+        found[seen.missing or seen.guarantee] = None
+    return "\n".join(found)
+
+
+def parameters_text(claim: Claim) -> str:
+    """The parameters and their grids, a line each; the cases, where they are listed."""
+    lines = [
+        f"{name} = {', '.join(format_value(value) for value in values)}"
+        for name, values in claim.parameters.items()
+    ]
+    rows = [
+        ", ".join(f"{name} = {format_value(value)}" for name, value in case.items())
+        for case in claim.cases or ()
+    ]
+    if len(rows) > MOST_ROWS:
+        rows = [*rows[:MOST_ROWS], f"and {len(rows) - MOST_ROWS} more"]
+    return "\n".join([*lines, *rows])
+
+
+def _tolerance(share: float) -> str:
+    return f"{numbers.exact(share)}: within {numbers.exact(100 * share)}% of the right side"
+
+
+def resolution_text(claim: Claim) -> str:
+    """How sharply the claim is looked at, and by what scale.
+
+    The scale rule is that of the right side: its own size where it holds no operator and is not
+    0, and otherwise the size of what is estimated.
+    """
+    if claim.within is not None:
+        return f"{numbers.exact(claim.within)}, absolute"
+    share = numbers.exact(claim.resolution)
+    sides, relations = split_statement(claim.statement.text)
+    estimated = "the size of what is estimated"
+    if len(relations) == 2:
+        return f"{share} of the larger of |{sides[0]}| and |{sides[2]}|"
+    if len(relations) != 1:
+        return share
+    right = " ".join(sides[1].split())
+    if compares_estimates(claim.statement.text) or _is_zero(right):
+        return f"{share} of {estimated}"
+    if _is_number(right):
+        return f"{share} of {right.lstrip('-')}"
+    return f"{share} of |{right}|, or of {estimated} where that is 0"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_zero(text: str) -> bool:
+    return _is_number(text) and float(text) == 0
+
+
+def document_text(key: str, document: Document | None) -> str:
+    """A document by its title, with its date and address where they are known."""
+    if document is None:
+        return key
+    parts = (one_line(document.title), document.date, document.url)
+    return ", ".join(part for part in parts if part) + f" ({key})"
+
+
+def claim_data(claim: Claim) -> dict[str, Any]:
+    """A claim as data: for `list` and `show` under `--format json`."""
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "statement": claim.statement.text,
+        "model": claim.model.text if claim.model else None,
+        "parameters": {
+            name: [number_or_text(value) for value in values]
+            for name, values in claim.parameters.items()
+        },
+        "listed_cases": None
+        if claim.cases is None
+        else [parameter_data(case) for case in claim.cases],
+        "cases": len(claim.expand()),
+        "requires": [text.text for text in claim.requires],
+        "expect": claim.expect,
+        "tolerance": claim.tolerance,
+        "resolution": claim.resolution,
+        "within": claim.within,
+        "document": claim.document,
+        "section": claim.section,
+        "note": claim.note,
+        "tags": list(claim.tags),
+        "location": location(claim.location),
+    }
+
+
+def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
+    """Claims and the documents that they come from."""
+    return dump(
+        {
+            **header(),
+            "registry": registry.name,
+            "documents": {
+                key: {"title": one.title, "date": one.date, "url": one.url}
+                for key, one in registry.documents.items()
+            },
+            "claims": [claim_data(claim) for claim in claims],
+        }
+    )

@@ -1,0 +1,263 @@
+"""A sweep's curves in the terminal: Braille dots for what is claimed, marks for what was found.
+
+Below each curve stands how far its estimates are from it, in units of the resolution, where the
+intervals are too short to be seen on the curve itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.text import Text
+
+from dropcheck.claims.registry import Registry
+from dropcheck.report.groups import SEVERITY
+from dropcheck.report.numbers import plural
+from dropcheck.report.pictures import bands
+from dropcheck.report.pictures.bands import placed
+from dropcheck.report.pictures.curve import Panel, Point, claimed_word, panels, unswept
+from dropcheck.report.pictures.marks import MARKS
+from dropcheck.report.terminal.canvas import CURVE, Canvas
+from dropcheck.report.terminal.layout import Cell, pairs_table
+from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+from dropcheck.results import RunResult, Settings, Verdict
+
+USUAL_WIDTH = 80  # where the output is no terminal, and has no width of its own
+NARROWEST = 30
+WIDEST = 160
+HEIGHT = 14  # of a curve, in lines
+STRIP = 7  # of the distances below it
+MOST_PANELS = 12  # more are not looked through in a terminal; a picture shows them all
+# an interval of so much of the height is seen on the curve itself
+SEEN = 0.12
+
+STYLES = {Verdict.VERIFIED: "blue", Verdict.REFUTED: "bold red", Verdict.INCONCLUSIVE: "yellow"}
+
+
+def terminal_plot(run: RunResult, registry: Registry, terminal: Terminal) -> str:
+    """Every swept claim of a run as curves; a line names those without a sweep."""
+    found = panels(run)
+    items: list[RenderableType] = []
+    for panel in found[:MOST_PANELS]:
+        items += [*_panel(panel, registry, run.settings, terminal), ""]
+    if len(found) > MOST_PANELS:
+        rest = plural(len(found) - MOST_PANELS, "more curve")
+        items += [styled(f"and {rest}: give the others one value, or name a file by -o"), ""]
+    alone = unswept(run)
+    if found and alone:
+        items += [styled(f"no sweep, and so no curve: {', '.join(alone)}"), ""]
+    return render(items, terminal)
+
+
+def _panel(
+    panel: Panel, registry: Registry, settings: Settings, terminal: Terminal
+) -> list[RenderableType]:
+    """A curve, the distances below it where they are needed, and what both mean."""
+    labels = [(panel.up.at(value), text) for value, text in panel.up.ticks(5)]
+    near = _distances(panel, registry, settings)
+    ends = bands.limits(near) if near else (0.0, 1.0)
+    strip_labels = [(_share(place, ends), text) for place, text in bands.ticks(ends)]
+    strip_labels = _spaced(strip_labels, STRIP)
+    margin = max(len(text) for _, text in (*labels, *strip_labels))
+    canvas = Canvas(_width(terminal) - margin - 2, HEIGHT, terminal.ascii)
+    _draw_curve(canvas, panel)
+    items: list[RenderableType] = [
+        styled(one_line(panel.claim), "bold"),
+        styled(one_line(panel.heading)),
+        *_framed(canvas, labels, margin),
+    ]
+    if near and not _is_seen(panel):
+        strip = Canvas(canvas.width, STRIP, terminal.ascii)
+        _draw_strip(strip, panel, near, ends)
+        items += [
+            styled("distance from the claim, in units of the resolution:"),
+            *_framed(strip, strip_labels, margin),
+        ]
+    items += _feet(panel, canvas, margin, terminal)
+    return [*items, _legend(panel, terminal)]
+
+
+def _width(terminal: Terminal) -> int:
+    return min(max(terminal.width or USUAL_WIDTH, NARROWEST), WIDEST)
+
+
+def _share(place: float, ends: tuple[float, float]) -> float:
+    """The share of the strip's height at which a distance stands."""
+    low, high = ends
+    return (place - low) / (high - low)
+
+
+def _draw_curve(canvas: Canvas, panel: Panel) -> None:
+    up = panel.up
+    for curve in panel.claimed():
+        canvas.line([(_across(panel, canvas, x), up.at(y)) for x, y in curve])
+    for point in _worst_last(panel.points):
+        estimate, interval = point.case.estimate, None
+        if point.case.interval is not None:
+            low, high = point.case.interval
+            interval = (
+                -math.inf if low is None else up.at(low),
+                math.inf if high is None else up.at(high),
+            )
+        _draw(canvas, panel, point, None if estimate is None else up.at(estimate), interval)
+
+
+def _draw_strip(
+    strip: Canvas, panel: Panel, near: Iterable[bands.Placed], ends: tuple[float, float]
+) -> None:
+    """How far each estimate is from the claim, between lines at the claim and at its band."""
+    for edge in (-1.0, 0.0, 1.0):
+        strip.line([(0.0, _share(edge, ends)), (1.0, _share(edge, ends))])
+    by_case = {id(one.case): one for one in near}
+    for point in _worst_last(panel.points):
+        one = by_case[id(point.case)]
+        estimate = None if one.estimate is None else _share(one.estimate, ends)
+        interval = None
+        if one.interval is not None:
+            low, high = one.interval
+            interval = (_share(low, ends), _share(high, ends))
+        _draw(strip, panel, point, estimate, interval)
+
+
+def _across(panel: Panel, canvas: Canvas, place: float) -> float:
+    """The share of the width, with half a mark's room on either side."""
+    room = 1.5 / max(canvas.width - 1, 1)
+    return room + (1 - 2 * room) * panel.across.at(place)
+
+
+def _worst_last(points: Iterable[Point]) -> list[Point]:
+    """The points in an order in which none that failed is covered."""
+    return sorted(points, key=lambda point: SEVERITY[point.case.result])
+
+
+def _distances(panel: Panel, registry: Registry, settings: Settings) -> list[bands.Placed]:
+    claim = registry.claims.get(panel.claim)
+    found = [placed(point.case, claim, settings) for point in panel.points]
+    return found if any(one.interval is not None for one in found) else []
+
+
+def _is_seen(panel: Panel) -> bool:
+    """Whether the intervals can be told from their estimates on the curve itself."""
+    shares = sorted(
+        panel.up.at(high) - panel.up.at(low)
+        for point in panel.points
+        if point.case.interval is not None
+        for low, high in [point.case.interval]
+        if low is not None and high is not None
+    )
+    return not shares or shares[len(shares) // 2] > SEEN
+
+
+def _draw(
+    canvas: Canvas,
+    panel: Panel,
+    point: Point,
+    estimate: float | None,
+    interval: tuple[float, float] | None,
+) -> None:
+    """An interval as a bar with its estimate on it; an arrow where it goes on beyond."""
+    verdict = point.case.verdict
+    mark, style = MARKS[verdict], STYLES[verdict]
+    column = canvas.column(_across(panel, canvas, point.place))
+    if interval is not None:
+        low, high = interval
+        top, bottom = canvas.row(high), canvas.row(low)
+        for row in range(top, bottom + 1):
+            canvas.mark(row, column, "|" if canvas.ascii else "│", style)
+        if high > 1:
+            canvas.mark(top, column, "^" if canvas.ascii else "↑", style)
+        if low < 0:
+            canvas.mark(bottom, column, "v" if canvas.ascii else "↓", style)
+    if estimate is not None and 0 <= estimate <= 1:
+        character = mark.ascii if canvas.ascii else mark.character
+        canvas.mark(canvas.row(estimate), column, character, style)
+
+
+def _spaced(labels: Sequence[tuple[float, str]], height: int) -> list[tuple[float, str]]:
+    """The labels that have a line of their own, those nearest to the claim first."""
+    taken: dict[int, tuple[float, str]] = {}
+    for share, text in sorted(labels, key=lambda one: len(one[1].lstrip("-"))):
+        taken.setdefault(round(share * (height - 1)), (share, text))
+    return sorted(taken.values())
+
+
+def _framed(canvas: Canvas, labels: Sequence[tuple[float, str]], margin: int) -> list[Text]:
+    """The canvas with its labels to the left."""
+    bar, tick = ("|", "+") if canvas.ascii else ("│", "┤")
+    rows = {canvas.row(share): text for share, text in labels if 0 <= share <= 1}
+    found = []
+    for row, line in enumerate(canvas.lines()):
+        text = Text(rows.get(row, "").rjust(margin) + " ", no_wrap=True, overflow="ignore")
+        text.append(tick if row in rows else bar)
+        found.append(text + line)
+    return found
+
+
+def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list[RenderableType]:
+    """The axis below, with the swept values that have room; laws by number, and a key to them."""
+    places = dict.fromkeys((point.place, point.label) for point in panel.points)
+    labels = [
+        (canvas.column(_across(panel, canvas, place)), label if panel.numeric else f"{place:g}")
+        for place, label in places
+    ]
+    line, names = ["-" if canvas.ascii else "─"] * canvas.width, [" "] * canvas.width
+    for column, label in _roomy(labels, canvas.width):
+        start = _start(column, label, canvas.width)
+        names[start : start + len(label)] = label
+        line[column] = "+" if canvas.ascii else "┬"
+    corner = "+" if canvas.ascii else "└"
+    indent = " " * (margin + 1)
+    name = one_line(panel.parameter)
+    items: list[RenderableType] = [
+        Text(indent + corner + "".join(line), no_wrap=True, overflow="ignore"),
+        Text(f"{indent} {''.join(names)}".rstrip(), no_wrap=True, overflow="ignore"),
+        Text(indent + " " + name.center(canvas.width).rstrip(), overflow="fold"),
+    ]
+    if not panel.numeric:
+        key = [(f"{place:g}", Cell(terminal.spell(one_line(label)))) for place, label in places]
+        items.append(pairs_table(key))
+    return items
+
+
+def _start(column: int, label: str, width: int) -> int:
+    """Where a label begins that is centred on a column, and stays within the width."""
+    return min(max(column - len(label) // 2, 0), max(width - len(label), 0))
+
+
+def _roomy(labels: Sequence[tuple[int, str]], width: int) -> Sequence[tuple[int, str]]:
+    """Every label, or every second, or third: as many as leave a space between them."""
+    for step in range(1, len(labels)):
+        chosen = labels[::step]
+        starts = [_start(column, label, width) for column, label in chosen]
+        stops = [start + len(label) for start, (_, label) in zip(starts, chosen, strict=True)]
+        if all(stop < start for stop, start in zip(stops, starts[1:], strict=False)):
+            return chosen
+    return labels[:1]
+
+
+def _legend(panel: Panel, terminal: Terminal) -> Text:
+    """What the marks mean, on as few lines as it takes."""
+    met = {point.case.verdict for point in panel.points}
+    parts = [("." if terminal.ascii else "⠤⠤", CURVE, claimed_word(panel.statement))]
+    for verdict in Verdict:
+        if verdict in met:
+            mark = MARKS[verdict]
+            shape = mark.ascii if terminal.ascii else mark.character
+            parts.append((shape, STYLES[verdict], str(verdict)))
+    parts.append(("|" if terminal.ascii else "│", "", "interval"))
+    width = _width(terminal)
+    text, used = Text(overflow="fold"), 0
+    for shape, style, word in parts:
+        length = cell_len(shape) + 1 + cell_len(terminal.spell(word))
+        if used and used + 3 + length > width:
+            text.append("\n")
+            used = 0
+        elif used:
+            text.append("   ")
+            used += 3
+        text.append(shape, style).append(f" {word}")
+        used += length
+    return text

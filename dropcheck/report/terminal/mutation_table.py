@@ -1,0 +1,248 @@
+"""The report of planted errors: a row a claim, every survivor, what would show where, one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import RenderableType
+
+from dropcheck.claims.values import format_parameters
+from dropcheck.mutation.outcome import (
+    SURVIVING,
+    TRUE,
+    ClaimResult,
+    Fate,
+    MutantResult,
+    MutationRun,
+)
+from dropcheck.report import numbers
+from dropcheck.report.json_report import dump, header, location, parameter_data
+from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, pairs_table
+from dropcheck.report.terminal.problem_text import place
+from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+
+FIELDS = Fields(
+    headings={
+        "claim": "claim",
+        "at": "tried first at",
+        "mutants": "mutants",
+        "refuted": "refuted",
+        "true": "true as well",
+        "neither": "neither",
+        "survivors": "survivors",
+        "result": "result",
+    },
+    right=("mutants", "refuted", "true", "neither", "survivors"),
+    prose=("at",),
+)
+_COUNTS = (("mutants",), ("refuted",), ("true",), ("neither",), ("survivors",), ("result",))
+LAYOUTS: tuple[Layout, ...] = (
+    (("claim",), ("at",), *_COUNTS),
+    (("claim", "at"), *_COUNTS),
+    (("claim", "at"), ("mutants", "refuted"), ("true", "neither"), ("survivors", "result")),
+)
+NEITHER = (Fate.BORDER, Fate.MEANINGLESS)
+STYLES = {Fate.BELOW: "bold red", Fate.UNDECIDED: "yellow"}
+
+
+def mutation_report(
+    run: MutationRun, terminal: Terminal, *, verbose: bool = False, quiet: bool = False
+) -> str:
+    """The whole report; `verbose` names every mutant that was not refuted.
+
+    `quiet` leaves all out but the mutants that survived, what is wrong with a claim as a whole,
+    and the summary.
+    """
+    items: list[RenderableType] = []
+    tried = [claim for claim in run.claims if claim.mutants]
+    if tried and not quiet:
+        items += [*arrange([_row(claim) for claim in tried], FIELDS, LAYOUTS, terminal), ""]
+    for claim in run.claims:
+        for mutant in claim.mutants:
+            if mutant.fate in SURVIVING:
+                items += [*_block(mutant, terminal, run), ""]
+    if not quiet:
+        items += _hidden(run, terminal)
+    if verbose:
+        items += _others(run, terminal)
+    items += _warnings(run, terminal, verbose)
+    return render([*items, styled(" · ".join(summary_parts(run)))], terminal)
+
+
+def _row(claim: ClaimResult) -> dict[str, Cell]:
+    word, style = verdict_on(claim)
+    return {
+        "claim": Cell(claim.claim.id),
+        "at": Cell(one_line(format_parameters(claim.parameters))),
+        "mutants": Cell(str(len(claim.mutants))),
+        "refuted": Cell(str(claim.count(Fate.REFUTED))),
+        "true": Cell(str(claim.count(*TRUE))),
+        "neither": Cell(str(claim.count(*NEITHER))),
+        "survivors": Cell(str(claim.count(*SURVIVING)), style if claim.count(*SURVIVING) else ""),
+        "result": Cell(word, style),
+    }
+
+
+def verdict_on(claim: ClaimResult) -> tuple[str, str]:
+    """What the mutants say of a claim, in a word, and its style."""
+    if claim.skipped is not None and not claim.failed:
+        return "not tried", ""
+    if claim.failed:
+        return "FAIL", "bold red"
+    return ("undecided", "yellow") if claim.undecided else ("pass", "green")
+
+
+def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[RenderableType]:
+    claim = mutant.mutant.claim
+    where = one_line(format_parameters(mutant.parameters))
+    heading = f"SURVIVED  {claim.id}" + (f"  {where}" if where else "")
+    pairs = {
+        "title": one_line(claim.title),
+        "error": mutant.mutant.operator,
+        "mutant": one_line(mutant.mutant.changed),
+        "fate": str(mutant.fate),
+        "reason": mutant.reason,
+        "draws": numbers.count(mutant.draws) if mutant.draws else None,
+        "where": place(claim.location),
+    }
+    shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]
+    widest = max(len(label) for label, _ in shown)
+    # the command stands on a line that is never broken, so that it can be copied
+    return [
+        styled(heading, STYLES[mutant.fate]),
+        pairs_table(shown),
+        f"  {'repeat':<{widest}}  {run.repeats.get(claim.id, '')}",
+    ]
+
+
+def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
+    """Errors that are true as well where the claim is tried, and would show elsewhere."""
+    found = [mutant for mutant in run.mutants if mutant.shows_at]
+    if not found:
+        return []
+    heading = "true as well where they were tried, and refuted at another value:"
+    return [styled(heading, "bold"), *(_line(mutant, terminal) for mutant in found), ""]
+
+
+def _others(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
+    """Every other mutant that was not refuted and is no survivor, by its claim."""
+    items: list[RenderableType] = []
+    for fate in (Fate.SAME, Fate.TRUE, *NEITHER):
+        found = [one for one in run.mutants if one.fate is fate and not one.shows_at]
+        if found:
+            items += [styled(f"{fate}:", "bold"), *(_line(one, terminal) for one in found), ""]
+    return items
+
+
+def _line(mutant: MutantResult, terminal: Terminal) -> str:
+    parts = [f"{mutant.mutant.claim.id}: {mutant.mutant.changed}"]
+    if mutant.parameters:
+        parts.append(f"tried at {format_parameters(mutant.parameters)}")
+    if mutant.shows_at:
+        parts.append(f"shows at {format_parameters(mutant.shows_at)}")
+    if mutant.reason:
+        parts.append(mutant.reason)
+    return "  " + terminal.spell(one_line("; ".join(parts)))
+
+
+def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[RenderableType]:
+    items: list[RenderableType] = []
+    for claim in run.claims:
+        text = None
+        if claim.toothless:
+            text = "no planted error is refuted: as it is tried, it cannot fail"
+        elif claim.blind and verbose:
+            text = "no error planted in its model is refuted: does it say anything of it?"
+        elif claim.skipped is not None and claim.verdict is not None:
+            text = claim.skipped
+        if text is not None:
+            line = f"warning: {claim.claim.id}: {text}"
+            items.append(styled(terminal.spell(line), "bold red" if claim.failed else "yellow"))
+    skipped = [claim for claim in run.claims if claim.skipped and claim.verdict is None]
+    if skipped:
+        items.append(
+            styled(
+                f"not tried: {numbers.plural(len(skipped), 'claim')} expected to be refuted "
+                f"({', '.join(claim.claim.id for claim in skipped)})"
+            )
+        )
+    return [*items, ""] if items else []
+
+
+def summary_parts(run: MutationRun) -> tuple[str, ...]:
+    """Claims, mutants by fate, the score, draws, seconds, seed, α, registry: one line."""
+    tried = [claim for claim in run.claims if claim.mutants]
+    mutants = sum(len(claim.mutants) for claim in tried)
+    return (
+        *(("interrupted",) if run.interrupted else ()),
+        f"{numbers.plural(len(tried), 'claim')}, {numbers.plural(mutants, 'mutant')}: "
+        f"{run.count(Fate.REFUTED)} refuted, {run.count(*TRUE)} true as well, "
+        f"{run.count(*NEITHER)} neither, {numbers.plural(run.count(*SURVIVING), 'survivor')}",
+        f"score {score_text(run)}",
+        numbers.draws(sum(claim.draws for claim in run.claims)),
+        numbers.duration(run.seconds),
+        f"seed {run.settings.seed}",
+        f"α {numbers.exact(run.settings.alpha)}",
+        one_line(run.registry),
+    )
+
+
+def score_text(run: MutationRun) -> str:
+    """The score, rounded down: only a whole 100% is written as one."""
+    if run.score is None:
+        return numbers.UNKNOWN
+    return "100%" if run.score == 1 else f"{int(1000 * run.score) / 10:g}%"
+
+
+def mutation_json(run: MutationRun) -> str:
+    """The run as data."""
+    return dump(
+        {
+            **header(),
+            "registry": run.registry,
+            "seed": run.settings.seed,
+            "alpha": run.settings.alpha,
+            "seconds": round(run.seconds, 3),
+            "interrupted": run.interrupted,
+            "summary": {
+                "claims": len(run.claims),
+                "mutants": sum(len(claim.mutants) for claim in run.claims),
+                **{fate.name.lower(): run.count(fate) for fate in Fate},
+                "score": run.score,
+                "draws": sum(claim.draws for claim in run.claims),
+            },
+            "claims": [_claim_data(claim, run) for claim in run.claims],
+        }
+    )
+
+
+def _claim_data(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
+    return {
+        "claim": claim.claim.id,
+        "parameters": parameter_data(claim.parameters),
+        "verdict": None if claim.verdict is None else str(claim.verdict),
+        "skipped": claim.skipped,
+        "result": verdict_on(claim)[0].lower(),
+        "cannot_fail": claim.toothless,
+        "blind_to_model": claim.blind,
+        "draws": claim.draws,
+        "seconds": round(claim.seconds, 3),
+        "location": location(claim.claim.location),
+        "repeat": run.repeats.get(claim.claim.id),
+        "mutants": [_mutant_data(mutant) for mutant in claim.mutants],
+    }
+
+
+def _mutant_data(mutant: MutantResult) -> dict[str, Any]:
+    claim = mutant.mutant.claim
+    return {
+        "error": mutant.mutant.operator,
+        "changed": mutant.mutant.changed,
+        "statement": claim.statement.text,
+        "model": claim.model.text if claim.model else None,
+        "fate": str(mutant.fate),
+        "parameters": parameter_data(mutant.parameters),
+        "draws": mutant.draws,
+        "reason": mutant.reason,
+        "shows_at": None if mutant.shows_at is None else parameter_data(mutant.shows_at),
+    }

@@ -1,0 +1,140 @@
+"""The report of a plan: a row a case, one line of totals; the same as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import RenderableType
+
+from dropcheck.claims.values import format_parameters
+from dropcheck.planning.plan import CasePlan, Plan
+from dropcheck.report import numbers
+from dropcheck.report.json_report import dump, header, location, parameter_data
+from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, packed
+from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+
+FIELDS = Fields(
+    headings={
+        "claim": "claim",
+        "parameters": "parameters",
+        "draws": "draws",
+        "time": "time",
+        "sees": "could see",
+        "relative": "of scale",
+        "note": "note",
+    },
+    right=("draws", "time", "sees", "relative"),
+    prose=("parameters", "note"),
+)
+
+LAYOUTS: tuple[Layout, ...] = (
+    (("claim",), ("parameters",), ("draws",), ("time",), ("sees",), ("relative",), ("note",)),
+    (("claim", "parameters"), ("draws", "time"), ("sees", "relative"), ("note",)),
+)
+
+
+def plan_report(plan: Plan, terminal: Terminal) -> str:
+    """A row a case, and what a run would take in all."""
+    items: list[RenderableType] = []
+    if plan.cases:
+        items += [*arrange([_row(case) for case in plan.cases], FIELDS, LAYOUTS, terminal), ""]
+    items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
+    return render([*items, *packed(summary_parts(plan), terminal)], terminal)
+
+
+def _row(case: CasePlan) -> dict[str, Cell]:
+    relative = "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%"
+    seen = case.discrepancy
+    least = "≥" if case.doubtful else ""
+    return {
+        "claim": Cell(case.case.claim.id),
+        "parameters": Cell(one_line(format_parameters(case.case.parameters))),
+        "draws": Cell(numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws)),
+        "time": Cell(
+            numbers.UNKNOWN if case.seconds is None else least + numbers.duration(case.seconds)
+        ),
+        "sees": Cell(numbers.UNKNOWN if seen is None else numbers.rough(seen)),
+        "relative": Cell(relative),
+        "note": Cell(note(case), "" if case.within else "yellow"),
+    }
+
+
+def note(case: CasePlan) -> str:
+    """What stands in the way of a verdict, or why none is needed."""
+    if case.draws is None or case.draws == 0:
+        return one_line(case.reason or "")
+    parts = []
+    if case.beyond:
+        parts.append(f"beyond the budget of {numbers.draws(case.budget)}")
+    if case.doubtful:
+        parts.append(f"may take more: {one_line(case.reason or '')}")
+    return "; ".join(parts)
+
+
+def counts(plan: Plan) -> dict[str, int]:
+    """Cases by what is expected of them; together they are all cases."""
+    unknown = sum(case.draws is None for case in plan.cases)
+    within = sum(case.within for case in plan.cases)
+    beyond = sum(case.beyond for case in plan.cases)
+    doubtful = len(plan.cases) - within - beyond - unknown
+    return {"within": within, "doubtful": doubtful, "beyond": beyond, "unknown": unknown}
+
+
+def summary_parts(plan: Plan) -> tuple[str, ...]:
+    """What a run would take: cases, draws, seconds, threads, and what the pilots took."""
+    found = counts(plan)
+    others = {"beyond": "beyond it", "doubtful": "may take more", "unknown": "cannot be told"}
+    told = "".join(f", {found[name]} {words}" for name, words in others.items() if found[name])
+    return (
+        *(("interrupted",) if plan.interrupted else ()),
+        f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget{told}",
+        f"a run takes {'at least' if found['doubtful'] else 'about'} {numbers.draws(plan.draws)}",
+        f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
+        f"pilot {numbers.duration(plan.seconds)}",
+        f"seed {plan.settings.seed}",
+        f"α {numbers.exact(plan.settings.alpha)}",
+        one_line(plan.registry),
+    )
+
+
+def plan_json(plan: Plan) -> str:
+    """The plan as data; what cannot be told is null."""
+    return dump(
+        {
+            **header(),
+            "registry": plan.registry,
+            "seed": plan.settings.seed,
+            "alpha": plan.settings.alpha,
+            "threads": plan.threads,
+            "seconds": round(plan.seconds, 3),
+            "interrupted": plan.interrupted,
+            "summary": {
+                "cases": len(plan.cases),
+                **counts(plan),
+                "draws": plan.draws,
+                "seconds": plan.run_seconds,
+            },
+            "cases": [_case(case) for case in plan.cases],
+            "warnings": list(plan.warnings),
+        }
+    )
+
+
+def _case(plan: CasePlan) -> dict[str, Any]:
+    claim = plan.case.claim
+    return {
+        "claim": claim.id,
+        "parameters": parameter_data(plan.case.parameters),
+        "statement": claim.statement.text.strip(),
+        "draws": plan.draws,
+        "seconds": plan.seconds,
+        "budget": plan.budget,
+        "within": plan.within,
+        "discrepancy": plan.discrepancy,
+        "relative": plan.relative,
+        "scale": plan.scale,
+        "resolution": plan.resolution,
+        "guarantee": str(plan.guarantee),
+        "reason": plan.reason,
+        "location": location(claim.location),
+    }

@@ -1,0 +1,138 @@
+"""How far a run is: one line on a terminal, gone when it is done."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+from dropcheck.report import numbers
+from dropcheck.report.terminal.screen import is_dumb, one_line, terminal_of
+
+# Seconds before anything is shown: what ends sooner needs no progress.
+DELAY = 0.4
+# Seconds between two looks: often enough to be seen to move.
+PERIOD = 0.2
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has been done so far; called with a claim's id after each case.
+
+    `drew` is told of draws as they are made, where somebody tells; what a case took in all stands
+    in its result, so that the larger of the two is what is known.
+    """
+
+    total: int
+    limit: float | None = None  # seconds that the whole may take
+    clock: Callable[[], float] = time.perf_counter
+    done: int = 0
+    finished: int = 0  # draws of the cases that are done
+    live: int = 0  # draws of all, as far as they were told
+    claim: str = ""
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def __call__(self, claim: str, draws: int = 0) -> None:
+        """One more is done."""
+        self.done += 1
+        self.finished += draws
+        self.claim = claim
+
+    def drew(self, draws: int) -> None:
+        """So many more draws were made."""
+        self.live += draws
+
+    def parts(self) -> list[str]:
+        """What there is to say, what matters most first."""
+        seconds = self.clock() - self.started
+        told = [f"{self.done}/{self.total}"]
+        draws = max(self.finished, self.live)
+        if draws and seconds > 0:
+            told.append(f"{numbers.count(round(draws / seconds))} draws/s")
+        left = self._left(seconds)
+        if left is not None:
+            whole = max(1, math.ceil(left))  # tenths of an estimate would only flicker
+            told.append(f"{whole} s left" if whole < 60 else f"{numbers.duration(whole)} left")
+        if self.claim:
+            told.append(self.claim)
+        return told
+
+    def _left(self, seconds: float) -> float | None:
+        """Seconds that are left if the rest takes as long a case as what is done."""
+        known = [] if self.limit is None else [max(0.0, self.limit - seconds)]
+        if self.done:
+            known.append(seconds * (self.total - self.done) / self.done)
+        return min(known, default=None)
+
+
+def progress_line(tally: Tally, width: int) -> str:
+    """The parts that fit on one line of a terminal; the number of cases always does.
+
+    >>> tally = Tally(291, clock=lambda: 0.0, done=12, claim="dropout-values")
+    >>> progress_line(tally, 40), progress_line(tally, 10)
+    ('12/291 cases · 1 s left · dropout-values', '12/291')
+    """
+    head, *rest = tally.parts()
+    text = head
+    for separator, part in zip((" cases · ", *[" · "] * len(rest)), rest, strict=False):
+        longer = text + separator + one_line(part)
+        if len(longer) > width:
+            break
+        text = longer
+    return text
+
+
+@contextmanager
+def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Tally]:
+    """A tally to call after each case, shown on standard error; silent where not `shown`.
+
+    A terminal that cannot rewrite a line is left alone.
+    """
+    tally = Tally(total, limit)
+    if not shown or is_dumb(os.environ):
+        yield tally
+        return
+    over = Event()
+    thread = Thread(target=_show, args=(tally, over), name="dropcheck-progress", daemon=True)
+    thread.start()
+    try:
+        yield tally
+    finally:
+        over.set()
+        thread.join()
+
+
+def _show(tally: Tally, over: Event) -> None:
+    """Write the line anew until it is over, then take it away; rich knows how on each terminal."""
+    if over.wait(DELAY):
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    terminal = terminal_of(sys.stderr)
+    width = (terminal.width or 80) - 1  # a full line would break some terminals' last column
+
+    def line() -> Text:
+        return Text(terminal.spell(progress_line(tally, width)), no_wrap=True, overflow="ignore")
+
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    live = Live(
+        line(),
+        console=console,
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    with suppress(OSError, ValueError), live:  # the terminal may go away before the run does
+        while not over.wait(PERIOD):
+            live.update(line(), refresh=True)

@@ -1,0 +1,263 @@
+"""The report of a run for people: the table, what did not pass, the warnings, one summary line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import RenderableType
+
+from dropcheck.claims.registry import Claim
+from dropcheck.report import numbers
+from dropcheck.report import phrases as words
+from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
+from dropcheck.report.pictures import bands
+from dropcheck.report.terminal.layout import (
+    Cell,
+    Fields,
+    Layout,
+    arrange,
+    packed,
+    pairs_table,
+)
+from dropcheck.report.terminal.problem_text import place
+from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+from dropcheck.results import CaseResult, RunResult, Settings
+
+MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
+
+FIELDS = Fields(
+    headings={
+        "claim": "claim",
+        "parameters": "parameters",
+        "claimed": "claimed",
+        "estimated": "estimated",
+        "interval": "interval",
+        "confidence": "confidence",
+        "guarantee": "guarantee",
+        "resolution": "resolution",
+        "draws": "draws",
+        "verdict": "verdict",
+        "result": "result",
+    },
+    right=("claimed", "estimated", "resolution", "draws"),
+    prose=("parameters",),
+)
+
+_MEASURED = (("claimed",), ("estimated",), ("interval",))
+_JUDGED = (("verdict",), ("result",))
+
+LAYOUTS: tuple[Layout, ...] = (
+    (("claim",), ("parameters",), *_MEASURED, ("draws",), *_JUDGED),
+    (("claim", "parameters"), *_MEASURED, ("draws",), *_JUDGED),
+    (("claim", "parameters"), ("claimed", "draws"), ("estimated", "interval"), *_JUDGED),
+    (
+        ("claim", "parameters"),
+        ("claimed", "draws"),
+        ("estimated", "interval"),
+        ("verdict", "result"),
+    ),
+)
+
+VERBOSE_LAYOUTS: tuple[Layout, ...] = (
+    (
+        ("claim",),
+        ("parameters",),
+        *_MEASURED,
+        ("resolution",),
+        ("confidence",),
+        ("guarantee",),
+        ("draws",),
+        *_JUDGED,
+    ),
+    (
+        ("claim", "parameters"),
+        ("claimed", "resolution", "draws"),
+        ("estimated", "interval"),
+        ("confidence", "guarantee"),
+        ("verdict", "result"),
+    ),
+)
+
+
+def run_report(
+    result: RunResult,
+    terminal: Terminal,
+    *,
+    claims: Mapping[str, Claim] | None = None,
+    verbose: bool = False,
+    quiet: bool = False,
+) -> str:
+    """The whole report; `quiet` leaves the table and the warnings out, `verbose` shows each case.
+
+    A single claim is shown case by case in any case; of several, each its worst case. `claims`
+    are those of the registry, which say what resolution they ask for.
+    """
+    looked = _Looked(result.settings, claims or {})
+    items: list[RenderableType] = []
+    if not quiet and result.cases:
+        items += [*_table(result.cases, terminal, verbose, looked), ""]
+    if quiet:
+        rest = "--format json tells of each"
+    elif verbose or len(by_claim(result.cases)) == 1:
+        rest = "each has a row above"
+    else:
+        rest = "--verbose shows a row for each"
+    items += _failures(result.cases, terminal, rest, looked)
+    if not quiet:
+        items += _warnings(result)
+    return render([*items, *packed(summary_parts(result), terminal)], terminal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """How a run looked at its cases: what their resolutions come to."""
+
+    settings: Settings
+    claims: Mapping[str, Claim]
+
+    def reach(self, case: CaseResult) -> str:
+        return bands.reach(case, self.claims.get(case.claim), self.settings) or numbers.UNKNOWN
+
+    def resolution(self, case: CaseResult) -> str | None:
+        return bands.resolution_text(case, self.claims.get(case.claim), self.settings)
+
+
+def _table(
+    cases: Sequence[CaseResult], terminal: Terminal, verbose: bool, looked: _Looked
+) -> list[RenderableType]:
+    groups = by_claim(cases)
+    if verbose or len(groups) == 1:
+        rows = [_row(case) for case in cases]
+        if verbose:
+            rows = [
+                row | {"resolution": Cell(terminal.spell(looked.reach(case)))}
+                for row, case in zip(rows, cases, strict=True)
+            ]
+    else:
+        rows = [_grid_row(group) for group in groups.values()]
+    layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
+    if not any(row["parameters"].text for row in rows):
+        layouts = tuple(_without(layout, "parameters") for layout in layouts)
+    return arrange(rows, FIELDS, layouts, terminal)
+
+
+def _without(layout: Layout, field: str) -> Layout:
+    columns = (tuple(name for name in column if name != field) for column in layout)
+    return tuple(column for column in columns if column)
+
+
+def _row(case: CaseResult) -> dict[str, Cell]:
+    style = words.STYLES[case.result]
+    return {
+        "claim": Cell(case.claim),
+        "parameters": Cell(one_line(words.parameters(case))),
+        "claimed": Cell(words.claimed(case)),
+        "estimated": Cell(words.estimated(case)),
+        "interval": Cell(words.interval(case)),
+        "confidence": Cell(numbers.confidence(case.confidence)),
+        "guarantee": Cell(str(case.guarantee)),
+        "draws": Cell(numbers.count(case.draws)),
+        "verdict": Cell(str(case.verdict), style),
+        "result": Cell(words.outcome(case), style),
+    }
+
+
+def _grid_row(group: Sequence[CaseResult]) -> dict[str, Cell]:
+    """The worst case of a claim's grid, and how many of its cases passed."""
+    row = _row(worst(group))
+    result = row["result"]
+    return row | {"result": Cell(result.text + passed_share(group), result.style)}
+
+
+def case_block(
+    case: CaseResult, terminal: Terminal, claims: Mapping[str, Claim], settings: Settings
+) -> str:
+    """What there is to say of one case that did not pass, as it stands below the table."""
+    return render(_block(case, terminal, _Looked(settings, claims)), terminal)
+
+
+def _failures(
+    cases: Iterable[CaseResult], terminal: Terminal, rest: str, looked: _Looked
+) -> list[RenderableType]:
+    bad = not_passed(cases)
+    items: list[RenderableType] = []
+    for case in bad[:MOST_BLOCKS]:
+        items += [*_block(case, terminal, looked), ""]
+    if len(bad) > MOST_BLOCKS:
+        more = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
+        items += [styled(f"and {more} that did not pass ({rest})"), ""]
+    return items
+
+
+def _block(case: CaseResult, terminal: Terminal, looked: _Looked) -> list[RenderableType]:
+    values = one_line(words.parameters(case))
+    heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
+    quantity = words.measured_quantity(case)
+    pairs = {
+        "title": one_line(case.title),
+        "statement": one_line(case.statement),
+        "claimed": words.claimed(case) + (f" for {quantity}" if quantity else ""),
+        "estimated": _estimated(case),
+        "sides": words.sides(case),
+        "distance": words.distance(case),
+        "resolution": looked.resolution(case),
+        "verdict": f"{case.verdict}, expected {case.expect}",
+        "reading": words.reading(case),
+        "reason": one_line(case.reason) if case.reason else None,
+        "where": place(case.location),
+    }
+    shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]
+    widest = max(len(label) for label, _ in shown)
+    # the command stands on a line that is never broken, so that it can be copied
+    return [
+        styled(heading, words.STYLES[case.result]),
+        pairs_table(shown),
+        f"  {'repeat':<{widest}}  {case.repeat}",
+    ]
+
+
+def _estimated(case: CaseResult) -> str | None:
+    if case.estimate is None and case.interval is None:
+        return None
+    drawn = numbers.draws(case.draws) if case.draws else "no draws needed"
+    sure = numbers.confidence(case.confidence)
+    return f"{words.estimated(case)}, interval {words.interval(case)}, confidence {sure}, {drawn}"
+
+
+def _warnings(result: RunResult) -> list[RenderableType]:
+    """Each warning once, with the claims that it concerns."""
+    concerned: dict[str, dict[str, int]] = {text: {} for text in result.warnings}
+    for case in result.cases:
+        own = [text.removeprefix(f"{case.claim}: ") for text in case.warnings]
+        for text in dict.fromkeys(own):
+            claims = concerned.setdefault(text, {})
+            claims[case.claim] = claims.get(case.claim, 0) + 1
+    items: list[RenderableType] = [
+        styled(f"warning: {_names(claims)}{one_line(text)}", "yellow")
+        for text, claims in concerned.items()
+    ]
+    return [*items, ""] if items else []
+
+
+def _names(claims: Mapping[str, int]) -> str:
+    names = [
+        claim if cases == 1 else f"{claim} ({numbers.plural(cases, 'case')})"
+        for claim, cases in claims.items()
+    ]
+    if len(names) > 3:
+        names = [*names[:3], f"{len(names) - 3} more"]
+    return f"{', '.join(names)}: " if names else ""
+
+
+def summary_parts(result: RunResult) -> tuple[str, ...]:
+    """Cases, passed, failed, undecided, draws, seconds, seed, α, registry: one line."""
+    return (
+        *(("interrupted",) if result.interrupted else ()),
+        words.counts(result),
+        numbers.draws(result.draws),
+        numbers.duration(result.seconds),
+        f"seed {result.settings.seed}",
+        f"α {numbers.exact(result.settings.alpha)}",
+        one_line(result.registry),
+    )

@@ -1,0 +1,218 @@
+"""Integrands of one span of draws: their values draw by draw, and their sums in each block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.folding import Array, number
+
+Sums = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One integrand: given · Π (value − centre)^power, by registers; no factor is 1."""
+
+    factors: tuple[tuple[int, int], ...]
+    given: int | None
+    every: bool = False  # 1 where the factor holds for every element of the draw
+
+
+def filled(array: Array | None) -> Array:
+    """What a register holds.
+
+    Raises:
+        AssertionError: for a register that was read before it was filled.
+    """
+    if array is None:
+        raise AssertionError("a register was read before it was filled")
+    return array
+
+
+def in_part(registers: Sequence[Array | None], part: int, parts: int) -> Sequence[Array | None]:
+    """Registers with one of so many equal parts of their draws; what is fixed is the same in all.
+
+    >>> draws, fixed = np.arange(6.0), np.array([7.0])
+    >>> in_part([draws, fixed, None], 1, 3)
+    [array([2., 3.]), array([7.]), None]
+    """
+    if parts == 1:
+        return registers
+
+    def own(array: Array | None) -> Array | None:
+        if array is None or array.shape[-1] == 1:
+            return array
+        draws = array.shape[-1] // parts
+        return array[..., part * draws : (part + 1) * draws]
+
+    return [own(array) for array in registers]
+
+
+def middle(array: Array) -> float:
+    """A number near the middle of what is finite, and 0 where that is near enough.
+
+    A centre is there for averages far out, whose powers cancel. Within a few deviations of 0 no
+    more than two digits are lost of sixteen, and nothing need be subtracted draw by draw.
+
+    >>> middle(np.array([99.0, 100.0, 101.0])), middle(np.array([0.0, 2.0, 4.0]))
+    (100.0, 0.0)
+    """
+    here = np.isfinite(array)
+    finite = array.ravel() if here.all() else array[here]
+    if not finite.size:
+        return 0.0
+    found = _median(finite)
+    deviations = np.abs(finite - found)
+    # median deviations of a quarter of it and more, told by counting where that is enough
+    below, half = np.count_nonzero(deviations < abs(found) / 4), finite.size / 2
+    if below == half:
+        near = abs(found) <= 4 * _median(deviations)
+    else:
+        near = bool(below < half)
+    return 0.0 if near else found
+
+
+def _median(array: Array) -> float:
+    """What `np.median` finds, without what else it looks for.
+
+    >>> _median(np.array([3.0, 1.0, 2.0])), _median(np.array([4.0, 1.0, 2.0, 3.0]))
+    (2.0, 2.5)
+    """
+    half = array.size // 2
+    if array.size % 2:
+        return float(np.partition(array, half)[half])
+    low, high = np.partition(array, (half - 1, half))[half - 1 : half + 1].tolist()
+    return float(low + high) / 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """What the registers hold after the draws of one span, which has blocks of equal length.
+
+    `centres` are the numbers that powers are taken about, one for each register.
+    """
+
+    registers: Sequence[Array | None]
+    centres: Sums
+    draws: int
+    blocks: int = 1
+
+    @property
+    def block_draws(self) -> int:
+        """Draws of one block."""
+        return self.draws // self.blocks
+
+    def array(self, register: int) -> Array:
+        """What one register holds."""
+        return filled(self.registers[register])
+
+
+class Moments:
+    """Integrands of one span, each power of each quantity computed once."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self._powers: dict[tuple[int, int, int | None], Array] = {}
+
+    def sums(self, term: Term) -> Sums:
+        """The integrand's sum in each block: [blocks]."""
+        if term.given is None and not term.every:
+            found = self._sums_of_product(*self._halves(term.factors))
+            if found is not None:
+                return found
+        total: Sums = self.a_draw(term).reshape(self._held.blocks, -1).sum(axis=1)
+        return total
+
+    def _halves(self, factors: tuple[tuple[int, int], ...]) -> list[Array]:
+        """The integrand as one array or as the product of two; nothing where it is of more."""
+        match factors:
+            case [(register, 1)]:
+                return [self._power(register, 1, None)]
+            case [(register, power)] if power <= 4:
+                half = power // 2
+                return [self._power(register, each, None) for each in (power - half, half)]
+            case [(register, 1), (other, 1)]:
+                return [self._power(register, 1, None), self._power(other, 1, None)]
+        return []
+
+    def _sums_of_product(self, *halves: Array) -> Sums | None:
+        """Sums of products without an array of the products; None where shapes are unlike."""
+        if not halves or halves[0].shape[-1] != self._held.draws:
+            return None
+        if any(half.shape != halves[0].shape for half in halves):
+            return None
+        elements = halves[0].size // self._held.draws
+        # a row is an element's draws in one block; where there is one block it is all that there is
+        length = self._held.block_draws if self._held.blocks > 1 else halves[0].size
+        rows = [half.reshape(-1, self._held.blocks, length) for half in halves]
+        by_row: Sums = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
+        total: Sums = by_row[0] if elements == 1 else np.add.reduce(by_row, axis=0) / elements
+        return total
+
+    def a_draw(self, term: Term) -> Array:
+        """The integrand's mean over the elements of each draw: [draws]."""
+        if term.every:
+            return np.broadcast_to(self._every(term), (self._held.draws,))
+        product: Array | None = None
+        for register, power in term.factors:
+            factor = self._power(register, power, term.given)
+            product = factor if product is None else product * factor
+        if term.given is not None:
+            given = self._given(term.given)
+            if product is None:
+                product = given
+            elif product.ndim < given.ndim:  # the condition has elements, the quantity one number
+                product = product * given
+        if product is None:
+            return np.ones(self._held.draws)
+        if product.ndim > 1:
+            product = product.reshape(-1, product.shape[-1]).mean(axis=0)
+        if product.shape == (self._held.draws,):
+            return product
+        return np.broadcast_to(product, (self._held.draws,))
+
+    def _every(self, term: Term) -> Array:
+        """1 where the event fails for some element where it is looked at, [draws]."""
+        (register, _), *_ = term.factors
+        event = self._held.array(register)
+        holds = event if event.dtype == np.bool_ else np.where(np.isnan(event), event, event != 0)
+        if term.given is not None:
+            given = self._given(term.given)
+            holds = np.where(given == 0, 1.0, number(holds) + 0 * given)
+        flat = np.atleast_2d(number(holds).reshape(-1, holds.shape[-1]))
+        failed: Array = 1.0 - flat.min(axis=0)
+        return failed
+
+    def _given(self, register: int) -> Array:
+        given = self._held.array(register)
+        if given.dtype == np.bool_:
+            return given.astype(np.float64)
+        return np.where(np.isnan(given), given, (given != 0).astype(np.float64))
+
+    def _power(self, register: int, power: int, given: int | None) -> Array:
+        key = (register, power, given)
+        found = self._powers.get(key)
+        if found is None:
+            if power == 1:
+                found = number(self._held.array(register))
+                if self._held.centres[register]:
+                    found = found - self._held.centres[register]
+                if given is not None:
+                    # not a product: where the condition fails the quantity may be NaN
+                    condition = self._given(given)
+                    found = np.where(condition == 0, 0.0, found + 0 * condition)
+            else:
+                found = self._power(register, power - 1, given) * self._power(register, 1, given)
+            self._powers[key] = found
+        return found
+
+    def undefined(self, terms: Sequence[Term]) -> npt.NDArray[np.bool_]:
+        """Draws in which some integrand is NaN or infinite, where it is looked at: [draws]."""
+        bad = np.zeros(self._held.draws, dtype=np.bool_)
+        for term in terms:
+            bad |= ~np.isfinite(self.a_draw(term))
+        return bad

@@ -1,0 +1,122 @@
+"""Spans of many repetitions drawn by one call, for where the same is tried again and again.
+
+A call of numpy costs as much as a thousand draws, and a stream of its own for a short span as much
+as the span. What a repetition is given is drawn as its own spans would be, but for the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.cost import elements
+from dropcheck.simulation.blocks import joined
+from dropcheck.simulation.integrands import Sums
+from dropcheck.simulation.program import Program, SpanSums, broken_span
+from dropcheck.simulation.shortcuts.combinations import Separations
+from dropcheck.simulation.streams import TOGETHER, stream
+
+# Numbers held by one call: with fewer the calls themselves cost more, with more the arrays leave
+# the caches (measured: a quarter as many take 3% more time).
+NUMBERS = 2**19
+# First draws of so many repetitions at most are looked at by one call: few are then left over.
+MOST_CENTRES = 64
+
+
+def spans_of_a_call(program: Program) -> int:
+    """How many spans of a program are drawn by one call, at least 1."""
+    return max(1, NUMBERS // max(1, _held(program, program.span_draws)))
+
+
+def _held(program: Program, draws: int) -> int:
+    """Numbers held by so many draws, and in a crossed program by the pairs of a span of them."""
+    held = 0
+    paired: set[int] = set()  # registers with a number for every pair of draws
+    for step in program.steps:
+        if step.crossed or not paired.isdisjoint(step.inputs):
+            paired.add(step.target)
+        count = program.span_values if step.target in paired else draws
+        held += elements(step.value.operation, step.value.shape or ()) * count
+    return held
+
+
+class Supply:
+    """Spans from streams that all repetitions of a case share, drawn call by call."""
+
+    def __init__(self, seed: int, case_key: str) -> None:
+        self._seed = seed
+        self._case_key = case_key
+        self._calls = 0
+        self._centres: dict[tuple[int, ...], list[tuple[Sums, Separations | None]]] = {}
+
+    def centres(self, program: Program, draws: int) -> tuple[Sums, Separations | None]:
+        """What a repetition's first draws tell, as `Program.centres` does of one part."""
+        alike = (id(program.steps), program.span_draws, program.span_blocks, draws)
+        waiting = self._centres.setdefault(alike, [])
+        if not waiting:
+            crossed = program.batches is not None
+            held = _held(program, program.span_draws if crossed else draws)
+            parts = min(MOST_CENTRES, max(1, NUMBERS // max(1, held)))
+            bulk = _of_spans(program, parts) if crossed else program
+            waiting += bulk.centres(self._stream(), draws, parts)
+        return waiting.pop()
+
+    def shares(self, program: Program, centres: Sums, counts: Sequence[int]) -> Iterator[SpanSums]:
+        """So many spans for each of some repetitions, in order.
+
+        An undefined draw is numbered from the first of its repetition's spans in a call.
+        """
+        calls = self._calls_for(program, centres, sum(counts))
+        call, taken = _Call(program), 0
+        for count in counts:
+            pieces: list[SpanSums] = []
+            left = count
+            while left:
+                if taken == call.spans:
+                    call, taken = next(calls), 0
+                own = min(left, call.spans - taken)
+                pieces.append(call.part(taken, taken + own))
+                taken, left = taken + own, left - own
+            yield pieces[0] if len(pieces) == 1 else joined(pieces)
+
+    def _calls_for(self, program: Program, centres: Sums, count: int) -> Iterator[_Call]:
+        while count:
+            spans = min(count, spans_of_a_call(program))
+            bulk = _of_spans(program, spans)
+            yield _Call(program, spans, *bulk.drawn(self._stream(), centres, spans))
+            count -= spans
+
+    def _stream(self) -> np.random.Generator:
+        """One of the streams that all repetitions share."""
+        self._calls += 1
+        return stream(self._seed, self._case_key, TOGETHER, self._calls - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Spans of a program drawn together, and what they left behind: as in `Program.drawn`."""
+
+    program: Program
+    spans: int = 0
+    sums: Sums = field(default_factory=lambda: np.zeros((0, 0)))
+    seen: Sums = field(default_factory=lambda: np.zeros((0, 0, 2)))
+    bad: npt.NDArray[np.bool_] | None = None
+
+    def part(self, first: int, end: int) -> SpanSums:
+        """What the spans from the first to before the end left behind."""
+        blocks, values = self.program.span_blocks, self.program.span_values
+        sums, seen = self.sums[first * blocks : end * blocks], self.seen[first]
+        if seen.size:  # mostly nothing is watched
+            seen = np.add.reduce(self.seen[first:end], axis=0)
+        if self.bad is None:
+            return SpanSums(sums, seen=seen)
+        return broken_span(sums, seen, self.bad[first * values : end * values], 0)
+
+
+def _of_spans(program: Program, parts: int) -> Program:
+    """The program with so many of its spans in one."""
+    draws, blocks = parts * program.span_draws, parts * program.span_blocks
+    return replace(program, span_draws=draws, span_blocks=blocks)

@@ -1,0 +1,1 @@
+"""Shortcuts: what is averaged without computing it draw by draw."""

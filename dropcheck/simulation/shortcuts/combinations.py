@@ -1,0 +1,311 @@
+"""Integrands that are products over independent groups of draws: averaged over all combinations.
+
+A block of n draws has n of each group, and with two groups n² combinations of one's draw with the
+other's. Their average is the product of the groups' own averages, so that it costs no more than the
+n draws do; `dropcheck.language.separable` says when, and why it is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from dropcheck.analysis.products import Separated, separated
+from dropcheck.language.folding import Array, ArrayFolder, number
+from dropcheck.language.graph import Value, known_value
+from dropcheck.simulation.integrands import Held, Sums, Term
+from dropcheck.simulation.shortcuts.truth_tables import counts
+
+# Share of the first order in the variance of an average over all combinations, from which on the
+# average is near normal. Whatever it is, blocks are held to the conditions of the limit theorem:
+# this spares the draws that averages without a first order would take to meet them.
+FIRST_ORDER = 0.95
+# Shorter blocks have so few combinations that they do not pay for the powers of single parts.
+SHORTEST_BLOCK = 8
+# Mean squares of parts outside of this may have lost digits, or have overflowed.
+SMALLEST, LARGEST = 1e-250, 1e250
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """(register − centre)^exponent, or register^exponent where it is not centred."""
+
+    register: int
+    exponent: int
+    centred: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What an integrand has of one group of draws: Π power. Parts that are alike are one object.
+
+    `plain` is the same about no centres; None where it is so already.
+    """
+
+    powers: tuple[Power, ...]
+    plain: Part | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Separation:
+    """One integrand as factor · Π part, a part for each group of draws that it depends on.
+
+    `factor` is what does not vary, [elements…, 1]; `mixed` are registers that are not worked out.
+    """
+
+    factor: Array
+    parts: tuple[Part, ...]
+    mixed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Separations:
+    """All integrands of a program; None for those that are averaged draw by draw.
+
+    `judged` are the columns that the statement's quantity is made of; others tell sizes.
+    """
+
+    terms: tuple[Separation | None, ...]
+    judged: frozenset[int]
+
+    @property
+    def kept(self) -> tuple[bool, ...]:
+        """Which integrands are averaged over all combinations."""
+        return tuple(one is not None for one in self.terms)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every integrand is a product of the groups' averages."""
+        return None not in self.terms
+
+    @property
+    def groups(self) -> int:
+        """How many groups of draws meet in what is judged."""
+        judged = (one for index, one in enumerate(self.terms) if index in self.judged)
+        return max((len(one.parts) for one in judged if one is not None), default=0)
+
+    @property
+    def registers(self) -> set[int]:
+        """The registers that groups' averages are taken of."""
+        every = (part for one in self.terms if one is not None for part in one.parts)
+        return {power.register for part in every for power in part.powers}
+
+    def fitting(self, means: GroupMeans, block: int) -> Separations | None:
+        """Those whose averages over all combinations of a block are near normal; None where none.
+
+        Args:
+            means: some draws.
+            block: draws of a block.
+        """
+        if block < SHORTEST_BLOCK:
+            return None
+        terms = tuple(
+            one if one is not None and means.fit(one, block) else None for one in self.terms
+        )
+        if terms == self.terms:
+            return self
+        found = replace(self, terms=terms)
+        return found if found.groups > 1 else None
+
+
+def separations(
+    terms: Sequence[Term],
+    values: Sequence[Value],
+    registers: Mapping[int, int],
+    judged: frozenset[int],
+) -> Separations | None:
+    """Every integrand as a product over groups of draws; None where none is a product.
+
+    Args:
+        terms: the integrands.
+        values: what each register holds.
+        registers: the register of each value, by its id.
+        judged: the columns that the statement's quantity is made of.
+    """
+    if any(term.given is not None or term.every for term in terms):
+        return None
+    powers: dict[int, int] = {}
+    for register, power in (factor for term in terms for factor in term.factors):
+        powers[register] = max(power, powers.get(register, 0))
+    if not all(values[register].random for register in powers):
+        return None
+    plain = partial(known_value, folder=ArrayFolder())
+    found = separated({values[register]: power for register, power in powers.items()}, plain)
+    if found is None:
+        return None
+    products = {register: found[values[register]] for register in powers}
+    parts: dict[tuple[Power, ...], Part] = {}
+    with np.errstate(all="ignore"):
+        each = tuple(_separation(term, products, registers, parts) for term in terms)
+    made = Separations(each, judged)
+    return made if made.whole and made.groups > 1 else None
+
+
+def _separation(
+    term: Term,
+    products: Mapping[int, Separated],
+    registers: Mapping[int, int],
+    parts: dict[tuple[Power, ...], Part],
+) -> Separation | None:
+    """One integrand as a product over groups of draws; None where what is fixed overflows.
+
+    `parts` holds those of other integrands, by their powers, and is given those of this one.
+    """
+    factor: Array = np.ones(1)
+    groups: dict[int, list[Power]] = {}
+    mixed = []
+    for register, power in term.factors:
+        product = products[register]
+        if not product.mixed:  # within one group: whole, about its centre
+            ((group, _),) = product.groups
+            groups.setdefault(group, []).append(Power(register, power, centred=True))
+            continue
+        mixed.append(register)
+        factor = factor * product.sign**power
+        for value, own in product.fixed:
+            factor = factor * number(value.constant) ** float(own * power)
+        for group, members in product.groups:
+            for value, own in members:
+                exponent = own * power
+                if exponent > 0 and (value.truth or value.operation == "bernoulli"):
+                    exponent = 1  # 0 and 1 are their own powers
+                groups.setdefault(group, []).append(Power(registers[id(value)], exponent))
+    sizes = np.abs(factor[factor != 0])
+    if not np.all((sizes > SMALLEST) & (sizes < LARGEST)):
+        return None
+    own_parts = tuple(_part(tuple(powers), parts) for powers in groups.values())
+    return Separation(factor, own_parts, tuple(mixed))
+
+
+def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], Part]) -> Part:
+    """The part of such powers, made where there is none yet."""
+    found = parts.get(powers)
+    if found is None:
+        plain = None
+        if any(power.centred for power in powers):
+            plain = _part(tuple(replace(power, centred=False) for power in powers), parts)
+        found = parts[powers] = Part(powers, plain)
+    return found
+
+
+class GroupMeans:
+    """Averages of the groups' parts in each block of one span, each worked out once."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self._powers: dict[Power, Array] = {}
+        self._means: dict[Part, Array] = {}
+
+    def sums(self, term: Separation) -> Sums:
+        """The integrand's average over all combinations of a block, times its draws: [blocks]."""
+        found = term.factor * self._held.block_draws
+        for part in term.parts:
+            found = found * self._mean(part)
+        return _over_elements(found)
+
+    def fit(self, term: Separation, block: int) -> bool:
+        """Whether an integrand's average over all combinations of a block is near normal.
+
+        No product is separated about a centre, nor where a part is too large or small for its
+        powers, or was not met at all.
+        """
+        if len(term.parts) < 2:
+            return True
+        if any(self._held.centres[register] for register in term.mixed):
+            return False
+        squares = [np.square(self._values(part)).mean() for part in term.parts]
+        if not all(SMALLEST < square < LARGEST for square in squares):
+            return False
+        return self.first_order(term, block) >= FIRST_ORDER
+
+    def first_order(self, term: Separation, block: int) -> float:
+        """The first order's share, at least, in the variance of a block's average.
+
+        The variance of the average over all combinations of n draws is a sum of σ²_S / n^|S| over
+        sets S of groups (Hoeffding 1948, eq. 5.13 for one sample; van der Vaart 1998, "Asymptotic
+        Statistics", section 11.4). Those of single groups are the variances of the integrand's
+        projections; all others together, which are not normal in the limit, are what is left of
+        the integrand's own variance draw by draw, and fall as 1/n² or faster.
+        """
+        parts = [self._values(part) for part in term.parts]
+        means = [part.mean(axis=-1, keepdims=True) for part in parts]
+        left = _over_elements(term.factor * math.prod(parts))
+        first = 0.0
+        for place, part in enumerate(parts):
+            others = math.prod(means[:place] + means[place + 1 :])
+            projection = _over_elements(term.factor * part * others)
+            left = left - projection
+            first += float(np.var(projection))
+        rest = float(np.var(left)) / block
+        return first / (first + rest) if first > 0 else 0.0
+
+    def _values(self, part: Part) -> Array:
+        """A part draw by draw: [elements…, draws]."""
+        first, *others = part.powers
+        return math.prod(map(self._power, others), start=self._power(first))
+
+    def _mean(self, part: Part) -> Array:
+        """Averages of a part over each block's draws: [elements…, blocks]."""
+        found = self._means.get(part)
+        if found is None:
+            plain = part.plain
+            if plain is not None and not any(self._held.centres[p.register] for p in part.powers):
+                found = self._mean(plain)
+            else:
+                found = self._sums(part.powers) / self._held.block_draws
+            self._means[part] = found
+        return found
+
+    def _sums(self, powers: tuple[Power, ...]) -> Array:
+        match powers:
+            case [Power(register, 1, False)]:
+                truths = self._held.array(register)
+                if truths.dtype == np.bool_ and truths.ndim == 1:
+                    return np.asarray(counts(truths, self._held.blocks), dtype=np.float64)
+        *others, last = (half for power in powers for half in self._halves(power))
+        rows = self._by_block(last)
+        if not others:
+            return np.asarray(np.add.reduce(rows, axis=-1))
+        product = self._by_block(math.prod(others[1:], start=others[0]))
+        if rows.shape != product.shape:
+            rows, product = np.broadcast_arrays(rows, product)
+        return np.asarray(np.vecdot(rows, product))  # no array of the last product
+
+    def _by_block(self, array: Array) -> Array:
+        return array.reshape(*array.shape[:-1], self._held.blocks, self._held.block_draws)
+
+    def _halves(self, power: Power) -> list[Array]:
+        """A power as one array or as the product of two, so that a sum needs no array of it."""
+        if abs(power.exponent) == 1:
+            return [self._power(power)]
+        half = int(power.exponent / 2)
+        return [
+            self._power(Power(power.register, exponent, power.centred))
+            for exponent in (power.exponent - half, half)
+        ]
+
+    def _power(self, power: Power) -> Array:
+        about = self._held.centres[power.register] if power.centred else 0.0
+        if power.exponent == 1 and not about:
+            return number(self._held.array(power.register))
+        found = self._powers.get(power)
+        if found is not None:
+            return found
+        if power.exponent == 1:
+            found = number(self._held.array(power.register)) - about
+        elif power.exponent < 0:
+            found = 1.0 / self._power(Power(power.register, -power.exponent, power.centred))
+        else:
+            halves = self._halves(power)
+            found = halves[0] * halves[1]
+        self._powers[power] = found
+        return found
+
+
+def _over_elements(array: Array) -> Array:
+    """The mean over the elements of a draw: of [elements…, n], [n]."""
+    return array if array.ndim == 1 else array.reshape(-1, array.shape[-1]).mean(axis=0)

@@ -1,0 +1,93 @@
+"""Whether what a rare outcome does hangs on the very values that bring it about.
+
+Where `x > 5` is made to hold and x is drawn as ever, `where(x > 5, 1e6, 0)` shows what it is worth,
+and `where(x > 5, exp(6 * x), 0)` does not: the values of x that make it hold are not among those
+drawn. Which of the two it is can be read from the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dropcheck.simulation.program import Program, Step
+from dropcheck.vocabulary.function_table import called
+
+_NOTHING: frozenset[str] = frozenset()
+# What is added to something does not change what that is worth.
+_SUMS = frozenset({"+", "-", "negative", "sum", "mean", "cumsum"})
+_SCALED = frozenset({"*", "/"})
+
+
+def hangs_on_its_cause(program: Program, outcomes: Mapping[int, bool]) -> bool:
+    """Whether some integrand, with truths made to hold or fail, depends on what makes them so.
+
+    Args:
+        program: the program.
+        outcomes: for places among the watched truths, the outcome that each is to have.
+    """
+    forced = {program.watched[truth]: outcome for truth, outcome in outcomes.items()}
+    values = {step.target: step.value for step in program.steps}
+    cause = frozenset().union(*(values[register].sources for register in forced))
+    found = _Dependence(forced)
+    for step in program.steps:
+        found.follow(step)
+    looked_at = {register for term in program.terms for register, _ in term.factors}
+    return any(found.touched.get(register, _NOTHING) & cause for register in looked_at)
+
+
+@dataclass(slots=True)
+class _Dependence:
+    """What registers depend on once some truths are forced.
+
+    `sources` are the draws that a register depends on; `touched` has those registers that depend
+    on a forced truth, with the draws that what it does there depends on; `known` are truths and
+    zeros that follow from the forced ones.
+    """
+
+    forced: Mapping[int, bool]
+    sources: dict[int, frozenset[str]] = field(default_factory=dict)
+    touched: dict[int, frozenset[str]] = field(default_factory=dict)
+    known: dict[int, bool] = field(default_factory=dict)
+
+    def follow(self, step: Step) -> None:
+        """Work out one register from those before it."""
+        target = step.target
+        if target in self.forced:
+            self._is(target, self.forced[target])
+            return
+        inputs = step.inputs
+        if step.kernel is None:
+            above = frozenset().union(*(below.sources for below in step.value.inputs))
+            own = step.value.sources - above
+            self._depends(target, inputs, own)
+            return
+        name = called(step.value.operation)
+        known = [self.known.get(register) for register in inputs]
+        if name == "not" and known[0] is not None:
+            self._is(target, not known[0])
+        elif name in ("and", "*") and False in known:
+            self._is(target, False)
+        elif name == "or" and True in known:
+            self._is(target, True)
+        elif name in ("where", "conditional") and known[0] is not None:
+            chosen = inputs[1] if known[0] else inputs[2]
+            self.sources[target] = self.touched[target] = self.sources.get(chosen, _NOTHING)
+            if chosen in self.known:
+                self.known[target] = self.known[chosen]
+        else:
+            self._depends(target, inputs, _NOTHING)
+            others = [r for r in inputs if r not in self.touched and self.sources.get(r)]
+            if target in self.touched and (name in _SUMS or (name in _SCALED and not others)):
+                parts = [self.touched[register] for register in inputs if register in self.touched]
+                self.touched[target] = frozenset().union(*parts)
+
+    def _is(self, target: int, outcome: bool) -> None:
+        self.known[target] = outcome
+        self.sources[target] = self.touched[target] = _NOTHING
+
+    def _depends(self, target: int, inputs: tuple[int, ...], own: frozenset[str]) -> None:
+        found = own.union(*(self.sources.get(register, _NOTHING) for register in inputs))
+        self.sources[target] = found
+        if any(register in self.touched for register in inputs):
+            self.touched[target] = found

@@ -1,0 +1,1 @@
+"""The vocabulary: every word of the language, one entry a word."""

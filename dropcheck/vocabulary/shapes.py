@@ -1,0 +1,231 @@
+"""How shapes combine: the shape of a result from the shapes of what goes in.
+
+Every rule is a pure function of shapes and options, so that a claims file can be checked without
+drawing anything. A rule that cannot be met raises `ShapeError` with one sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dropcheck.vocabulary.entries import Options, Shape, ShapeError, ShapeRule
+
+Index = int | slice
+
+
+def describe(shape: Shape) -> str:
+    """A shape as a reader writes it.
+
+    >>> describe((3, 4)), describe(())
+    ('[3, 4]', 'a single number')
+    """
+    return str(list(shape)) if shape else "a single number"
+
+
+def whole(value: Any, name: str) -> int:
+    """A number that has to be whole; a whole float serves.
+
+    >>> whole(-1.0, "axis")
+    -1
+    """
+    if isinstance(value, int | float) and math.isfinite(value) and value == math.floor(value):
+        return int(value)
+    shown = f"{value:g}" if isinstance(value, int | float) else repr(value)
+    raise ShapeError(f"'{name}' must be a whole number, and is {shown}")
+
+
+def count(value: Any, name: str) -> int:
+    """A whole number that is not negative."""
+    number = whole(value, name)
+    if number < 0:
+        raise ShapeError(f"'{name}' must be 0 or more, and is {number}")
+    return number
+
+
+def flag(value: Any, name: str) -> bool:
+    """An option that is 1 or 0."""
+    if value not in (0, 1):
+        raise ShapeError(f"'{name}' must be 1 or 0, and is {value}")
+    return bool(value)
+
+
+def sizes(value: Any, name: str = "shape") -> Shape:
+    """A shape given as one number, several, or a list of them.
+
+    >>> sizes((2.0, 3.0)), sizes(((2, 3),)), sizes(4)
+    ((2, 3), (2, 3), (4,))
+    """
+    if not isinstance(value, tuple | list):
+        return (count(value, name),)
+    if len(value) == 1 and isinstance(value[0], tuple | list):
+        return sizes(value[0], name)
+    return tuple(count(entry, name) for entry in value)
+
+
+def normalise_axis(axis: Any, shape: Shape) -> int:
+    """The axis meant, counted from the left, from 0.
+
+    >>> normalise_axis(-1.0, (2, 3))
+    1
+    """
+    number = whole(axis, "axis")
+    if not -len(shape) <= number < len(shape):
+        raise ShapeError(f"axis {number} does not exist in {describe(shape)}")
+    return number % len(shape)
+
+
+def normalise_axes(axis: Any, shape: Shape) -> tuple[int, ...]:
+    """The axes meant by a number or a list of numbers; the last one where none is named."""
+    if axis is None:
+        axis = -1
+    if not isinstance(axis, tuple | list):
+        return (normalise_axis(axis, shape),)
+    axes = tuple(sorted(normalise_axis(entry, shape) for entry in axis))
+    if not axes:
+        raise ShapeError("'axis' is an empty list: name at least one axis")
+    if len(set(axes)) < len(axes):
+        raise ShapeError("'axis' names one axis twice")
+    return axes
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """The common shape, by numpy's rule: aligned at the right, a length of 1 stretches.
+
+    >>> broadcast([(3, 1), (4,)])
+    (3, 4)
+    """
+    result: Shape = ()
+    for shape in shapes:
+        if shape == result or not shape:
+            continue
+        if not result:
+            result = shape
+            continue
+        rank = max(len(result), len(shape))
+        left = (1,) * (rank - len(result)) + result
+        right = (1,) * (rank - len(shape)) + shape
+        if any(a not in (1, b) and b != 1 for a, b in zip(left, right, strict=True)):
+            raise ShapeError(f"shapes {describe(result)} and {describe(shape)} do not go together")
+        result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
+    return result
+
+
+def matmul(a: Shape, b: Shape) -> Shape:
+    """The shape of `a @ b`: a vector is a row on the left and a column on the right.
+
+    >>> matmul((2, 3), (3,)), matmul((3,), (3,))
+    ((2,), ())
+    """
+    if not a or not b:
+        side = "left" if not a else "right"
+        raise ShapeError(f"'@' takes vectors and matrices, and its {side} side is a single number")
+    if a[-1] != (b[0] if len(b) == 1 else b[-2]):
+        raise ShapeError(f"shapes {describe(a)} and {describe(b)} do not go together in '@'")
+    return broadcast([a[:-2], b[:-2]]) + a[-2:-1] + (b[-1:] if len(b) > 1 else ())
+
+
+def transpose(a: Shape) -> Shape:
+    """The shape of `a.T`: the last two axes change places."""
+    if len(a) < 2:
+        raise ShapeError(f"'.T' swaps the last two axes, and here is {describe(a)}")
+    return (*a[:-2], a[-1], a[-2])
+
+
+def subscript(shape: Shape, index: Sequence[Index]) -> Shape:
+    """The shape of `x[i, a:b]`; negative numbers count from the end.
+
+    >>> subscript((5, 4), (slice(1, None), -1))
+    (4,)
+    """
+    if len(index) > len(shape):
+        count_text = "1 index is" if len(index) == 1 else f"{len(index)} indices are"
+        raise ShapeError(f"{count_text} too many for {describe(shape)}")
+    kept: list[int] = []
+    for length, entry in zip(shape, index, strict=False):
+        if isinstance(entry, slice):
+            if entry.step == 0:
+                raise ShapeError("the step of a slice must not be 0")
+            kept.append(len(range(*entry.indices(length))))
+        elif not -length <= entry < length:
+            raise ShapeError(f"index {entry} is out of range for an axis of length {length}")
+    return (*kept, *shape[len(index) :])
+
+
+def array_of(shapes: Sequence[Shape]) -> Shape:
+    """The shape of a list: its entries' common shape behind a new first axis."""
+    for shape in shapes:
+        if shape != shapes[0]:
+            raise ShapeError(
+                "the entries of a list must have one shape, and here are "
+                f"{describe(shapes[0])} and {describe(shape)}"
+            )
+    return (len(shapes), *(shapes[0] if shapes else ()))
+
+
+def elementwise(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    """Rule of a function of numbers, applied element by element."""
+    return broadcast(shapes)
+
+
+def need(kind: str, shape: Shape, hint: str | None = None) -> ShapeError:
+    """The error where something else than a single number, say, is needed.
+
+    The name of the function is not in it: who binds the arguments knows it, and the place.
+    """
+    return ShapeError(f"{kind} is needed, and this is {describe(shape)}", hint)
+
+
+def _axes(shape: Shape, options: Options, several: bool) -> tuple[int, ...]:
+    if not shape:
+        raise need("an array", shape)
+    axis = options.get("axis", -1)
+    if not several and isinstance(axis, tuple | list):
+        raise ShapeError("'axis' must be one axis here, and is a list")
+    return normalise_axes(axis, shape)
+
+
+def reduction(several: bool = True, empty: bool = True) -> ShapeRule:
+    """Rule of a function that makes one number of the elements along the axes.
+
+    Args:
+        several: whether `axis` may be a list.
+        empty: whether it has a value for no elements at all.
+    """
+
+    def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
+        shape = shapes[0]
+        axes = _axes(shape, options, several)
+        if not empty and any(shape[entry] == 0 for entry in axes):
+            raise ShapeError("there are no elements to choose from")
+        if flag(options.get("keepdims", 0), "keepdims"):
+            return tuple(1 if at in axes else length for at, length in enumerate(shape))
+        return tuple(length for at, length in enumerate(shape) if at not in axes)
+
+    return rule
+
+
+def along(shift: int = 0, several: bool = False) -> ShapeRule:
+    """Rule of a function that keeps the shape, or alters the length of its one axis by `shift`."""
+
+    def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
+        shape = shapes[0]
+        axes = _axes(shape, options, several)
+        return tuple(
+            max(length + shift, 0) if at in axes else length for at, length in enumerate(shape)
+        )
+
+    return rule
+
+
+def square(last: Callable[[int], Shape]) -> ShapeRule:
+    """Rule of a function of square matrices, in whose place `last(size)` comes."""
+
+    def rule(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+        shape = shapes[0]
+        if len(shape) < 2 or shape[-1] != shape[-2]:
+            raise need("a square matrix", shape)
+        return shape[:-2] + last(shape[-1])
+
+    return rule

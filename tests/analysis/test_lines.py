@@ -1,0 +1,135 @@
+"""What the laws say of tails and of poles, against the distribution functions of scipy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from lowered import expressed, lowering
+from scipy import integrate, stats
+
+from dropcheck.analysis.moment_orders import moment_order
+from dropcheck.vocabulary.law_table import LAWS
+
+INF = math.inf
+
+
+# the density of |x|, for the moments of the laws with power tails
+DENSITIES: dict[str, tuple[str, Callable[[float], float]]] = {
+    "student_t(3)": ("student_t", lambda x: 2 * float(stats.t.pdf(x, 3))),
+    "cauchy(0, 1)": ("cauchy", lambda x: 2 * float(stats.cauchy.pdf(x))),
+    "pareto(1.5, 1)": ("pareto", lambda x: float(stats.pareto.pdf(x, 1.5))),
+    "f(3, 8)": ("f", lambda x: float(stats.f.pdf(x, 3, 8))),
+}
+
+
+@pytest.mark.parametrize("law", DENSITIES)
+def test_orders_of_laws_are_where_the_integral_of_the_tail_diverges(law: str) -> None:
+    name, density = DENSITIES[law]
+    scope = lowering(f"x ~ {law}")
+    order = moment_order(expressed(scope, "x"), scope.plain).never
+    assert 0 < order < INF
+    assert name in LAWS
+    for power, exists in ((0.8 * order, True), (order, False), (1.2 * order, False)):
+        # mass of x^power between successive powers of ten: it falls, or it does not
+        parts = [
+            integrate.quad(lambda x, r: x**r * density(x), 10.0**k, 10.0 ** (k + 1), (power,))[0]
+            for k in (3, 4, 5)
+        ]
+        falls = np.diff(np.log(parts)) < -0.1
+        assert falls.all() == exists
+
+
+def frozen(law: str) -> Any:
+    """The same law in scipy."""
+    name, arguments = law.rstrip(")").split("(")
+    a = [float(one) for one in arguments.split(",")]
+    match name:
+        case "uniform":
+            return stats.uniform(a[0], a[1] - a[0])
+        case "triangular":
+            return stats.triang((a[1] - a[0]) / (a[2] - a[0]), a[0], a[2] - a[0])
+        case "lognormal":
+            return stats.lognorm(a[1], scale=math.exp(a[0]))
+        case "exponential":
+            return stats.expon(scale=a[0])
+        case "gamma":
+            return stats.gamma(a[0], scale=a[1])
+        case "chi_square":
+            return stats.chi2(a[0])
+        case "weibull":
+            return stats.weibull_min(a[0], scale=a[1])
+        case "pareto":
+            return stats.pareto(a[0], scale=a[1])
+        case "truncated_normal":
+            ends = ((a[2] - a[0]) / a[1], (a[3] - a[0]) / a[1])
+            return stats.truncnorm(*ends, a[0], a[1])
+        case "student_t":
+            return stats.t(a[0])
+        case "gumbel":
+            return stats.gumbel_r(*a)
+        case "normal":
+            return stats.norm(*a)
+        case "rayleigh":
+            return stats.rayleigh(scale=a[0])
+    return getattr(stats, name)(*a)
+
+
+NEAR_ZERO = [
+    *("normal(0, 1)", "normal(3, 2)", "cauchy(1, 1)", "student_t(3)", "laplace(1, 2)"),
+    *("logistic(0, 1)", "gumbel(0, 1)", "uniform(0, 1)", "uniform(-1, 0)", "uniform(-1, 2)"),
+    *("triangular(0, 1, 2)", "triangular(0, 0, 2)", "triangular(-2, 0, 0)", "exponential(2)"),
+    *("rayleigh(1)", "gamma(0.7, 2)", "gamma(3, 1)", "weibull(1.5, 2)", "chi_square(3)"),
+    *("f(3, 8)", "beta(0.5, 2)", "beta(3, 2)", "truncated_normal(0, 1, 0, 2)"),
+    *("truncated_normal(1, 1, -1, inf)",),
+]
+
+
+@pytest.mark.parametrize("law", NEAR_ZERO)
+@pytest.mark.parametrize(("factor", "shift"), [(1.0, 0.0), (-2.0, 0.0), (3.0, 1.5), (-1.0, 1.0)])
+def test_reciprocals_have_the_moments_that_the_mass_near_zero_leaves_them(
+    law: str, factor: float, shift: float
+) -> None:
+    """P(|a x + b| < ε) by scipy's distribution functions, as ε falls by a factor of a hundred."""
+    scope = lowering(f"x ~ {law}")
+    found = moment_order(expressed(scope, f"1 / ({factor} * x + {shift})"), scope.plain)
+    law_of_x, zero = frozen(law), -shift / factor
+    masses = [
+        law_of_x.cdf(zero + width / abs(factor)) - law_of_x.cdf(zero - width / abs(factor))
+        for width in (1e-3, 1e-5)
+    ]
+    if not masses[0]:
+        assert (found.sure, found.never) == (INF, INF)
+        return
+    power = math.log(masses[0] / masses[1]) / math.log(100)
+    assert found.sure == found.never == pytest.approx(power, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        *("laplace(1, 2)", "logistic(0, 3)", "gumbel(0, 1)", "gumbel(2, 3)", "exponential(2)"),
+        *("gamma(0.7, 2)", "gamma(3, 1)", "chi_square(3)", "normal(0, 2)", "rayleigh(2)"),
+        *("student_t(3)", "cauchy(0, 1)", "lognormal(0, 1)", "pareto(2, 1)", "f(3, 8)"),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_exponentials_have_the_moments_that_the_tail_leaves_them(law: str, sign: int) -> None:
+    """The rate of -log P(x > t) by scipy's survival functions, as t grows."""
+    scope = lowering(f"x ~ {law}")
+    found = moment_order(expressed(scope, f"exp({sign} * x)"), scope.plain)
+    assert found.sure == found.never
+    law_of_x = frozen(law)
+    log_tail = law_of_x.logsf if sign > 0 else lambda t: law_of_x.logcdf(-t)
+    with np.errstate(divide="ignore", over="ignore"):
+        near, far = (-float(log_tail(t)) / t for t in (250.0, 500.0))
+    if found.never == 0:  # slower than any exponential function
+        assert far < 0.75 * near
+    elif found.never == INF:  # faster
+        assert far == INF or far > 1.5 * near
+    else:
+        slope = (500 * far - 250 * near) / 250
+        assert found.never == pytest.approx(slope, rel=0.02)

@@ -1,0 +1,255 @@
+"""The audit measures error rates, and raises the alarm where the procedure is broken.
+
+Every alarm in it has a chance of at most 1e-6 of being false (`table.FALSE_ALARM`), and the seeds
+are fixed. Beside each positive test stands one with the procedure broken on purpose.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+import pytest
+from audits import ALPHA, audited, cases, quiet, subject_of
+from scipy import special
+
+from dropcheck.audit import repeat as repeating
+from dropcheck.audit.audited_claims import Subject, built_in
+from dropcheck.audit.error_rates import Counts, Row, Truth
+from dropcheck.audit.measurement import carry_out
+from dropcheck.audit.repeat import Plan, cut, ready, repeat, trial
+from dropcheck.claims.reader import read_text
+from dropcheck.inference import budget, interval
+from dropcheck.judging import block_means
+from dropcheck.results import Settings, Verdict
+from dropcheck.simulation.compile import Compiled
+
+# ---- the procedure keeps its promise, and the audit sees where it would not ----------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dropout-variance-half",
+        "dropout-variance-0-9",
+        "lognormal-mean-1",
+        "exponential-mean",
+        "ratio-of-means",
+        "correlation-high",
+        "pooled-variance",
+        "shared-draws",
+        "large-mean-variance",
+        "bernoulli-probability-1e-3",
+    ],
+)
+def test_no_alarm_where_the_procedure_is_whole(name: str) -> None:
+    found = audited(built_in("laws", [name]), 150)
+    assert found.alarms == 0
+    assert all(row.counts.runs == 150 for row in found.rows)
+    decided = sum(row.counts.verified + row.counts.refuted for row in found.rows)
+    assert decided > 0.9 * found.runs  # it is no feat to be right by saying nothing
+
+
+def test_a_true_claim_is_verified_and_a_false_one_refuted() -> None:
+    rows = audited(built_in("laws", ["normal-mean"]), 100).rows
+    assert [row.truth for row in rows] == [Truth.TRUE, Truth.FALSE, Truth.FALSE]
+    assert rows[0].counts.verified > 80
+    assert all(row.counts.refuted > 80 for row in rows[1:])
+
+
+def few_blocks(monkeypatch: pytest.MonkeyPatch) -> Subject:
+    """A mean of normals judged once, after 4 blocks, with the whole error spent there."""
+
+    def once(planned: int, fewest: int, most: int, alpha: float) -> Iterator[budget.Look]:
+        del planned, fewest, most
+        yield budget.Look(4 * 64, alpha)
+
+    monkeypatch.setattr(repeating, "SPAN_BLOCKS", 4)
+    monkeypatch.setattr(interval, "FEWEST_BLOCKS", 4)
+    monkeypatch.setattr(block_means, "FEWEST_BLOCKS", 4)
+    monkeypatch.setattr(budget, "looks", once)
+    return subject_of("x ~ normal(1, 1)", "E(x) == 1", block=64)
+
+
+def test_student_at_few_blocks_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert audited((few_blocks(monkeypatch),), 2000).alarms == 0
+
+
+def test_alarm_for_the_normal_quantile_at_few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = few_blocks(monkeypatch)
+
+    monkeypatch.setattr(interval, "_student", lambda _, tail: -float(special.ndtri(tail)))
+    found = audited((subject,), 2000)
+    assert found.alarms == 1
+    assert found.rows[0].at_least > ALPHA
+
+
+def unhurried() -> Subject:
+    """A true claim, looked at so sharply that it stays open: every look may refute it."""
+    (case,) = cases(
+        "title: T\n    resolution: 1e-6\n    model: x ~ normal(1, 1)\n    claim: E(x) == 1"
+    )
+    return Subject(case, Truth.TRUE, "", 32)
+
+
+def many_looks(share: Callable[[float, int], float]) -> Callable[..., Iterator[budget.Look]]:
+    """Looks after every 2,048 draws, each with a share of the error."""
+
+    def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[budget.Look]:
+        del planned, fewest
+        count = most // 2048
+        for place in range(1, count + 1):
+            yield budget.Look(2048 * place, share(alpha, count))
+
+    return looks
+
+
+def test_corrected_looks_keep_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "looks", many_looks(lambda alpha, count: alpha / count))
+    assert audited((unhurried(),), 300, max_draws=16 * 2048).alarms == 0
+
+
+def test_alarm_for_looks_that_are_not_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "looks", many_looks(lambda alpha, _: alpha))
+    found = audited((unhurried(),), 300, max_draws=16 * 2048)
+    assert found.alarms == 1
+
+
+def test_alarm_without_the_second_order_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    true, *_ = built_in("laws", ["squared-means"])
+    whole = audited((true,), 60).rows[0]
+    assert whole.counts.refuted == 0
+    monkeypatch.setattr(interval, "_second_order", lambda *_: 0.0)
+    assert audited((true,), 60).alarms == 1
+
+
+def test_alarm_for_a_claim_that_is_taken_for_true_and_is_false() -> None:
+    lie = subject_of("x ~ normal(1.2, 1)", "E(x) == 1")
+    assert audited((lie,), 30).alarms == 1
+
+
+# ---- what is counted -----------------------------------------------------------------------------
+
+
+def test_wrong_is_refuted_where_true_and_verified_where_false() -> None:
+    counts = Counts(verified=7, refuted=2, inconclusive=1, draws=100)
+    row = Row("c", {}, "E(x) == 1", Truth.TRUE, "", ALPHA, counts)
+    assert (row.wrong, row.rate, row.undecided, row.draws) == (2, 0.2, 0.1, 10)
+    assert dataclasses.replace(row, truth=Truth.FALSE).wrong == 7
+    assert dataclasses.replace(row, truth=Truth.UNDEFINED).wrong == 7
+
+
+def test_bounds_are_the_exact_binomial_ones() -> None:
+    from scipy import stats
+
+    row = Row("c", {}, "", Truth.TRUE, "", ALPHA, Counts(verified=970, refuted=30), 1e-3)
+    assert stats.binom.cdf(30, 1000, row.at_most) == pytest.approx(0.01)
+    assert stats.binom.sf(29, 1000, row.at_least) == pytest.approx(1e-3)
+
+
+def test_a_kept_promise_raises_no_alarm_and_a_broken_one_does() -> None:
+    kept = Row("c", {}, "", Truth.TRUE, "", ALPHA, Counts(verified=18_900, refuted=1_100))
+    assert kept.rate > ALPHA  # chance allows as much
+    assert not kept.alarm
+    broken = dataclasses.replace(kept, counts=Counts(verified=18_800, refuted=1_200))
+    assert broken.alarm
+
+
+def test_one_verified_claim_about_no_moment_is_an_alarm() -> None:
+    counts = Counts(verified=1, inconclusive=99)
+    assert Row("c", {}, "", Truth.UNDEFINED, "", 0.0, counts).alarm
+    assert not Row("c", {}, "", Truth.UNDEFINED, "", 0.0, Counts(inconclusive=100)).alarm
+
+
+def test_verdicts_are_data() -> None:
+    assert Truth.TRUE.wrong is Verdict.REFUTED
+    assert Truth.FALSE.wrong is Truth.UNDEFINED.wrong is Verdict.VERIFIED
+
+
+# ---- what is repeated ----------------------------------------------------------------------------
+
+
+def test_a_trial_is_what_run_does() -> None:
+    from dropcheck.running import verify_cases
+
+    text = "title: T\n    model: x ~ exponential(1)\n    resolution: 0.05\n    claim: Var(x) == 1"
+    registry = read_text(f"dropcheck: 1\nclaims:\n  one:\n    {text}\n")
+    (case,) = registry.expand()
+    settings = Settings(alpha=0.01, seed=5, threads=1)
+    (ran,) = verify_cases([case], settings, registry)
+    tried = trial(ready(Subject(case, Truth.TRUE, "")), settings, 0.01)
+    same = ("estimate", "interval", "draws", "blocks", "verdict", "confidence", "scale")
+    assert all(getattr(ran, name) == getattr(tried, name) for name in same)
+
+
+def test_repetitions_have_streams_of_their_own() -> None:
+    subject = subject_of("x ~ normal(1, 1)", "E(x) == 1")
+    prepared = ready(subject)
+    estimates = {trial(prepared, Settings(seed=seed), ALPHA).estimate for seed in range(20)}
+    assert len(estimates) == 20
+
+
+def test_counts_do_not_depend_on_the_processes() -> None:
+    plan = Plan(built_in("laws", ["normal-mean"]), (0.05, 0.01), 4)
+    counted = []
+    for processes in (1, 2):
+        found = sorted(
+            (task.subject, task.alpha, dataclasses.replace(counts, seconds=0.0))
+            for task, counts in repeat(plan, processes)
+        )
+        counted.append(found)
+    assert counted[0] == counted[1]
+    assert sum(counts.runs for _, _, counts in counted[0]) == 3 * 2 * 4
+
+
+def test_another_seed_repeats_with_other_draws() -> None:
+    plan = Plan(built_in("laws", ["lognormal-mean-1"])[:1], (ALPHA,), 50)
+    draws = [
+        sum(counts.draws for _, counts in repeat(dataclasses.replace(plan, seed=seed), 1))
+        for seed in (0, 1)
+    ]
+    assert draws[0] != draws[1]
+
+
+def test_tasks_cover_every_repetition_once() -> None:
+    plan = Plan(built_in("laws", ["normal-mean"]), (0.05,), 2 * repeating.CHUNK + 1)
+    seen = [
+        (task.subject, repetition)
+        for task in plan.tasks()
+        for repetition in range(task.first, task.first + task.count)
+    ]
+    assert len(seen) == len(set(seen)) == 3 * (2 * repeating.CHUNK + 1)
+
+
+def test_cut_spans_keep_the_draws_of_a_rare_event_in_a_block() -> None:
+    for name, least in (("normal-mean", 32), ("dropout-variance-0-99", 100)):
+        subject = built_in("laws", [name])[0]
+        means = ready(dataclasses.replace(subject, block=None)).means
+        assert isinstance(means, Compiled)
+        program = cut(means.program, 32)
+        assert least <= program.block_draws <= 4 * least
+        assert program.span_blocks == repeating.SPAN_BLOCKS
+
+
+def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeating, "CHUNK", 5)
+    done = []
+
+    def interrupt(claim: str) -> None:
+        done.append(claim)
+        if len(done) == 2:
+            raise KeyboardInterrupt
+
+    plan = Plan(built_in("laws", ["normal-mean"]), (ALPHA,), 20)
+    found = carry_out(plan, 1, "test", interrupt)
+    assert found.interrupted
+    assert found.runs == 10
+
+
+def test_crossing_is_left_out_where_it_is_not_wanted() -> None:
+    (true, _) = built_in("laws", ["crossed-tails"])
+    crossed, plain = (
+        carry_out(Plan((true,), (ALPHA,), 30, crossing=crossing), 1, "test", quiet).rows[0].draws
+        for crossing in (True, False)
+    )
+    assert plain > 2 * crossed

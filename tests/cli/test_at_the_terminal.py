@@ -1,0 +1,287 @@
+"""What a person meets at a terminal: progress, Ctrl-C and closed pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pexpect
+import pytest
+from terminals import POSIX, PROGRAM, environment, run, started
+
+from dropcheck.report.terminal.progress import Tally, progress, progress_line
+
+pytestmark = POSIX
+QUICK = """\
+dropcheck: 1
+claims:
+  quick-mean:
+    title: A mean that is soon verified
+    model: x ~ normal(0, 1)
+    claim: E(x) == 0
+  quick-falsehood:
+    title: A mean that is soon refuted
+    model: x ~ normal(0, 1)
+    claim: E(x) == 1
+"""
+SLOW = """\
+  slow-mean:
+    title: A mean so sharp that it takes a billion draws
+    model: x ~ normal(0, 1)
+    claim: E(x) == 0
+    resolution: 1e-6
+"""
+HEAVY = """\
+  heavy-draws:
+    title: A claim each draw of which takes long
+    model: |
+      x ~ normal(0, 1)[1000, 1000]
+      y = eigvalsh(x @ x.T)
+    claim: 0.5 <= E(max(y)) / 4000 <= 1.5
+"""
+SECOND = 1.0
+STOPS_WITHIN = 4 * SECOND  # one second on a machine that has nothing else to do
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "claims.yaml").write_text(QUICK + SLOW)
+    (tmp_path / "quick.yaml").write_text(QUICK)
+    return tmp_path
+
+
+class Terminal:
+    """The program at a terminal of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        columns: int = 80,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        command, *rest = [*PROGRAM, *arguments]
+        self.child = pexpect.spawn(
+            command,
+            rest,
+            cwd=str(folder),
+            env=environment(**(more or {})),
+            encoding="utf-8",
+            timeout=60,
+            dimensions=(24, columns),
+        )
+
+    def finished(self) -> tuple[int, str]:
+        """The exit code, and what was shown since it was last looked at."""
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        assert self.child.exitstatus is not None, f"ended by signal {self.child.signalstatus}"
+        return self.child.exitstatus, str(self.child.before)
+
+
+# ---- progress ------------------------------------------------------------------------------------
+
+
+def test_progress_tells_cases_draws_a_second_and_time_left(folder: Path) -> None:
+    terminal = Terminal(folder, "run")
+    terminal.child.expect(r"2/3 cases · [\d.]+[kMG]? draws/s · [\w ]+ left · quick-falsehood")
+    terminal.child.sendintr()
+    terminal.finished()
+
+
+@pytest.mark.parametrize("columns", [20, 40])
+def test_progress_keeps_to_one_line(columns: int, folder: Path) -> None:
+    terminal = Terminal(folder, "run", "--time-limit", "1.5s", columns=columns)
+    terminal.child.expect(r"2/3")
+    told = str(terminal.child.after) + terminal.finished()[1]
+    shown = re.findall(r"2/3[^\r\n\x1b]*", told)
+    assert shown
+    assert max(map(len, shown)) < columns
+    assert "\x1b[2A" not in told  # of two lines, the cursor would go up by two
+
+
+def test_progress_is_gone_when_the_run_is_done(folder: Path) -> None:
+    told = Terminal(folder, "run", "--time-limit", "1.2s").finished()[1]
+    last = told.rindex("draws/s")
+    assert "\x1b[2K" in told[last:]  # its line is taken away
+    assert "draws/s" not in told[told.rindex("\x1b[2K") :]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more"),
+    [(["--no-progress"], {}), (["--quiet"], {}), ([], {"TERM": "dumb"})],
+    ids=["no-progress", "quiet", "dumb"],
+)
+def test_no_progress(arguments: list[str], more: dict[str, str], folder: Path) -> None:
+    _, told = Terminal(folder, "run", "--time-limit", "1.2s", *arguments, more=more).finished()
+    assert "draws/s" not in told
+    assert "quick-falsehood" in told
+
+
+def test_no_progress_off_a_terminal(folder: Path) -> None:
+    done = run(folder, "run", "--time-limit", "1.2s")
+    assert done.returncode == 1
+    assert done.stderr == b""
+    assert b"draws/s" not in done.stdout
+
+
+def test_progress_is_on_standard_error_alone(folder: Path) -> None:
+    line = f"{' '.join(PROGRAM)} run --time-limit 1.2s > out.txt"
+    terminal = pexpect.spawn(
+        "sh", ["-c", line], cwd=str(folder), env=environment(), encoding="utf-8", timeout=60
+    )
+    terminal.expect("draws/s")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    out = (folder / "out.txt").read_text(encoding="utf-8")
+    assert "draws/s" not in out
+    assert "\x1b" not in out
+    assert "3 cases: 1 passed, 1 failed, 1 undecided" in out
+
+
+def test_time_left_is_that_of_the_cases_or_of_the_limit() -> None:
+    now = [0.0]
+    tally = Tally(10, limit=None, clock=lambda: now[0])
+    assert tally.parts() == ["0/10"]
+    now[0] = 4.0
+    tally("a", 1_000_000)
+    assert tally.parts() == ["1/10", "250k draws/s", "36 s left", "a"]
+    limited = Tally(10, limit=7.0, clock=lambda: now[0])
+    now[0] = 8.0
+    limited.drew(8_000)
+    assert limited.parts() == ["0/10", "2k draws/s", "3 s left"]
+    limited("b", 2_000)
+    assert limited.parts() == ["1/10", "2k draws/s", "3 s left", "b"]
+
+
+def test_a_hostile_name_is_shown_and_not_obeyed() -> None:
+    tally = Tally(2, clock=lambda: 0.0)
+    tally("a\x1b[31m\nb")
+    assert progress_line(tally, 80) == "1/2 cases · 1 s left · a\\x1b[31m b"
+
+
+def test_a_short_run_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    with progress(3, shown=True) as tally:
+        tally("a", 10)
+    assert capfd.readouterr() == ("", "")
+
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_an_interruption_prints_what_is_finished_and_exits_with_130(
+    times: int, folder: Path
+) -> None:
+    terminal = Terminal(folder, "run", "-o", "report.json")
+    terminal.child.expect("2/3 cases")
+    pressed = time.monotonic()
+    for _ in range(times):
+        terminal.child.sendintr()
+        time.sleep(0.02)
+    code, told = terminal.finished()
+    assert time.monotonic() - pressed < STOPS_WITHIN
+    assert code == 130
+    assert "interrupted · 2 cases: 1 passed, 1 failed, 0 undecided" in told
+    assert "Traceback" not in told
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert report["interrupted"] is True
+    assert [case["claim"] for case in report["cases"]] == ["quick-mean", "quick-falsehood"]
+    left = {path.name for path in folder.iterdir()}
+    assert not {name for name in left if name.startswith(".dropcheck-")}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["audit", "-n", "100000", "--max-draws", "1e6"],
+        ["audit", "-n", "100000", "--max-draws", "1e6", "--processes", "1"],
+        ["mutate", "heavy-draws"],
+        ["plan"],
+        ["run", "heavy-draws"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:1] + arguments[5:]),
+)
+@pytest.mark.parametrize("after", [0.6, 2.0])
+def test_every_command_that_draws_stops(after: float, arguments: list[str], folder: Path) -> None:
+    (folder / "claims.yaml").write_text(QUICK + SLOW + HEAVY)
+    process = started(folder, *arguments)
+    time.sleep(after)
+    pressed = time.monotonic()
+    for _ in range(2):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to all of its processes
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - pressed < STOPS_WITHIN
+    assert process.returncode == 130, out + err
+    assert err == ""
+    assert "Traceback" not in out
+
+
+def test_an_interrupted_plan_prints_what_is_planned(folder: Path) -> None:
+    (folder / "claims.yaml").write_text(QUICK + HEAVY)
+    terminal = Terminal(folder, "plan")
+    terminal.child.expect("2/3 cases")
+    terminal.child.sendintr()
+    code, told = terminal.finished()
+    assert code == 130
+    assert "interrupted · 2 cases: 2 within the budget" in " ".join(told.split())
+    assert "quick-falsehood" in told
+
+
+@pytest.mark.parametrize("command", ["run", "check", "list", "mutate", "plan"])
+def test_loading_is_interrupted_in_silence(command: str, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.yaml")  # nobody writes to it: reading it takes for ever
+    arguments = ["check", "pipe.yaml"] if command == "check" else [command, "--file", "pipe.yaml"]
+    process = started(folder, *arguments)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.7)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+# ---- pipes that close ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("run --file quick.yaml", 1),
+        ("run quick-mean --file quick.yaml", 0),
+        ("run --file quick.yaml --format json", 1),
+        ("run --file quick.yaml --format csv", 1),
+        ("list --file quick.yaml", 0),
+        ("show --file quick.yaml quick-mean", 0),
+        ("schema", 0),
+        ("check claims.yaml absent.yaml", 2),
+        ("--help", 0),
+        ("run --help", 0),
+    ],
+)
+@pytest.mark.parametrize("reader", ["head -n 1", "true"])
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash tells the code of each of a pipe")
+def test_a_closed_pipe_keeps_the_exit_code(
+    reader: str, arguments: str, code: int, folder: Path
+) -> None:
+    line = f"{' '.join(PROGRAM)} {arguments} | {reader}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert "Broken" not in done.stderr

@@ -1,0 +1,361 @@
+"""The command line: what it accepts, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_stub import Cli, parameters_of, stub
+from typer.main import get_command
+
+from dropcheck.cli import option_values as values
+from dropcheck.cli.app import app
+from dropcheck.cli.lookahead import asked_format, glimpse
+from dropcheck.cli.option_values import assignments
+from dropcheck.errors import DropcheckError
+from dropcheck.results import CaseResult, Settings
+from dropcheck.settings import RUN_OPTIONS, SHORT_OPTIONS
+
+# exit codes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["run", "product-variance"], 0),
+        (["run", "kept-share"], 1),
+        (["run", "kept-share", "open-question"], 1),
+        (["run", "open-question"], 4),
+        (["run", "kept-share", "--exit-zero"], 0),
+        (["run", "open-question", "--exit-zero"], 0),
+        (["run", "the-stub-errs"], 2),
+        (["run", "the-stub-errs", "kept-share", "--exit-zero"], 2),
+        (["run", "nothing-*"], 5),
+        (["run", "--tag", "nothing"], 5),
+        (["run", "--tag", "passes"], 0),
+        (["run", "product-varianse"], 2),
+        (["run", "--bogus", "3"], 2),
+        (["run", "--file", "absent.yaml"], 2),
+        (["run", "--alpha"], 2),
+        (["runn"], 2),
+        ([], 2),
+        (["--version"], 0),
+        (["--help"], 0),
+        (["run", "--help"], 0),
+        (["list"], 0),
+        (["list", "nothing-*"], 5),
+        (["show", "kept-share"], 0),
+        (["show", "kept"], 2),
+        (["check"], 0),
+        (["check", "absent.yaml"], 2),
+    ],
+)
+def test_exit_codes(cli: Cli, arguments: list[str], code: int) -> None:
+    assert cli(*arguments).code == code
+
+
+@pytest.mark.parametrize("format_name", ["table", "json"])
+def test_an_error_on_the_way_outranks_a_failure_and_loses_no_result(
+    cli: Cli, format_name: str
+) -> None:
+    result = cli("run", "kept-share", "the-stub-errs", "--format", format_name)
+    assert result.code == 2
+    assert "undefined on every draw" in result.err
+    if format_name == "json":
+        assert json.loads(result.out)["errors"][0]["line"] == 23
+    else:
+        assert "FAIL" in result.out
+
+
+def test_an_interruption_prints_what_was_finished(cli: Cli, verify: Any) -> None:
+    def interrupted(*arguments: Any, **_: Any) -> Iterator[CaseResult]:
+        results = stub(*arguments)
+        yield next(results)
+        raise KeyboardInterrupt
+
+    verify.verify_cases = interrupted
+    result = cli("run", "product-variance", "--format", "json")
+    assert result.code == 130
+    report = json.loads(result.out)
+    assert report["interrupted"] is True
+    assert len(report["cases"]) == 1
+    assert cli("run", "product-variance").out.splitlines()[-1].startswith("interrupted · 1 case:")
+
+
+def test_an_internal_error_is_3_and_asks_for_a_report(
+    cli: Cli, verify: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: Any, **_: Any) -> Iterator[CaseResult]:
+        raise ZeroDivisionError("a slip")
+
+    verify.verify_cases = broken
+    result = cli("run", "--format", "json")
+    assert result.code == 3
+    assert "internal error: ZeroDivisionError: a slip" in result.err
+    assert "please report it" in result.err
+    assert "Traceback" not in result.err
+    assert "a slip" in json.loads(result.out)["errors"][0]["message"]
+    monkeypatch.setenv("DROPCHECK_DEBUG", "1")
+    assert "Traceback" in cli("run").err
+
+
+def test_fail_fast_stops_at_the_first_failure(cli: Cli) -> None:
+    everything = ["run", "product-variance", "kept-share", "open-question", "--format", "json"]
+    assert len(parameters_of(cli(*everything).out)) == 4
+    assert len(parameters_of(cli(*everything, "-x").out)) == 3
+
+
+# parameters as options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameters"),
+    [
+        (["product-variance"], [{"dk": 16}, {"dk": 64}]),
+        (["product-variance", "--dk", "512"], [{"dk": 512}]),
+        (["--dk=512", "product-variance"], [{"dk": 512}]),
+        (["product-variance", "--dk", "2**3, 1e2"], [{"dk": 8}, {"dk": 100}]),
+        (["product-variance", "--dk", "1", "--dk", "2"], [{"dk": 1}, {"dk": 2}]),
+        (["product-variance", "--set", "dk=3"], [{"dk": 3}]),
+        (["kept-share", "--mu", "-1"], [{"keep_prob": 0.5, "mu": -1}]),
+        (["kept-share", "--mu=-1", "--keep_prob", "1/4"], [{"keep_prob": 0.25, "mu": -1}]),
+        (["kept-share", "--keep-prob", "0.25"], [{"keep_prob": 0.25, "mu": 0}]),
+        (["open-question", "--alpha", "0.01", "--set", "alpha=7"], [{"alpha": 7}]),
+        (["--tag", "attention", "--dk", "5"], [{"dk": 5}]),
+        (["product-*", "kept-share", "--dk", "5"], [{"dk": 5}, {"keep_prob": 0.5, "mu": 0}]),
+    ],
+)
+def test_parameters_are_options(
+    cli: Cli, arguments: list[str], parameters: list[dict[str, float]]
+) -> None:
+    result = cli("run", *arguments, "--format", "json")
+    assert result.err == ""
+    assert parameters_of(result.out) == parameters
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameters"),
+    [
+        (["--n", "5"], [{"n": 5, "k": 1}, {"n": 5, "k": 3}]),
+        (["--set", "n=5", "--k", "3"], [{"n": 5, "k": 3}]),
+        (["--n", "12", "--k", "2"], [{"n": 12, "k": 2}]),
+    ],
+)
+def test_a_value_picks_the_listed_cases_that_have_it(
+    cli: Cli, arguments: list[str], parameters: list[dict[str, float]]
+) -> None:
+    # crossed, a k of 9 would stand beside an n of 5, which is refused
+    claim = "title: T\n    tags: [passes]\n    requires: 1 <= k <= n\n    claim: n == n"
+    cases = "[{n: 5, k: 1}, {n: 5, k: 3}, {n: 9, k: 9}]"
+    text = f"dropcheck: 1\nclaims:\n  order:\n    {claim}\n    cases: {cases}\n"
+    Path("order.yaml").write_text(text, encoding="utf-8")
+    result = cli("run", "order", "-f", "order.yaml", *arguments, "--format", "json")
+    assert result.err == ""
+    assert parameters_of(result.out) == parameters
+
+
+def test_help_lists_the_parameters_with_their_grids(cli: Cli) -> None:
+    help_text = cli("run", "product-variance", "--help").out
+    assert "Parameters of the selected claims:\n  --dk VALUES  default 16, 64\n" in help_text
+    assert "--keep_prob" not in help_text
+    assert "--keep_prob, --keep-prob VALUES" in cli("run", "kept-share", "--help").out
+    assert "--dk" not in cli("run", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (
+            ["product-variance", "--dq", "3"],
+            "there is no option '--dq', and product-variance has no such parameter",
+            "did you mean '--dk'?",
+        ),
+        (
+            ["product-variance", "--keep-prob", "3"],
+            "there is no option '--keep-prob', and product-variance has no such parameter",
+            "'keep_prob' is a parameter of kept-share",
+        ),
+        (
+            ["product-variance", "--sede", "3"],
+            "there is no option '--sede', and product-variance has no such parameter",
+            "did you mean '--seed'?",
+        ),
+        (
+            ["--zzzzzz", "3"],
+            "there is no option '--zzzzzz', and no claim has such a parameter",
+            "dropcheck run --help lists the options",
+        ),
+        (
+            ["product-variance", "--set", "rho=3"],
+            "option '--set' names 'rho', and no selected claim has such a parameter",
+            "the parameters are dk",
+        ),
+        (
+            ["product-variance", "--set", "dk"],
+            "option '--set' cannot be 'dk': it must be NAME=VALUE",
+            "for example --set dk=512",
+        ),
+        (
+            ["product-varianse", "--dk", "3"],
+            "there is no claim 'product-varianse' in claims.yaml",
+            "did you mean 'product-variance'?",
+        ),
+    ],
+)
+def test_what_is_unknown_is_said_with_the_nearest_name(
+    cli: Cli, arguments: list[str], message: str, hint: str
+) -> None:
+    result = cli("run", *arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err == f"error: {message}\nhint: {hint}\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("-f", "hint: it goes after the command: dropcheck run -f FILE\n"),
+        ("--file", "hint: it goes after the command: dropcheck run --file FILE\n"),
+        ("--fail-fast", "hint: it goes after the command: dropcheck run --fail-fast\n"),
+        ("-Z", ""),
+    ],
+)
+def test_an_option_before_the_command(cli: Cli, option: str, hint: str) -> None:
+    result = cli(option, "y.yaml", "run")
+    assert result.code == 2
+    assert result.err == f"error: there is no option '{option}'\n{hint}"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--alpha", "2"],
+        ["--alpha", "0"],
+        ["--alpha", "nan"],
+        ["--seed", "x"],
+        ["--seed", "-1"],
+        ["--seed", "1.5"],
+        ["--threads", "0"],
+        ["--threads", "100000"],
+        ["--max-draws", "-5"],
+        ["--max-draws", "9**9**9"],
+        ["--resolution", "0"],
+        ["--resolution", "inf"],
+        ["--resolution", "-1%"],
+        ["--resolution", "%"],
+        ["--resolution", "x%"],
+        ["--time-limit", "0"],
+        ["--time-limit", "10 parsecs"],
+        ["--format", "xml"],
+        ["--output", "a.txt"],
+        ["--output", "-"],
+        ["--dk", "banana"],
+        ["--dk", ""],
+    ],
+)
+def test_a_bad_value_is_one_message_with_option_and_value(cli: Cli, arguments: list[str]) -> None:
+    result = cli("run", "product-variance", *arguments)
+    assert result.code == 2
+    assert result.out == ""
+    errors = [line for line in result.err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert arguments[0] in errors[0]
+    assert arguments[1] in errors[0]
+
+
+@pytest.mark.parametrize(("cores", "most"), [(1, 16), (4, 64), (1000, 1024)])
+def test_so_many_threads_that_they_hold_one_another_up_are_refused(
+    cli: Cli, cores: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dropcheck.settings.default_threads", lambda: cores)
+    assert cli("run", "product-variance", "--threads", str(most)).code == 0
+    result = cli("run", "product-variance", "--threads", str(most + 1))
+    assert result.code == 2
+    accepted = f"it must be a whole number from 1 to {most}, at most 16 a core"
+    assert result.err == f"error: option '--threads' cannot be '{most + 1}': {accepted}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--keep-prob", "10%"], ["--set", "keep_prob=10%"], ["--alpha", "10%"]]
+)
+def test_a_percentage_in_place_of_a_number_has_a_hint(cli: Cli, arguments: list[str]) -> None:
+    result = cli("run", "kept-share", *arguments)
+    assert result.code == 2
+    assert result.err.splitlines()[1:] == ["hint: write 0.1"]
+
+
+def test_all_bad_options_are_told_at_once(cli: Cli) -> None:
+    result = cli("run", "--alpha", "2", "--seed", "x", "--threads", "0")
+    assert result.err.count("error: ") == 3
+    assert result.err.endswith("3 errors\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10s", 10), ("500ms", 0.5), ("2m", 120), ("10", 10), ("1h", 3600), ("0.5", 0.5)],
+)
+def test_times_read_as_people_write_them(text: str, seconds: float) -> None:
+    assert values.seconds(text) == seconds
+
+
+def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
+    seen: list[Settings] = []
+
+    def spy(cases: Any, settings: Settings, registry: Any, **_: Any) -> Iterator[CaseResult]:
+        seen.append(settings)
+        return stub(cases, settings, registry)
+
+    verify.verify_cases = spy
+    cli(
+        *("run", "product-variance", "--alpha", "1e-3", "--resolution", "0.05", "--seed", "2**70"),
+        *("--max-draws", "2**20", "--time-limit", "500ms", "--threads", "2"),
+    )
+    assert not seen  # 2**70 is no seed
+    cli(
+        *("run", "product-variance", "--alpha", "1e-3", "--resolution", "0.05", "--seed", "7"),
+        *("--max-draws", "2**20", "--time-limit", "500ms", "--threads", "2"),
+    )
+    assert seen == [Settings(1e-3, 7, 0.05, 2**20, 0.5, 2)]
+    cli("run", "product-variance", "--seed", "fresh")
+    cli("run", "product-variance", "--seed", "fresh")
+    assert seen[1].seed != seen[2].seed  # by chance alike once in 2**32
+    cli("run", "product-variance", "--resolution", "0.7%")
+    assert seen[3].resolution == 0.007
+
+
+def test_a_long_seed_keeps_every_digit() -> None:
+    assert values.seed("9007199254740993") == 9007199254740993  # 2**53 + 1
+
+
+def test_the_names_of_options_are_those_that_there_are() -> None:
+    command: Any = get_command(app)
+    given = [
+        name
+        for param in command.commands["run"].made().params
+        for name in (*param.opts, *param.secondary_opts)
+    ]
+    names = {"help"} | {name[2:].replace("-", "_") for name in given if name.startswith("--")}
+    letters = {name[1:] for name in given if name[0] == "-" != name[1]}
+    assert names == RUN_OPTIONS
+    assert letters == SHORT_OPTIONS
+
+
+def test_a_lenient_look_reads_what_click_reads() -> None:
+    known = {"--file": True, "-f": True, "-x": False, "--quiet": False}
+    found = glimpse(["a", "--quiet", "b", "--dk", "c", "-xfq", "--", "--dk"], known)
+    assert found.positional == ("a", "b", "--dk")
+    assert found.of("-f", "--file") == ("q",)
+    assert found.flags == {"--quiet", "-x"}
+    assert asked_format(["run", "--format", "json"]) == "json"
+    assert asked_format(["--format=json"]) == "json"
+    assert asked_format(["run", "--format"]) is None
+    assert asked_format(["run", "--", "--format", "json"]) is None
+
+
+def test_set_and_an_option_of_the_same_name_clash() -> None:
+    with pytest.raises(DropcheckError, match="given twice"):
+        assignments(["dk=1"], {"dk": "2"}, ["dk"])
+    assert assignments(["dk=1", "dk=2"], {}, ["dk"]) == {"dk": "1,2"}

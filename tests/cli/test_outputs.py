@@ -1,0 +1,335 @@
+"""Reports in files: several at once, each whole or not at all, and nothing lost where one fails."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from cli_stub import CLAIMS, Cli, judged
+
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.cli import output
+from dropcheck.cli.output import append_file, write_file
+from dropcheck.report.pictures import drawing
+from dropcheck.results import CaseResult, Settings
+
+ENDINGS = ("json", "xml", "md", "csv", "html", "svg", "png")
+
+
+def names() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+def reports() -> list[str]:
+    return [word for ending in ENDINGS for word in ("-o", f"run.{ending}")]
+
+
+@pytest.fixture
+def never_run(verify: Any) -> None:
+    def simulate(*arguments: object, **options: object) -> Iterator[CaseResult]:
+        raise AssertionError("simulated before the options were sound")
+
+    verify.verify_cases = simulate
+
+
+@pytest.fixture
+def interrupted(verify: Any) -> None:
+    def simulate(
+        cases: Sequence[Case], settings: Settings, registry: Registry, **options: object
+    ) -> Iterator[CaseResult]:
+        assert registry.claims
+        yield judged(cases[0], settings)
+        raise KeyboardInterrupt
+
+    verify.verify_cases = simulate
+
+
+def test_one_run_writes_every_kind_of_report_beside_the_table(cli: Cli) -> None:
+    result = cli("run", "product-variance", "kept-share", *reports())
+    assert result.code == 1
+    assert result.err == ""
+    assert "FAIL  kept-share" in result.out
+    assert names() == sorted(["claims.yaml", *(f"run.{ending}" for ending in ENDINGS)])
+    assert json.loads(Path("run.json").read_text())["summary"]["failed"] == 1
+    assert ElementTree.parse("run.xml").getroot()[0].get("failures") == "1"
+    with Path("run.csv").open(newline="") as file:
+        assert [row["result"] for row in csv.DictReader(file)] == ["pass", "pass", "fail"]
+    assert "| `kept-share` |" in Path("run.md").read_text()
+    assert "kept-share" in Path("run.svg").read_text()
+    assert Path("run.html").read_text().startswith("<!DOCTYPE html>")
+    assert Path("run.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_printed_is_what_is_written(cli: Cli) -> None:
+    for name, ending in (("json", "json"), ("markdown", "md"), ("csv", "csv")):
+        printed = cli("run", "product-variance", "--format", name, "-o", f"run.{ending}").out
+        written = Path(f"run.{ending}").read_bytes().decode()
+        if name == "csv":
+            assert printed == written
+        else:  # but for the time that it took
+            assert printed.splitlines()[0] == written.splitlines()[0]
+
+
+def test_an_ending_in_capitals_is_known(cli: Cli) -> None:
+    assert cli("run", "product-variance", "-o", "RUN.XML").code == 0
+    assert ElementTree.parse("RUN.XML").getroot().tag == "testsuites"
+
+
+@pytest.mark.usefixtures("never_run")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["-o", "a.txt"],
+            "option '--output' cannot be 'a.txt': it must be a file that ends in .json, .xml, .md, "
+            ".csv, .html, .svg or .png",
+        ),
+        (["-o", "json"], "option '--output' cannot be 'json'"),
+        (["-o", "a.json", "-o", "a.json"], "option '--output' names one file twice: 'a.json'"),
+        (
+            ["-o", "a.json", "-o", "./x/../a.json"],
+            "option '--output' names one file twice: 'a.json' and 'x/../a.json'",
+        ),
+        (["--format", "xml"], "it must be table, json, junit, markdown, github or csv"),
+        (["--math"], "option '--math' is of use in Markdown only"),
+        (["--math", "-o", "a.json"], "option '--math' is of use in Markdown only"),
+    ],
+)
+def test_a_wrong_option_is_told_before_any_simulation(
+    cli: Cli, arguments: list[str], told: str
+) -> None:
+    result = cli("run", "product-variance", *arguments)
+    assert result.code == 2
+    assert told in result.err
+    assert names() == ["claims.yaml"]
+
+
+@pytest.mark.usefixtures("never_run")
+def test_the_claims_are_not_written_over(cli: Cli) -> None:
+    Path("claims.json").write_text(CLAIMS)
+    Path("link.json").symlink_to("claims.json")
+    for name in ("claims.json", "link.json"):
+        result = cli("run", "-f", "claims.json", "-o", name)
+        assert result.code == 2
+        assert f"option '--output' names the claims file itself: '{name}'" in result.err
+    assert Path("claims.json").read_text() == CLAIMS
+
+
+@pytest.mark.usefixtures("never_run")
+def test_a_picture_without_its_library_is_told_before_any_simulation(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawing, "find_spec", lambda _: None)
+    result = cli("run", "product-variance", "-o", "a.svg")
+    assert result.code == 2
+    assert "pip install 'dropcheck[plot]'" in result.err
+
+
+def test_mathematics_in_markdown_on_request(cli: Cli) -> None:
+    out = cli("run", "product-variance", "--format", "markdown", "--math").out
+    assert r"| $\operatorname{Var}(q^{\top} k) = \mathit{dk}$ |" in out
+    cli("run", "product-variance", "-o", "a.md", "--math")
+    assert r"$\operatorname{Var}" in Path("a.md").read_text()
+    assert "`Var(q @ k) == dk`" in cli("run", "product-variance", "--format", "markdown").out
+
+
+# what cannot be written
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("folder", ["no/such/folder", "/proc/self", "claims.yaml"])
+def test_a_place_that_takes_no_file_loses_neither_table_nor_other_files(
+    cli: Cli, folder: str, ending: str
+) -> None:
+    result = cli("run", "kept-share", "-o", f"{folder}/a.{ending}", "-o", "b.json")
+    assert result.code == 2
+    assert "FAIL  kept-share" in result.out
+    assert f"error: the file '{folder}/a.{ending}' could not be written: " in result.err
+    assert names() == ["b.json", "claims.yaml"]
+
+
+SMALL_DISK = """
+import resource, sys
+from pathlib import Path
+from dropcheck.cli.output import write_file
+Path("a.json").write_text("old")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+print(write_file(Path("a.json"), "x" * 5000))
+print(write_file(Path("b.json"), "x" * 5000))
+print(write_file(Path("c.json"), "x" * 500))
+"""
+
+
+def test_a_file_that_does_not_fit_is_not_written_at_all(tmp_path: Path) -> None:
+    # a limit on the size of files fails where a full disk does: within the writing
+    assert resource.RLIMIT_FSIZE
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_DISK],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    first, second, third = done.stdout.splitlines()
+    assert "the file 'a.json' could not be written: file too large" in first
+    assert "the file 'b.json' could not be written: file too large" in second
+    assert third == "None"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "c.json"]
+    assert (tmp_path / "a.json").read_text() == "old"
+
+
+def test_an_interruption_within_the_writing_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(target: Path) -> int:
+        raise KeyboardInterrupt
+
+    (tmp_path / "a.json").write_text("old")
+    monkeypatch.setattr(output, "_mode", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(tmp_path / "a.json", "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+    assert (tmp_path / "a.json").read_text() == "old"
+
+
+def test_what_is_no_character_is_written_as_an_escape(tmp_path: Path) -> None:
+    assert write_file(tmp_path / "a.md", "name \udcff ü") is None
+    assert append_file(tmp_path / "a.md", " and \ud800") is None
+    assert (tmp_path / "a.md").read_text(encoding="utf-8") == "name \\udcff ü and \\ud800"
+
+
+# runs that are not whole
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_the_files_of_an_interrupted_run_say_so_or_are_not_written(cli: Cli) -> None:
+    Path("run.csv").write_text("old")
+    result = cli("run", "product-variance", *reports())
+    assert result.code == 130
+    assert "interrupted" in result.out
+    assert (
+        "the file 'run.csv' was not written: the run was interrupted, and such a file cannot say "
+        "so" in result.err
+    )
+    assert Path("run.csv").read_text() == "old"
+    assert json.loads(Path("run.json").read_text())["interrupted"] is True
+    for ending in ("xml", "md", "html", "svg"):
+        assert "interrupted" in Path(f"run.{ending}").read_text().lower()
+
+
+def test_errors_met_on_the_way_stand_in_the_files_that_can_tell_them(cli: Cli) -> None:
+    result = cli("run", *reports())
+    assert result.code == 2
+    assert "undefined on every draw" in result.err
+    for ending in ("csv", "html", "svg", "png"):
+        assert f"the file 'run.{ending}' was not written: there are errors" in result.err
+    assert names() == ["claims.yaml", "run.json", "run.md", "run.xml"]
+    suite = ElementTree.parse("run.xml").getroot()[0]
+    assert (suite.get("errors"), suite.get("tests")) == ("1", "5")
+    assert "**error** `claims.yaml:23:3` undefined on every draw" in Path("run.md").read_text()
+
+
+def test_a_broken_registry_takes_the_place_of_the_last_report(cli: Cli) -> None:
+    Path("bad.yaml").write_text(CLAIMS.replace("normal(0, 1)[dk]", "nomal(0, 1)[dk]"))
+    Path("run.xml").write_text("old")
+    Path("run.csv").write_text("old")
+    for arguments in (["-f", "bad.yaml"], ["-qf", "bad.yaml"], ["--file=bad.yaml"]):
+        result = cli("run", *arguments, "-qorun.xml", "--output=run.md", "-o", "run.csv")
+        assert result.code == 2
+        assert ElementTree.parse("run.xml").getroot()[0].get("errors") == "2"
+        assert "nomal" in Path("run.md").read_text()
+        assert Path("run.csv").read_text() == "old"
+        for name in ("run.xml", "run.md"):
+            Path(name).unlink()
+
+
+def test_a_wrong_option_writes_no_file(cli: Cli) -> None:
+    assert cli("run", "-o", "run.xml", "--alpha", "7").code == 2
+    assert names() == ["claims.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("junit", "<error message=\"'nomal' is not a law\">"),
+        ("markdown", "- **error** `bad.yaml:8:11` 'nomal' is not a law"),
+        ("github", "::error file=bad.yaml,line=8,col=11,title=dropcheck::'nomal'"),
+    ],
+)
+def test_a_broken_registry_is_told_in_the_format_asked_for(cli: Cli, name: str, told: str) -> None:
+    Path("bad.yaml").write_text(CLAIMS.replace("normal(0, 1)[dk]", "nomal(0, 1)[dk]"))
+    result = cli("run", "-f", "bad.yaml", "--format", name)
+    assert result.code == 2
+    assert told in result.out
+    assert "bad.yaml:8:11: 'nomal' is not a law" in result.err
+
+
+# small things about what is said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["run", "--json"], "did you mean '--format json'?"),
+        (["run", "product-variance", "--junit"], "did you mean '--format junit'?"),
+        (["list", "--json"], "did you mean '--format json'?"),
+        (["plan", "--json"], "did you mean '--format json'?"),
+    ],
+)
+def test_a_format_taken_for_an_option_is_hinted_at(
+    cli: Cli, arguments: list[str], hint: str
+) -> None:
+    result = cli(*arguments)
+    assert result.code == 2
+    assert hint in result.err
+    assert "--format" not in cli("plan", "--junit").err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_version_that_cannot_be_printed_is_an_error() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dropcheck", "--version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert "could not be written: no space left on device" in done.stderr
+
+
+def test_a_pipe_is_not_replaced_by_a_report(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    link = tmp_path / "link.json"
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        problem = output.write_file(path, "{}")
+        assert problem is not None
+        assert "device or a pipe" in problem.message
+    assert pipe.is_fifo()
+
+
+def test_the_runner_s_older_commands_are_broken_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for commands in (False, True):
+        output.emit("a ##[stop-commands]token\n", sys.stdout, commands=commands)
+        assert "##[" not in capsys.readouterr().out
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    output.emit("a ##[b]\n", sys.stdout)
+    assert "##[b]" in capsys.readouterr().out

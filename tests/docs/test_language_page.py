@@ -1,0 +1,55 @@
+"""The page on the language says what the vocabulary says, of every name and with every default."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from language_page import PAGE, page
+
+from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
+from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.law_table import LAWS
+
+
+def told() -> dict[str, str]:
+    """What the page says, by the names that are told."""
+    text = PAGE.read_text(encoding="utf-8")
+    return dict(re.findall(r"^- `(\w+(?:\(.*?\))?)`: (.+)\.$", text, re.MULTILINE))
+
+
+def test_the_page_is_what_the_vocabulary_says() -> None:
+    hint = "python tests/language_page.py writes it"
+    assert PAGE.read_text(encoding="utf-8") == page(), hint
+
+
+def test_every_name_has_a_line() -> None:
+    names = {call.partition("(")[0] for call in told()}
+    everything = {*FUNCTIONS, *LAWS, *OPERATORS, *CONSTANTS, "density", "logdensity"}
+    assert everything - names == set()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("var(x, ddof=0, axis=-1, keepdims=0)", "n by default"),
+        ("isclose(a, b, rtol=1e-9, atol=1e-12)", "rtol"),
+        ("elu(x)", "alpha is 1"),
+        ("round(x)", "halves to the even"),
+        ("norm(x, ord=2, axis=-1, keepdims=0)", "along the last axis"),
+        ("gelu(x)", "not its approximation"),
+        ("normal(mean, sd)", "not the variance"),
+        ("inf", "infinity"),
+    ],
+)
+def test_defaults_are_told(call: str, said: str) -> None:
+    assert said in told()[call]
+
+
+def test_what_is_said_of_halves_and_units_is_so() -> None:
+    scalar = {name: FUNCTIONS[name].scalar for name in ("round", "elu", "selu", "gelu", "Phi")}
+    values = {name: one(-0.5) if one else None for name, one in scalar.items()}
+    assert values["round"] == 0
+    assert values["elu"] == pytest.approx(-0.3934693, rel=1e-6)
+    assert values["selu"] == pytest.approx(1.7581 * -0.3934693, rel=1e-4)
+    assert values["gelu"] == pytest.approx(-0.5 * (values["Phi"] or 0), rel=1e-12)

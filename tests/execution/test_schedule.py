@@ -1,0 +1,149 @@
+"""Cases on threads: in which order spans come back has no part in any result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+import pytest
+from leftovers import no_workers_left, workers
+from trials import compiled
+
+from dropcheck.claims.reader import read_text
+from dropcheck.errors import DropcheckError
+from dropcheck.execution.schedule import Judge, drive
+from dropcheck.results import Settings
+from dropcheck.running import verify_cases
+from dropcheck.settings import default_threads
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.streams import MAIN
+
+
+def program() -> Program:
+    return compiled("x ~ normal(0, 1)", "Var(x) == 1").program
+
+
+def asking(
+    found: Program, name: str, spans: list[int]
+) -> Callable[[], Generator[Request, SpanSums, bytes]]:
+    """A case that asks for so many spans at a time and returns all sums as bytes."""
+
+    def start() -> Generator[Request, SpanSums, bytes]:
+        first, held = 0, b""
+        for count in spans:
+            request = Request(found, 0, name, MAIN, np.zeros(found.size), first, count)
+            held += (yield request).sums.tobytes()
+            first += count
+        return held
+
+    return start
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4, 7])
+def test_results_are_the_same_bytes_on_any_number_of_threads(threads: int) -> None:
+    found = program()
+    judges = [asking(found, str(case), [1, 5, 1 + 3 * case]) for case in range(6)]
+    results = dict(drive(judges, threads))
+    expected = {}
+    for case in range(6):
+        count = 7 + 3 * case
+        request = Request(found, 0, str(case), MAIN, np.zeros(found.size), 0, count)
+        expected[case] = request.carry_out().sums.tobytes()
+    assert results == expected
+    assert no_workers_left()
+
+
+def test_a_case_that_asks_for_nothing_is_done_at_once() -> None:
+    assert list(drive([asking(program(), "a", [])], 2)) == [(0, b"")]
+
+
+def test_no_cases_are_no_results() -> None:
+    assert list(drive([], 2)) == []
+
+
+def test_few_cases_are_under_way_at_once() -> None:
+    found = program()
+    open_now: set[int] = set()
+    most = 0
+
+    def counted(case: int) -> Callable[[], Judge[bytes]]:
+        def start() -> Judge[bytes]:
+            nonlocal most
+            open_now.add(case)
+            most = max(most, len(open_now))
+            held = yield from asking(found, str(case), [2, 2])()
+            open_now.discard(case)
+            return held
+
+        return start
+
+    assert len(list(drive([counted(case) for case in range(40)], 2))) == 40
+    assert 2 <= most <= 8
+
+
+def test_closing_early_leaves_no_thread_behind() -> None:
+    found = program()
+    running: Any = drive([asking(found, str(case), [1, 200]) for case in range(20)], 3)
+    next(running)
+    assert workers()
+    running.close()
+    assert no_workers_left()
+
+
+class OwnError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [OwnError, KeyboardInterrupt])
+def test_an_error_in_a_case_ends_the_run_and_its_threads(error: type[BaseException]) -> None:
+    found = program()
+
+    def failing() -> Judge[bytes]:
+        yield from asking(found, "a", [3])()
+        raise error
+
+    with pytest.raises(error):
+        list(drive([asking(found, "b", [50]), failing, asking(found, "c", [50])], 2))
+    assert no_workers_left()
+
+
+def test_an_error_in_a_draw_reaches_the_caller() -> None:
+    found = program()
+    wrong = Request(found, 0, "a", MAIN, np.zeros(0), 0, 1)  # too few centres
+
+    def start() -> Judge[bytes]:
+        return (yield wrong).sums.tobytes()
+
+    with pytest.raises(IndexError):
+        list(drive([start], 2))
+    assert no_workers_left()
+
+
+def test_some_thread_is_there_by_default() -> None:
+    assert default_threads() >= 1
+
+
+def test_an_error_met_while_drawing_ends_its_own_case_alone() -> None:
+    registry = read_text(
+        """
+dropcheck: 1
+claims:
+  seldom-wrong:
+    title: A standard deviation that is negative in one draw of thirty thousand
+    model: |
+      s ~ normal(4, 1)
+      x ~ normal(0, s)
+    claim: E(x) == 0
+  sound:
+    title: A mean square
+    model: x ~ normal(0, 1)
+    claim: E(x**2) == 1
+"""
+    )
+    for threads in (1, 2):
+        results = verify_cases(registry.expand(), Settings(threads=threads), registry)
+        assert next(results).claim == "sound"
+        with pytest.raises(DropcheckError, match="sd must satisfy"):
+            next(results)

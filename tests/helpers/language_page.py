@@ -1,0 +1,133 @@
+"""The page on the language, made of what the vocabulary says of itself.
+
+`python tests/language_page.py` writes it; read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from dropcheck.language.lowering.binding import function_signature, signature
+from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
+from dropcheck.vocabulary.entries import Function, Law
+from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws_continuous import CONTINUOUS
+from dropcheck.vocabulary.laws_discrete import DISCRETE
+from dropcheck.vocabulary.number_functions import NUMBER_FUNCTIONS
+
+PAGE = Path(__file__).parents[2] / "docs" / "language.md"
+
+_TEXT = """\
+# The language
+
+Every name that a model and a statement may use, a line each. How they go together is on one screen
+of the [README](../README.md#the-language-in-one-screen); what the language cannot say is on
+[limits](limits.md). A name that is not here is refused by `dropcheck check`, with a hint.
+
+## Operators on the law
+
+They stand in a statement alone, and speak of the law of a quantity `u`, over all draws. Each takes
+a condition too: `E(u, given=event)`. Where `u` has a shape, they speak of an element picked at
+random.
+
+{operators}
+
+## Signs
+
+- `+` `-` `*` `/`: element by element; a single number goes with an array, a row with a matrix.
+- `**`: power; `-x**2` is `-(x**2)`.
+- `//` `%`: the quotient rounded down, and the remainder, which has the sign of the divisor.
+- `@`: product of matrices; of two vectors, the sum of the products of their elements.
+- `==` `!=` `<` `<=` `>` `>=`: 1 where it holds, else 0; `a < b < c` is `a < b and b < c`.
+- `and` `or` `not`: of truths, element by element; any number but 0 is true.
+- `a if c else b`: `a` where `c` holds, else `b`, element by element.
+- `[a, b, c]`: an array with a new first axis.
+- `x[i]` `x[i, j]` `x[1:3]`: by index, from 0; −1 is the last. An index is fixed, not random.
+- `x.T`: the last two axes change places.
+
+## Constants
+
+{constants}
+
+## Functions of numbers
+
+They go element by element, by numpy's rule for shapes.
+
+{numbers}
+
+## Functions of the array that one draw is
+
+Those with `axis` go along the last axis, `axis=-1`, unless another is named; several are named as
+`axis=[0, 1]`. All but `concat` and `stack` of these refuse a single number. `keepdims=1` leaves an
+axis of length 1 in place of one that is summed over. What stands with `=` has that value unless it
+is given.
+
+{arrays}
+
+## Densities
+
+- `density(law, x)`: the density of a law at x, or the probability of x where the law is discrete.
+- `logdensity(law, x)`: its natural logarithm.
+
+## Distributions of numbers
+
+They stand right of `~`, or as the first argument of a density. No argument has a default. A shape
+may follow, `normal(0, 1)[n, dk]`: so many independent values. An argument may be random.
+
+{continuous}
+
+## Distributions of whole numbers and of given values
+
+{discrete}
+
+## Distributions of vectors
+
+{vectors}
+"""
+
+
+_CONSTANTS = {"inf": "infinity"}
+
+
+def _listed(entries: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"- `{name}`: {said}." for name, said in entries)
+
+
+def _functions(functions: Iterable[Function]) -> str:
+    return _listed(
+        (re.sub(r"e-0(?=\d)", "e-", function_signature(one)), one.summary) for one in functions
+    )
+
+
+def _laws(laws: Iterable[Law]) -> str:
+    return _listed((signature(one), one.summary) for one in laws)
+
+
+def _operator(name: str) -> tuple[str, str]:
+    takes = {"Cov": "u, v", "Corr": "u, v", "P": "event"}.get(name, "u")
+    more = "; a normal's is 3" if name == "Kurt" else ""
+    return f"{name}({takes})", OPERATORS[name] + more
+
+
+def page() -> str:
+    """The page as it should be."""
+    numbers = {one.name for one in NUMBER_FUNCTIONS}
+    singles = {one.name for one in (*CONTINUOUS, *DISCRETE)}
+    return _TEXT.format(
+        operators=_listed(map(_operator, OPERATORS)),
+        constants=_listed(
+            (name, _CONSTANTS.get(name, f"{value:.15g}")) for name, value in CONSTANTS.items()
+        ),
+        numbers=_functions(NUMBER_FUNCTIONS),
+        arrays=_functions(one for name, one in FUNCTIONS.items() if name not in numbers),
+        continuous=_laws(CONTINUOUS),
+        discrete=_laws(DISCRETE),
+        vectors=_laws(one for name, one in LAWS.items() if name not in singles),
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,68 @@
+"""Short ways from text to values, for the tests of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from dropcheck.claims.registry import SourceText
+from dropcheck.errors import DropcheckError
+from dropcheck.language.cases import parse_law
+from dropcheck.language.folding import ArrayFolder
+from dropcheck.language.graph import Folder, PlainFolder, Value
+from dropcheck.language.lowering.lower import Lowering
+from dropcheck.language.lowering.scope import LawParameterValue
+from dropcheck.language.parser import parse_expression, parse_model
+from dropcheck.language.syntax import Name, Position
+
+# what there is of every shape: random, and fixed
+ARRAYS = (
+    "s ~ normal(0, 1); v ~ normal(0, 1)[3]; w ~ normal(0, 1)[4]; m ~ normal(0, 1)[2, 3]; "
+    "k ~ normal(0, 1)[3, 3]; t ~ normal(0, 1)[5, 2, 3]; i ~ discrete_uniform(0, 2)[6]; "
+    "f = arange(3); g = ones(2, 3)"
+)
+
+# both ways to work out what is fixed: by floats alone, and by arrays
+FolderClass = type[PlainFolder] | type[ArrayFolder]
+FOLDERS: list[FolderClass] = [PlainFolder, ArrayFolder]
+
+
+def lowering(
+    model: str = "",
+    parameters: Mapping[str, float | str] | None = None,
+    folder: Folder | None = None,
+) -> Lowering:
+    """A scope with the lines of a model (`;` for a new line) and parameters in it."""
+    found = Lowering(folder or PlainFolder())
+    for name, value in (parameters or {}).items():
+        at = Position(SourceText.plain(name), 0, 0)
+        law = LawParameterValue(parse_law(value, at.location)) if isinstance(value, str) else value
+        found.define_parameter(Name(at, name), law)
+    for line in parse_model(SourceText.plain(model.replace(";", "\n"))):
+        found.define_line(line)
+    return found
+
+
+def lowered(
+    model: str,
+    expression: str,
+    parameters: Mapping[str, float | str] | None = None,
+    folder: Folder | None = None,
+) -> Value:
+    """An expression over a model as a value."""
+    return expressed(lowering(model, parameters, folder), expression)
+
+
+def expressed(scope: Lowering, expression: str) -> Value:
+    """An expression in a scope as a value."""
+    return scope.lower(parse_expression(SourceText.plain(expression)))
+
+
+def refusal(model: str, expression: str, folder: Folder | None = None) -> tuple[str, str, int]:
+    """Message, hint and column of the one problem that an expression has."""
+    with pytest.raises(DropcheckError) as caught:
+        lowered(model, expression, folder=folder)
+    (problem,) = caught.value.problems
+    assert problem.location is not None
+    return problem.message, problem.hint or "", problem.location.column or 0

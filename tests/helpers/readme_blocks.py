@@ -1,0 +1,259 @@
+"""The README and the pages of docs/ as blocks: files, commands and what they print, names.
+
+A block is a file where the comment above it says so, or where the line above it ends with the
+file's name and a colon: `first.yaml`:
+
+`python tests/readme_blocks.py` writes what the commands print today into the pages, the
+vocabulary's names into the README, and the recipes into their file; read the difference before you
+commit it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import textwrap
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.law_table import LAWS
+
+TOP = Path(__file__).parents[2]
+README = TOP / "README.md"
+RECIPES = TOP / "docs" / "recipes.md"
+# The pages whose reader has what `prepare` makes; the others' tests say what theirs has.
+PAGES = tuple(
+    TOP / "docs" / f"{name}.md"
+    for name in (
+        *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "limits"),
+        *("editors", "github"),
+    )
+)
+ELISION = "…"  # a line of its own that stands for any lines
+_FENCED = re.compile(
+    r"^(?:<!-- (?P<marker>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+# the line above a block, where it ends with a file's name
+_NAMED = re.compile(r"`(?P<name>[\w./-]+)`:\n\n?\Z")
+# how long it took, which is never the same twice: as dropcheck says it, and as pytest does
+_SECONDS = re.compile(r"(?:· |\bin )[\d.]+ ?(?:ms|s|min)\b")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block, with the comment on the line above it that says what it is."""
+
+    kind: str
+    marker: str
+    text: str
+    start: int
+
+    @property
+    def file(self) -> str | None:
+        """The name of the file that the block is, if it is one."""
+        found = re.match(r"file: ([\w./-]+)", self.marker)
+        return found[1] if found else None
+
+    @property
+    def commands(self) -> list[tuple[str, list[str]]]:
+        """The commands of a console block, each with the lines that follow it."""
+        lines = self.text.splitlines()
+        assert lines[0].startswith("$ "), lines[0]
+        return [
+            (
+                line[2:],
+                list(takewhile(lambda after: not after.startswith("$ "), lines[index + 1 :])),
+            )
+            for index, line in enumerate(lines)
+            if line.startswith("$ ")
+        ]
+
+
+def blocks(text: str) -> list[Block]:
+    r"""Every fenced block of a page, in order.
+
+    >>> [block.file for block in blocks("Write `a/b.yaml`:\n\n```yaml\nx: 1\n```\n")]
+    ['a/b.yaml']
+    """
+    found = []
+    for one in _FENCED.finditer(text):
+        marker = one["marker"] or ""
+        named = _NAMED.search(text, max(0, one.start() - 200), one.start())
+        if not marker and named is not None and one["kind"] != "console":
+            marker = f"file: {named['name']}"
+        found.append(Block(one["kind"], marker, one["text"], one.start("text")))
+    return found
+
+
+def recipes(text: str) -> str:
+    """The file that the recipes of a page make together."""
+    bodies = [block.text for block in blocks(text) if block.kind == "yaml"]
+    return "# Made of the blocks in recipes.md.\ndropcheck: 1\nclaims:\n" + "\n".join(bodies)
+
+
+def command(text: str, name: str) -> str:
+    """The one line of the block that is marked `command: name`."""
+    [found] = [block for block in blocks(text) if block.marker == f"command: {name}"]
+    [line] = found.text.splitlines()
+    return line
+
+
+def prepare(folder: Path) -> dict[str, str]:
+    """What a reader has: a clone with its claims, and `dropcheck` on the path."""
+    (folder / "claims.yaml").write_bytes((TOP / "claims.yaml").read_bytes())
+    recipe_file = RECIPES.with_suffix(".yaml")
+    if recipe_file.exists():
+        (folder / recipe_file.name).write_bytes(recipe_file.read_bytes())
+    (folder / "bin").mkdir()
+    program = folder / "bin" / "dropcheck"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dropcheck "$@"\n')
+    program.chmod(0o755)
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "CI")
+    }
+    return {
+        **kept,
+        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(TOP),
+        "PYTHONIOENCODING": "utf-8",
+        "XDG_CACHE_HOME": str(folder / ".cache"),  # what a run remembers is of the page alone
+    }
+
+
+def printed_by(block: Block, folder: Path, environment: dict[str, str]) -> list[list[str]]:
+    """What the commands of a console block print, run one after the other in one shell."""
+    separator = "=== the next command ==="
+    # `(exit …)` hands the exit code on, for a command such as `echo $?`
+    script = "".join(
+        f"{line}\ncode=$?; echo '{separator}'; (exit $code)\n" for line, _ in block.commands
+    )
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    parts = done.stdout.split(f"{separator}\n")
+    assert len(parts) == len(block.commands) + 1, done.stdout
+    return [[line.rstrip() for line in part.splitlines()] for part in parts[:-1]]
+
+
+def walked(
+    text: str, folder: Path, environment: dict[str, str]
+) -> list[tuple[Block, list[list[str]]]]:
+    """The console blocks of a page with what they print, in one folder and in the page's order.
+
+    What one block leaves behind, a file or a report, the next one finds.
+    """
+    found = []
+    for block in blocks(text):
+        if block.file is not None:
+            path = folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+        elif block.kind == "console":
+            found.append((block, printed_by(block, folder, environment)))
+    return found
+
+
+def matches(shown: list[str], printed: list[str]) -> bool:
+    """Whether the lines shown are those printed, seconds and elisions apart.
+
+    >>> matches(["a", "…", "d · 2 s · e"], ["a", "b", "c", "d · 0.3 s · e"])
+    True
+    >>> matches(["a"], ["a", "b"])
+    False
+    """
+    pattern = "".join(
+        "(?:.*\n)*" if line == ELISION else re.escape(_SECONDS.sub("· # s ·", line)) + "\n"
+        for line in shown
+    )
+    text = "".join(_SECONDS.sub("· # s ·", line) + "\n" for line in printed)
+    return re.fullmatch(pattern, text) is not None
+
+
+def function_names() -> list[str]:
+    """Every function: by its name alone where it takes one value, else with what it takes."""
+    names = []
+    for name, function in FUNCTIONS.items():
+        takes = [
+            f"{one.name}, …" if one.variadic else one.name if one.required else f"{one.name}=…"
+            for one in function.parameters
+            if one.name not in ("axis", "keepdims")
+        ]
+        names.append(
+            name if len(takes) == 1 and "…" not in takes[0] else f"{name}({', '.join(takes)})"
+        )
+    return names
+
+
+def law_names() -> list[str]:
+    """Every distribution, with its parameters."""
+    return [
+        f"{name}({', '.join(one.name for one in law.parameters)})" for name, law in LAWS.items()
+    ]
+
+
+LISTS = {"functions": function_names, "laws": law_names}
+
+
+def _list(text: str, name: str) -> str:
+    found = re.search(rf"^<!-- {name} -->\n((?:> .*\n)+)", text, re.MULTILINE)
+    assert found is not None, f"the README has no list of {name}"
+    return found[1]
+
+
+def listed(text: str, name: str) -> list[str]:
+    """The names in the quoted list that is marked with `name`."""
+    return re.findall(r"`([^`]+)`", _list(text, name))
+
+
+def _updated_lists(text: str) -> str:
+    for name, names in LISTS.items():
+        # no line is broken within a name
+        quoted = " ".join(f"`{one}`".replace(" ", "~") for one in names())
+        lines = textwrap.wrap(quoted, 116, break_on_hyphens=False)
+        new = "".join(f"> {line}\n" for line in lines).replace("~", " ")
+        text = text.replace(_list(text, name), new)
+    return text
+
+
+def updated(text: str, folder: Path, environment: dict[str, str]) -> str:
+    """The page with what its commands print today, where that is not what it shows."""
+    for block, printed in reversed(walked(text, folder, environment)):
+        new = ""
+        for (line, shown), now in zip(block.commands, printed, strict=True):
+            kept = shown if matches(shown, now) else now
+            new += "".join(f"{one}\n" for one in [f"$ {line}", *kept])
+        text = text[: block.start] + new + text[block.start + len(block.text) :]
+    return text
+
+
+def _update(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        page.write_text(updated(text, folder, prepare(folder)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    RECIPES.with_suffix(".yaml").write_text(
+        recipes(RECIPES.read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    README.write_text(_updated_lists(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for each in (README, *PAGES):
+        _update(each)

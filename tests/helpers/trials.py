@@ -1,0 +1,85 @@
+"""What the tests of the statistics share: claims tried from text, an alarm on error rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scipy import stats
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Registry
+from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
+from dropcheck.language.folding import ArrayFolder
+from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.running import verify_cases
+from dropcheck.simulation.compile import Compiled, compile_case
+
+VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+N = "x ~ normal(0, 1)"  # the model of most of them
+
+# With this chance a test raises the alarm where the rate is as promised.
+FALSE_ALARM = 1e-6
+
+
+def entry(name: str, model: str, claim: str, keys: str = "") -> str:
+    """One claim as YAML; `model` has its lines separated by semicolons."""
+    lines = [f"  {name}:", "    title: A claim", f"    claim: '{claim}'"]
+    if model:
+        lines.append("    model: |")
+        lines += [f"      {line.strip()}" for line in model.split(";")]
+    if keys:
+        lines += [f"    {line}" for line in keys.split("\n")]
+    return "\n".join(lines)
+
+
+def registry_of(*entries: str) -> Registry:
+    """A registry of claims written by `entry`."""
+    return read_text("dropcheck: 1\nclaims:\n" + "\n".join(entries) + "\n")
+
+
+def tried(registry: Registry, settings: Settings | None = None) -> list[CaseResult]:
+    """Every case of a registry, judged."""
+    return list(verify_cases(registry.expand(), settings or Settings(threads=1), registry))
+
+
+def judged(
+    model: str,
+    claim: str,
+    keys: str = "",
+    *,
+    seed: int = 0,
+    alpha: float = 1e-6,
+    most: int | None = None,
+    crossing: bool = True,
+) -> CaseResult:
+    """One claim by itself, judged."""
+    settings = Settings(alpha=alpha, seed=seed, max_draws=most, threads=1, crossing=crossing)
+    (result,) = tried(registry_of(entry("claim", model, claim, keys)), settings)
+    return result
+
+
+def verdicts(
+    model: str, claim: str, seeds: Iterable[int], alpha: float = 0.01, most: int | None = None
+) -> list[Verdict]:
+    """One claim's verdicts, a seed each."""
+    return [judged(model, claim, seed=seed, alpha=alpha, most=most).verdict for seed in seeds]
+
+
+def lowered(model: str, claim: str) -> LoweredCase:
+    """The one case of a claim as a graph."""
+    (case,) = registry_of(entry("claim", model, claim)).expand()
+    return lower_case(parse_claim(case.claim), case.parameters, ArrayFolder())
+
+
+def compiled(model: str, claim: str) -> Compiled:
+    """The one case of a claim, compiled; no pairs are crossed."""
+    return compile_case(lowered(model, claim), crossing=False)
+
+
+def alarm(errors: int, trials: int, rate: float) -> bool:
+    """Whether so many errors are too many for the rate that is promised.
+
+    The exact binomial test: at that rate, or a lower one, the alarm comes with a chance of at most
+    `FALSE_ALARM`.
+    """
+    return float(stats.binom.sf(errors - 1, trials, rate)) <= FALSE_ALARM

@@ -1,0 +1,313 @@
+"""Imports only go down, and each outside library has its own place: read from the source itself."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "dropcheck"
+
+FLOORS = {
+    # ground: plain data that every floor may use
+    "__init__": 0,
+    "errors": 0,
+    "interrupt": 0,
+    "records": 0,
+    "results": 0,
+    "settings": 0,
+    # words and files
+    "vocabulary": 1,
+    "claims": 1,
+    # text to graph, and what is known of a graph before any draw
+    "language": 2,
+    "analysis": 3,
+    # graph to program to block sums
+    "simulation": 4,
+    "execution": 5,
+    # block sums to a verdict
+    "inference": 5,
+    "judging": 6,
+    "running": 7,
+    "planning": 7,
+    "audit": 8,
+    "mutation": 8,
+    # results to text, and the ways in
+    "report": 9,
+    "verify_arguments": 9,
+    "cli": 10,
+    "api": 10,
+    "pytest_claims": 11,
+    "pytest_plugin": 11,
+    "__main__": 11,
+}
+# Between parts of one floor nothing is imported but this; None stands for anything.
+SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
+    # a result says where its claim stands
+    ("results", "errors"): None,
+    # settings have the defaults of their options
+    ("results", "settings"): None,
+    # what the package itself offers is imported when it is first asked for
+    ("__init__", "errors"): None,
+    ("__init__", "results"): None,
+    ("__init__", "api"): None,
+    # what pytest imports at every start calls for the rest where it is used
+    ("pytest_plugin", "pytest_claims"): None,
+}
+# Every library that is not Python's own, and the only parts of the package that import it.
+LIBRARIES = {
+    "numpy": ("vocabulary", "language", "analysis", "simulation", "inference", "judging"),
+    "scipy": ("vocabulary", "analysis", "simulation", "inference"),
+    "threadpoolctl": ("execution.schedule",),
+    "yaml": ("claims.compose",),
+    "yamlcore": ("claims.compose",),
+    "pydantic": ("claims.reader", "claims.schema", "claims.schema_errors"),
+    "pydantic_core": ("claims.schema",),
+    "typer": ("cli",),
+    "rich": ("report",),
+    "_pytest": ("pytest_claims",),  # lines of the summary, which pytest offers no other way to
+    "pytest": ("pytest_claims", "pytest_plugin"),
+    "matplotlib": ("report.pictures",),
+}
+# A claims file is data: nothing of these could run it, and nothing else is touched.
+FORBIDDEN_MODULES = {
+    "asyncio", "code", "codeop", "ctypes", "ftplib", "http", "marshal", "multiprocessing", "pickle",
+    "pty", "runpy", "shelve", "smtplib", "socket", "ssl", "subprocess", "urllib",
+}  # fmt: skip
+FORBIDDEN_CALLS = {"__import__", "compile", "eval", "exec", "execfile", "globals", "setattr"}
+# What may import by name, from its own list, and what may open a file, to read or to write.
+BY_NAME = {"vocabulary.kernels"}
+OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
+FILES = {"claims.source", "cli.output"}  # and those that read what ships beside them
+FILES |= {"audit.audited_claims", "cli.init_command", "report.html.page"}
+# What may start processes: copies of itself, for what the interpreter's lock would hold up.
+PROCESSES = {"audit.repeat", "execution.workers", "execution.executors"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One module that a module imports."""
+
+    by: str  # within the package: "simulation.blocks"
+    name: str  # in full: "numpy.typing", "dropcheck.results"
+    line: int
+
+    def __str__(self) -> str:
+        return f"dropcheck.{self.by}, line {self.line}: imports {self.name}"
+
+
+def modules() -> dict[str, ast.Module]:
+    """Every module of the package by its name within it."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        inner = parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
+        found[".".join(inner)] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+MODULES = modules()
+
+
+def imports_of(by: str, tree: ast.Module) -> Iterator[Import]:
+    """What a module imports, wherever in it; `from a import b` may mean the module a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(by, alias.name, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"dropcheck.{by}, line {node.lineno}: imports are in full"
+            module = node.module or ""
+            for alias in node.names:
+                inner = f"{module}.{alias.name}"
+                is_module = module == "dropcheck" or inner.removeprefix("dropcheck.") in MODULES
+                is_module |= inner == "scipy.special"
+                yield Import(by, inner if is_module else module, node.lineno)
+
+
+def upward(found: Import) -> str | None:
+    """What is wrong with where an import within the package leads, if anything is."""
+    if found.name.split(".")[0] != "dropcheck":
+        return None
+    target = found.name.removeprefix("dropcheck").lstrip(".")
+    if target == "__version__" or not target:
+        target = "__init__"
+    source, part = found.by.split(".")[0], target.split(".")[0]
+    if source == part or FLOORS[part] < FLOORS[source]:
+        return None
+    allowed = SIDEWAYS.get((source, part), set())
+    if allowed is None or found.name in allowed:
+        return None
+    return f"{found}, from floor {FLOORS[source]} on floor {FLOORS[part]}"
+
+
+def misplaced(found: Import) -> str | None:
+    """What is wrong with the library that an import names, if anything is."""
+    library = found.name.split(".")[0]
+    if library == "dropcheck":
+        return None
+    if library in sys.stdlib_module_names:
+        allowed = library == "multiprocessing" and found.by in PROCESSES
+        return str(found) if library in FORBIDDEN_MODULES and not allowed else None
+    if library == "scipy" and found.name != "scipy.special":
+        return f"{found}, and of scipy only scipy.special is used"
+    homes = LIBRARIES.get(library, ())
+    at_home = any(found.by == home or found.by.startswith(f"{home}.") for home in homes)
+    return None if at_home else str(found)
+
+
+def dangerous(by: str, tree: ast.Module) -> Iterator[str]:
+    """Calls that could run what a file says, or touch files where none should be."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func
+        name = called.id if isinstance(called, ast.Name) else ""
+        attribute = called.attr if isinstance(called, ast.Attribute) else ""
+        bad = name in FORBIDDEN_CALLS
+        bad |= "import_module" in (name, attribute) and by not in BY_NAME
+        bad |= bool({name, attribute} & OPENERS) and by not in FILES and not _is_ours(called)
+        if bad:
+            yield f"dropcheck.{by}, line {node.lineno}: calls {name or attribute}"
+
+
+def _is_ours(called: ast.expr) -> bool:
+    """`read_bytes(…)` by its bare name is our own function, in the module that may open files."""
+    return isinstance(called, ast.Name) and called.id in ("read_bytes", "read_text")
+
+
+def findings_in(by: str, source: str) -> list[str]:
+    """What all three rules say of a module that has this source."""
+    tree = ast.parse(source)
+    found = list(imports_of(by, tree))
+    told = [*map(upward, found), *map(misplaced, found), *dangerous(by, tree)]
+    return [line for line in told if line is not None]
+
+
+ALL_IMPORTS = [found for by, tree in MODULES.items() for found in imports_of(by, tree)]
+
+
+def test_every_part_of_the_package_has_its_floor() -> None:
+    assert {name.split(".")[0] for name in MODULES} - set(FLOORS) == set()
+
+
+def test_imports_only_go_down() -> None:
+    assert [line for line in map(upward, ALL_IMPORTS) if line] == []
+
+
+def circle(sources: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Modules that import one another in a ring; none where there is no ring.
+
+    Args:
+        sources: what each module imports, wherever in it.
+    """
+    try:
+        tuple(TopologicalSorter(sources).static_order())
+    except CycleError as error:
+        ring: list[str] = error.args[1]
+        return tuple(ring)
+    return ()
+
+
+def test_no_modules_import_one_another() -> None:
+    known = {
+        module: [
+            name
+            for found in imports_of(module, tree)
+            if (name := found.name.removeprefix("dropcheck.")) in MODULES
+        ]
+        for module, tree in MODULES.items()
+        if module != "__init__"  # which offers names that are imported when they are asked for
+    }
+    assert not circle(known)
+
+
+def test_a_ring_of_modules_is_found() -> None:
+    assert set(circle({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]})) == {"a", "b", "c"}
+
+
+def test_every_library_is_imported_at_its_place_only() -> None:
+    assert [line for line in map(misplaced, ALL_IMPORTS) if line] == []
+
+
+def test_nothing_runs_text_and_few_modules_open_files() -> None:
+    assert [line for by, tree in MODULES.items() for line in dangerous(by, tree)] == []
+
+
+def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
+    places = {place for place, floor in FLOORS.items() if floor == 0} | {"claims"}
+    checked = [found for found in ALL_IMPORTS if found.by.split(".")[0] in places]
+    assert {found.by.split(".")[0] for found in checked} >= {"errors", "claims"}
+    for found in checked:
+        assert found.name.split(".")[0] not in ("numpy", "scipy"), str(found)
+
+
+def test_modules_are_small() -> None:
+    long = {
+        str(path.relative_to(PACKAGE)): lines
+        for path in PACKAGE.rglob("*.py")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert long == {}
+
+
+# ---- the rules themselves find what they are for ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("by", "source"),
+    [
+        ("errors", "from dropcheck.results import Verdict\nfrom dropcheck import running"),
+        ("claims.reader", "from dropcheck.language.parser import parse"),
+        ("language.parser", "from dropcheck.claims.reader import read_registry"),
+        ("language.parser", "from dropcheck.claims import reader"),
+        ("inference.region", "def f():\n    import dropcheck.report.terminal.run_table"),
+        ("judging.trial", "from dropcheck.running import judge"),
+        ("simulation.blocks", "from dropcheck.inference import interval"),
+        ("report.terminal.run_table", "from dropcheck.cli.output import emit"),
+        ("errors", "import numpy"),
+        ("claims.reader", "import numpy as np"),
+        ("report.terminal.run_table", "from numpy import ndarray"),
+        ("inference.interval", "from scipy import stats"),
+        ("inference.interval", "from scipy.stats import norm"),
+        ("inference.interval", "import scipy"),
+        ("claims.reader", "import yaml"),
+        ("language.checks", "from pydantic import BaseModel"),
+        ("report.terminal.run_table", "import typer"),
+        ("cli.inspect_commands", "from rich.console import Console"),
+        ("cli.inspect_commands", "import pandas"),
+        ("claims.compose", "import pickle"),
+        ("cli.run_command", "from subprocess import run"),
+        ("execution.schedule", "import multiprocessing"),
+        ("language.parser", "eval('1')"),
+        ("language.parser", "compile('1', '', 'eval')"),
+        ("claims.values", "open('x')"),
+        ("report.terminal.run_table", "path.write_text('x')"),
+        ("simulation.blocks", "importlib.import_module('os')"),
+    ],
+)
+def test_rule_raises_the_alarm(by: str, source: str) -> None:
+    assert findings_in(by, source)
+
+
+@pytest.mark.parametrize(
+    ("by", "source"),
+    [
+        ("claims.reader", "from dropcheck.errors import Problem\nimport pydantic"),
+        ("language.syntax", "from dropcheck.claims.registry import SourceText"),
+        ("running", "from dropcheck.judging.trial import Trial"),
+        ("inference.interval", "from scipy import special\nimport numpy as np"),
+        (
+            "report.terminal.run_table",
+            "from dropcheck import __version__\nfrom rich.console import Console",
+        ),
+        ("claims.values", "import re\nre.compile('x')"),
+    ],
+)
+def test_rule_lets_pass_what_is_well(by: str, source: str) -> None:
+    assert findings_in(by, source) == []

@@ -1,0 +1,163 @@
+"""What holds on every draw or on none, what rounding does to it, and what is undefined.
+
+Verdicts are of the default seeds, at α = 1e-6 or as stated: they are the same every time.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of
+
+from dropcheck.errors import DropcheckError
+from dropcheck.results import Settings
+from dropcheck.running import verify_cases
+
+# ---- certainty -----------------------------------------------------------------------------------
+
+
+def test_one_counterexample_refutes_certainty() -> None:
+    found = judged("u ~ uniform(0, 1)", "P(u > 0.00002) == 1")
+    assert found.verdict is REFUTED
+    assert found.reason is not None
+    assert re.fullmatch(r"\d+ counterexamples? in [\d,]+ draws", found.reason)
+
+
+def test_certainty_is_verified_once_violations_are_rarer_than_one_in_ten_thousand() -> None:
+    found = judged(N, "P(x < 100) == 1", alpha=0.01)
+    assert found.interval is not None
+    assert found.interval[0] is not None
+    assert found.interval[0] > 1 - 1.2e-4
+    assert found.draws >= 46_000
+    assert judged(N, "P(x < 100) == 1", alpha=0.01, most=40_000).verdict is OPEN
+
+
+def test_a_sharper_within_asks_for_more_of_certainty() -> None:
+    plain = judged(N, "P(x < 100) == 1", alpha=0.01)
+    sharp = judged(N, "P(x < 100) == 1", "within: 0.00001", alpha=0.01)
+    blunt = judged(N, "P(x < 100) == 1", "within: 0.1", alpha=0.01)
+    assert sharp.draws >= 460_000
+    assert blunt.draws == plain.draws
+
+
+def test_a_counterexample_of_any_element_counts() -> None:
+    assert judged("x ~ normal(0, 1)[100]", "P(x < 4.5) == 1").verdict is REFUTED
+    assert judged("x ~ normal(0, 1)[100]", "P(x < 40) == 1").verdict is VERIFIED
+    assert judged("x ~ normal(0, 1)[100]", "P(x > 4.5) == 0").verdict is REFUTED
+
+
+def test_under_a_condition_only_what_meets_it_is_counted() -> None:
+    found = judged(N, "P(x > 1.9, given=x > 2) == 1", alpha=0.01)
+    assert found.verdict is VERIFIED
+    assert found.draws >= 46_000 / 0.02275
+    assert judged(N, "P(x > 2.1, given=x > 2) == 1", alpha=0.01).verdict is REFUTED
+
+
+@pytest.mark.parametrize(
+    "claim", ["E(x, given=x > 9) == 9", "P(x > 2, given=x > 9) == 1", "P(x > 2, given=x > 9) < 0.5"]
+)
+def test_a_condition_that_is_never_met_is_inconclusive(claim: str) -> None:
+    found = judged(N, claim, most=100_000)
+    assert found.verdict is OPEN
+    assert found.reason is not None
+    assert found.reason.startswith("the condition was never met in")
+
+
+# ---- rounding ------------------------------------------------------------------------------------
+
+
+TIES = "u ~ uniform(0, 1); y = where(u < 0.5, 0.1 + 0.2, 0.3)"
+
+
+def test_rounding_is_no_counterexample_and_is_told() -> None:
+    found = judged(TIES, "P(y == 0.3) == 1")
+    assert found.verdict is VERIFIED
+    assert len(found.warnings) == 1
+    assert "isclose" in found.warnings[0]
+
+
+@pytest.mark.parametrize("claim", ["P(y == 3) == 1", "P(y <= 3) == 1", "P(y != 3) == 0"])
+def test_an_infinity_ties_with_nothing(claim: str) -> None:
+    found = judged("x ~ bernoulli(0.5); y = inf if x == 1 else 3", claim)
+    assert (found.verdict, found.warnings) == (REFUTED, ())
+
+
+def test_a_tie_that_decides_is_told() -> None:
+    found = judged(TIES, "P(y == 0.3) == 0.5")
+    assert found.verdict is VERIFIED  # comparisons are exact in float64
+    assert len(found.warnings) == 1
+    assert "isclose" in found.warnings[0]
+
+
+def test_where_nothing_ties_nothing_is_told() -> None:
+    assert judged(N, "P(x**2 == x * x) == 1").warnings == ()
+    assert judged(N, "P(x > 1) == 0.158655").warnings == ()
+
+
+# ---- what is undefined ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", ["E(log(x)) == 1", "P(log(x) > 0) == 1", "P(log(x) > 0) == 0.9"])
+def test_some_undefined_draws_are_counted_and_the_first_is_named(claim: str) -> None:
+    found = judged("x ~ normal(3, 1)", claim)
+    assert found.verdict is OPEN
+    assert found.reason is not None
+    assert found.reason.startswith("undefined: ")
+    assert "the first of them draw " in found.reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "tolerance", "claimed"),
+    [
+        ("E(log(x)) == 2", None, 2.0),
+        ("E(log(x)) <= 2", None, 2.0),
+        ("1 <= E(log(x)) <= 2", None, (1.0, 2.0)),
+        ("E(log(x)) == E(x)", None, 0.0),
+        ("E(log(x)) == E(x)", 0.1, None),  # a share, which is no value that the claim names
+        ("E(x) <= E(log(x)) <= E(x**2)", None, None),
+    ],
+)
+def test_what_is_claimed_is_told_of_an_undefined_quantity_too(
+    claim: str, tolerance: float | None, claimed: object
+) -> None:
+    found = judged(
+        "x ~ normal(0, 1)", claim, "" if tolerance is None else f"tolerance: {tolerance}"
+    )
+    assert found.verdict is OPEN
+    assert found.estimate is None
+    assert found.claimed == claimed
+
+
+def test_the_share_of_undefined_draws_is_told_in_per_cent() -> None:
+    reason = judged("x ~ normal(0, 1)", "E(log(x)) == 2").reason
+    assert reason is not None
+    assert re.search(r" draws \((49|50|51)%\) are NaN", reason)
+
+
+@pytest.mark.parametrize("claim", ["E(log(y)) == 1", "P(log(y) > 0) == 1", "P(log(y) > 0) == 0.9"])
+def test_undefined_on_every_draw_is_an_error(claim: str) -> None:
+    with pytest.raises(DropcheckError, match="NaN or infinite on every draw"):
+        judged("x ~ normal(0, 1); y = -1 - abs(x)", claim)
+
+
+def test_an_error_in_one_case_stops_no_other() -> None:
+    registry = registry_of(
+        entry("first", N, "E(x) <= 1"),
+        entry("wrong", N + "; y = log(-1 - abs(x))", "E(y) == 0"),
+        entry("last", N, "E(x) <= 1"),
+    )
+    running = verify_cases(registry.expand(), Settings(threads=1), registry)
+    assert [next(running).claim, next(running).claim] == ["first", "last"]
+    with pytest.raises(DropcheckError, match="wrong"):
+        next(running)
+
+
+# ---- conditions that are never met ---------------------------------------------------------------
+
+
+def test_a_condition_that_is_never_met_is_given_up_unless_a_limit_says_to_go_on() -> None:
+    model = "x ~ normal(0, 1)"
+    for claim in ("P(x > 0, given=x > 50) == 1", "P(x > 0, given=x > 50) == 0.5"):
+        assert judged(model, claim).draws < 10_000_000
+        assert judged(model, claim, most=20_000_000).draws >= 19_000_000

@@ -1,0 +1,249 @@
+"""What a check finds without a draw: every error of every case, and notes that stop nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Registry
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.cases import lower_case, parse_claim, used_names
+from dropcheck.language.checks import check_cases, check_registry
+from dropcheck.language.folding import ArrayFolder
+from dropcheck.language.graph import PlainFolder
+
+
+def registry(claim: str, model: str = "", **more: object) -> Registry:
+    """A file of one claim; `;` stands between lines of its model."""
+    text = "dropcheck: 1\nclaims:\n  c:\n    title: T\n"
+    if model:
+        text += "    model: |\n" + "".join(f"      {line.strip()}\n" for line in model.split(";"))
+    text += f"    claim: {json.dumps(claim)}\n"
+    text += "".join(f"    {key}: {json.dumps(value)}\n" for key, value in more.items())
+    return read_text(text, "claims.yaml")
+
+
+def problems(claim: str, model: str = "", **more: object) -> tuple[Problem, ...]:
+    return check_registry(registry(claim, model, **more)).problems
+
+
+def place(problem: Problem) -> tuple[int | None, int | None]:
+    assert problem.location is not None
+    return problem.location.line, problem.location.column
+
+
+NORMAL = "x ~ normal(0, 1)"
+
+REFUSED = {
+    # what stands outside an operator, or inside one, or in the model
+    ("E(x) == x", NORMAL): ((7, 20), "'x' is random, and stands outside", "E(…), Var(…)"),
+    ("x + 1 == 1", NORMAL): ((7, 13), "'x' is random, and stands outside", "E(…), Var(…)"),
+    ("mean(y) == 0", "y ~ normal(0, 1)[3]"): ((7, 18), "'y' is random", "did you mean E(…)"),
+    ("mean(x) == 0", NORMAL): ((7, 13), "'mean' is over the elements", "did you mean E(…)"),
+    ("std(y) == 1", "y ~ normal(0, 1)[3]"): ((7, 17), "'y' is random", "did you mean Std(…)"),
+    ("E(Var(x)) == 1", NORMAL): ((7, 15), "inside the operator E", "parameter m"),
+    ("E(x + 2 * Var(x)) == 1", NORMAL): ((7, 23), "inside the operator E", "parameter m"),
+    ("E(x, given=[1, sqrt(P(x > 0))][1] < x) == 1", NORMAL): ((7, 33), "inside the operator E", ""),
+    ("P(x > 0, x < 1) == 0.3", NORMAL): ((7, 13), "P takes 1 argument by", "P(a and b)"),
+    ("E(take(3, 0) + x) == 1", NORMAL): ((7, 15), "an array to take from", "take([2, 3, 5], i)"),
+    ("E(y) == 0", "x ~ normal(0, 1); y = E(x)"): ((7, 11), "stands in the model", "'claim'"),
+    # sides
+    ("E(x) == [1, 2]", NORMAL): ((7, 21), "has shape [2]", "pick an element"),
+    ("E(x) == 1 / 0", NORMAL): ((7, 25), "division by zero", "where(…)"),
+    ("E(x) == 9**9**9", NORMAL): ((7, 21), "this side of the claim is inf", "finite"),
+    ("log(-1) == 1", ""): ((5, 13), "this side of the claim is nan", "finite"),
+    ("2 <= E(x) <= 1", NORMAL): ((7, 13), "its lower end 2 is above its upper end 1", "smaller"),
+    ("1 >= E(x) >= 2", NORMAL): ((7, 13), "its lower end 2 is above its upper end 1", "smaller"),
+    # shapes
+    ("E(x + y) == 0", "x ~ normal(0, 1)[3]; y ~ normal(0, 1)[4]"): (
+        (8, 15),
+        "shapes [3] and [4] do not go together",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=" / ".join)
+def test_refuses(case: tuple[str, str]) -> None:
+    (problem,) = problems(*case)
+    where, message, hint = REFUSED[case]
+    assert message in problem.message
+    assert hint in (problem.hint or "")
+    if place(problem) != where:  # columns count from the quote that JSON's text begins with
+        assert place(problem) == (where[0], where[1] + 1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "model"),
+    [
+        ("E(x) == 0", NORMAL),
+        ("0 == E(x)", NORMAL),
+        ("E(mean(y)) == 0", "y ~ normal(0, 1)[3]"),
+        ("var(g) / 2 == Var(x) * var(g) / 2", "x ~ normal(0, 1); g = arange(4)"),
+        ("1 <= Var(x) <= 1", NORMAL),
+        ("E(1 / x if x > 0 else 0) > 0", "x ~ uniform(1, 2)"),
+        ("1 == 1", ""),
+        ("where(0, 1 / 0, 1) == 1", ""),
+    ],
+)
+def test_finds_nothing_wrong(claim: str, model: str) -> None:
+    assert problems(claim, model) == ()
+
+
+def test_every_error_is_told_once_and_what_follows_from_one_is_not() -> None:
+    found = problems("E(y) == q", "x ~ normal(0, -1); y = x + 1; z = w; v = z + y")
+    assert [(place(problem)[0], problem.message) for problem in found] == [
+        (6, "normal: sd must satisfy sd >= 0, and is -1 (c)"),
+        (8, "'w' is not defined"),
+        (10, "'q' is not defined"),
+    ]
+
+
+def test_a_problem_of_some_cases_says_which() -> None:
+    (problem,) = problems("E(x) == p", "x ~ bernoulli(p)", parameters={"p": [0.1, 1.2, 0.5]})
+    assert problem.message == "bernoulli: p must satisfy 0 <= p <= 1, and is 1.2 (c with p = 1.2)"
+    several = problems("E(x) == 0", "x ~ normal(0, 1)[n]", parameters={"n": [0, 2], "m": [1, 2, 3]})
+    assert [problem.message for problem in several] == [
+        "a shape needs whole numbers of at least 1, and this is 0 (c with n = 0, m = 1, and 2 more)"
+    ]
+    (all_of_them,) = problems("E(x) == p", "x ~ bernoulli(p)", parameters={"p": [1.2]})
+    assert all_of_them.message.endswith("and is 1.2 (c with p = 1.2)")
+    (shape,) = problems("E(x) == 0", "x ~ normal(0, 1)[0]", parameters={"n": [1, 2]})
+    assert "(c" not in shape.message  # no case has a part in it
+
+
+def test_a_division_by_zero_names_the_values() -> None:
+    model = "x ~ bernoulli(1 - p); y = x / (1 - p)"
+    (problem,) = problems("E(y) == 1", model, parameters={"p": [0.5, 1]})
+    assert problem.message == "division by zero where p = 1"
+    assert "requires: p < 1" in (problem.hint or "")
+    assert place(problem) == (7, 16)
+
+
+# -- requires --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("requires", "message"),
+    [
+        ("p < 1", "c requires p < 1, and p = 1"),
+        (["p > 0", "p < 1"], "c requires p < 1, and p = 1"),
+        ("p - p", "c requires p - p, and p = 1"),
+        ("0 / (p - 1)", "c requires 0 / (p - 1), and p = 1"),
+        ("p <", "cannot be read"),
+        ("q < 1", "'q' is not defined"),
+        ("x < 1", "'x' is not defined"),
+        ("[p, 2] > 0", "a condition is one truth, and this has shape [2]"),
+    ],
+)
+def test_conditions_refused(requires: object, message: str) -> None:
+    (problem,) = problems("E(x) == p", NORMAL, parameters={"p": 1}, requires=requires)
+    assert message in problem.message
+
+
+@pytest.mark.parametrize("requires", ["p <= 1", ["p > 0", "p == 1"], "all([p, 2] > 0)"])
+def test_conditions_that_hold(requires: object) -> None:
+    assert problems("E(x) == p", NORMAL, parameters={"p": 1}, requires=requires) == ()
+
+
+def test_a_broken_condition_is_told_before_what_it_guards_against() -> None:
+    (problem,) = problems("E(x) == 1 / (1 - p)", NORMAL, parameters={"p": [0, 1]}, requires="p < 1")
+    assert "requires p < 1" in problem.message
+
+
+# -- tolerance -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", ["E(x) <= 1", "0 < E(x) < 1"])
+def test_a_tolerance_goes_with_an_equality(claim: str) -> None:
+    (problem,) = problems(claim, NORMAL, tolerance=0.01)
+    assert "'tolerance' goes with 'L == R'" in problem.message
+    assert "into the numbers" in (problem.hint or "")
+    assert problems("E(x) == 1", NORMAL, tolerance=0.01) == ()
+    assert problems(claim, NORMAL) == ()
+
+
+# -- laws as parameters ----------------------------------------------------------------------------
+
+
+def test_a_law_in_a_parameter_is_checked_where_it_stands() -> None:
+    laws = ["normal(0, 1)", "nrmal(0, 1)", "normal(0, -1)", "normal(0)"]
+    found = problems("E(x) == 0", "x ~ law", parameters={"law": laws})
+    assert [problem.message.split(" (c with")[0] for problem in found] == [
+        "'nrmal' is not a law",
+        "normal: sd must satisfy sd >= 0, and is -1",
+        "normal lacks 'sd'",
+    ]
+    assert {place(problem)[0] for problem in found} == {8}
+
+
+def test_names_in_a_law_are_used() -> None:
+    parameters = {"s": 2, "law": ["normal(0, s)", "uniform(0, 1)"]}
+    found = registry("E(x) == 0", "x ~ law", parameters=parameters)
+    assert check_registry(found).notes == ()
+    assert used_names(parse_claim(found.claims["c"])) == {"s", "law", "x"}
+
+
+# -- notes -----------------------------------------------------------------------------------------
+
+
+def test_what_is_not_used_is_noted() -> None:
+    model = "x ~ normal(0, 1); y ~ normal(0, 1)"
+    found = check_registry(registry("E(x) == 0", model, parameters={"p": 1}))
+    assert found.problems == ()
+    assert [note.message for note in found.notes] == [
+        "the parameter 'p' of c is not used",
+        "the model's 'y' is not used",
+    ]
+    assert [place(note)[0] for note in found.notes] == [9, 7]
+
+
+def test_a_probability_of_an_array_is_noted_once_for_all_cases() -> None:
+    found = check_registry(
+        registry("P(x > n) < 1", "x ~ normal(0, 1)[2]", parameters={"n": [1, 2]})
+    )
+    assert [note.hint for note in found.notes] == ["was P(any(…)) or P(all(…)) meant?"]
+
+
+# -- both ways -------------------------------------------------------------------------------------
+
+
+def test_cases_that_no_file_holds_are_checked_too() -> None:
+    from dropcheck.claims.registry import Case
+
+    (claim,) = registry("E(x) == p", "x ~ bernoulli(p)", parameters={"p": 0.5}).claims.values()
+    assert check_cases([Case(claim, {"p": 0.25})]).problems == ()
+    assert len(check_cases([Case(claim, {"p": 2.0}), Case(claim, {"p": 0.25})]).problems) == 1
+
+
+def test_a_parameter_without_use_is_noted_at_its_place_whatever_an_option_gives() -> None:
+    found = registry("E(x) == 0", "x ~ normal(0, 1)", parameters={"p": 0.5})
+    (note,) = check_registry(found).notes
+    assert note.location is not None
+    assert check_cases(found.expand(), options={"p": "--p"}).notes == (note,)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=" / ".join)
+def test_the_run_refuses_what_the_check_refuses(case: tuple[str, str]) -> None:
+    (found,) = registry(*case).expand()
+    parsed = parse_claim(found.claim)
+    told = []
+    for folder in (PlainFolder(), ArrayFolder()):
+        with pytest.raises(DropcheckError) as caught:
+            lower_case(parsed, found.parameters, folder)
+        told.append(caught.value.problems)
+    assert told[0] == told[1]
+
+
+def test_checking_imports_no_numpy() -> None:
+    code = (
+        "import sys; from dropcheck.claims.reader import load_registry;"
+        "from dropcheck.language.checks import check_registry;"
+        "assert not check_registry(load_registry(None)).problems;"
+        "sys.exit('numpy' in sys.modules or 'scipy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

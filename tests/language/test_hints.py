@@ -1,0 +1,291 @@
+"""What a person is told who comes from papers, numpy or PyTorch: the hint names what to write."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.language.checks import Checked, check_registry
+from dropcheck.language.elsewhere import function_hint, law_hint
+from dropcheck.language.lowering.scope import OPERATORS
+from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.law_table import LAWS
+
+
+def checked(model: str, claim: str = "1 == 1", more: str = "") -> Checked:
+    """What is said of a claim; `;` stands between lines of its model."""
+    text = "dropcheck: 1\nclaims:\n  c:\n    title: T\n" + more
+    text += "    model: |\n" + "".join(f"      {line.strip()}\n" for line in model.split(";"))
+    return check_registry(read_text(text + f"    claim: {json.dumps(claim)}\n", "claims.yaml"))
+
+
+def told(model: str, claim: str = "1 == 1", more: str = "") -> Problem:
+    (problem,) = checked(model, claim, more).problems
+    return problem
+
+
+# ---- names from elsewhere -----------------------------------------------------------------------
+
+LAW_HINTS = {
+    "N": "write normal(mean, sd): its second argument is the standard deviation, not the variance",
+    "gaussian": "write normal(mean, sd): its second argument is the standard deviation",
+    "Normal": "write normal(mean, sd): its second argument is the standard deviation",
+    "norm": "write normal(mean, sd): its second argument is the standard deviation",
+    "randn": "normal(0, 1)[n]",
+    "halfnormal": "abs(z)",
+    "HalfNormal": "abs(z)",
+    "U": "write uniform(low, high)",
+    "unif": "write uniform(low, high)",
+    "Bernoulli": "write bernoulli(p)",
+    "Ber": "write bernoulli(p)",
+    "Exp": "write exponential(scale): scale is its mean, the inverse of a rate",
+    "Poi": "write poisson(rate)",
+    "chi2": "write chi_square(df)",
+    "mvn": "write multivariate_normal([mean…], cov)",
+    "MVN": "write multivariate_normal([mean…], cov)",
+    "bernouli": "did you mean 'bernoulli'?",
+    "sqrt": "write '=' in place of '~'",
+    "zzz": "laws are bernoulli, beta",
+}
+FUNCTION_HINTS = {
+    "swish": "write silu(x)",
+    "matmul": "write a @ b",
+    "Covariance": "write Cov(u, v)",
+    "covariance": "write Cov(u, v)",
+    "Mean": "the law is E(u), that of the elements of one draw mean(x)",
+    "Expectation": "the law is E(u)",
+    "avg": "the law is E(u)",
+    "V": "is Var(u)",
+    "variance": "is Var(u)",
+    "pow": "write x**y",
+    "transpose": "write A.T",
+    "tr": "write trace(A)",
+    "mod": "write a % b",
+    "log_softmax": "write z - logsumexp(z)",
+    "reshape": "draw the array in the shape",
+    "halfnormal": "abs(z)",
+    "N": "x ~ normal(mean, sd)",
+    "Bernoulli": "x ~ bernoulli(p)",
+    "asin": "write arcsin(x)",
+    "ReLU": "did you mean 'relu'?",
+    "Exp": "did you mean 'exp'?",
+    "zzzz": "functions of your own",
+}
+
+
+@pytest.mark.parametrize("name", LAW_HINTS)
+def test_a_law_of_another_name(name: str) -> None:
+    problem = told(f"x ~ {name}(0, 1)")
+    assert problem.message == f"{name!r} is not a law"
+    assert LAW_HINTS[name] in (problem.hint or "")
+
+
+@pytest.mark.parametrize("name", FUNCTION_HINTS)
+def test_a_function_of_another_name(name: str) -> None:
+    problem = told("x ~ normal(0, 1)", f"E({name}(x)) == 0")
+    assert problem.message == f"{name!r} is not a function of the language"
+    assert FUNCTION_HINTS[name] in (problem.hint or "")
+
+
+@pytest.mark.parametrize("name", ["svd", "tril", "nll", "kl", "topk", "erfinv", "Phi_inv", "ppf"])
+def test_what_is_not_there_is_not_guessed_at(name: str) -> None:
+    hint = function_hint(name)
+    assert hint == "it is not in the vocabulary, and nothing there stands for it"
+    assert "did you mean" not in hint
+
+
+def test_hints_name_what_is_there() -> None:
+    from dropcheck.language import elsewhere
+
+    assert set(elsewhere._LAWS.values()) <= set(LAWS)
+    assert set(elsewhere._ABOUT) <= set(LAWS)
+    assert not set(elsewhere._LAWS) & set(LAWS)
+    assert not set(elsewhere._NO_LAWS) & (set(LAWS) | set(FUNCTIONS))
+
+
+def test_the_nearest_spelling_would_mislead() -> None:
+    known = [*FUNCTIONS, *OPERATORS]
+    assert suggestion("asin", known) != "did you mean 'arcsin'?"
+    assert suggestion("tril", known) is not None
+    assert law_hint("nrmal") == "did you mean 'normal'?"
+
+
+def test_a_function_of_elements_is_given_one_number() -> None:
+    problem = told("x ~ normal(0, 1)", "E(sum(x)) == 0")
+    assert problem.message == "sum: an array is needed, and this is a single number"
+    assert "sum([a, b])" in (problem.hint or "")
+    assert checked("x ~ normal(0, 1)[3]", "E(sum(x)) == 0").problems == ()
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+MATRICES = "Q ~ normal(0, 1)[4, 3]; K ~ normal(0, 1)[5, 3]; v ~ normal(0, 1)[3]; "
+
+
+@pytest.mark.parametrize(
+    ("product", "hint"),
+    [
+        ("Q @ K", "write Q @ K.T"),
+        ("(Q + 1) @ K", "write a @ K.T"),
+        ("K.T @ Q.T", "write K @ Q.T"),
+        ("Q @ ones(4)", "write Q.T @ b"),
+        ("Q @ ones(2, 2)", None),
+        ("v.T @ v", "a vector needs none: v @ v is the sum of its squares, and outer(v, v) has"),
+    ],
+)
+def test_products_that_do_not_fit(product: str, hint: str | None) -> None:
+    problem = told(f"{MATRICES} s = {product}")
+    assert (problem.hint or "").startswith(hint) if hint else problem.hint is None
+
+
+def test_the_products_that_the_hints_name_fit() -> None:
+    model = MATRICES + "a = Q @ K.T; b = K @ Q.T; c = Q.T @ ones(4); d = v @ v"
+    assert checked(model).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("law", "hint"),
+    [
+        ("normal(0, 1, size=10)", "write normal(0, 1)[10]"),
+        ("normal(mean=0, sd=1, size=[2, 3])", "write normal(mean=0, sd=1)[2, 3]"),
+        ("normal(0, 1, shape=10)", "write normal(0, 1)[10]"),
+        ("choice([" + "1, " * 50 + "1], size=3)", "write normal(0, 1)[n]"),
+    ],
+)
+def test_a_shape_by_name(law: str, hint: str) -> None:
+    problem = told(f"x ~ {law}")
+    assert "follows" in problem.message
+    assert problem.hint == hint
+
+
+def test_a_shape_that_is_an_argument_stays_one() -> None:
+    assert checked("x ~ gamma(shape=2, scale=1)", "E(x) == 2").problems == ()
+
+
+def test_one_index_is_one_too_many() -> None:
+    problem = told("x ~ normal(0, 1)", "E(x[0]) == 0")
+    assert problem.message == "1 index is too many for a single number"
+
+
+# ---- what the grammar refuses -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "message", "hint"),
+    [
+        ("for i in arange(3): x = i", "no loops, and no 'for'", "cumsum"),
+        ("while x = 1", "no loops, and no 'while'", "cumsum"),
+        ("x = [i for i in arange(3)]", "a comprehension is not part", "cumsum"),
+        ("x = 1 for i in y", "a comprehension is not part", "cumsum"),
+        ("x ~ normal(0, 1) y = x + 1", "a second definition begins", "'model: |'"),
+        ("y = 2 x ~ normal(0, 1)", "a second definition begins", "'model: |'"),
+        ("x = var(y ddof=1)", "'=' does not compare", ""),
+        ("x = y = 3", "'=' does not compare", "'=='"),
+        ("x = a and y = 3", "'=' does not compare", "'=='"),
+        ("e ~ normal(0, 1)", "'e' is a constant", "e is Euler's number"),
+        ("pi ~ normal(0, 1)", "'pi' is a constant", "choose another name"),
+    ],
+)
+def test_lines_of_a_model(model: str, message: str, hint: str) -> None:
+    problem = told(model)
+    assert message in problem.message
+    assert hint in (problem.hint or "")
+
+
+def test_a_name_that_begins_like_a_loop_is_a_name() -> None:
+    assert checked("form ~ normal(0, 1); forward = form + 1", "E(forward) == 1").problems == ()
+
+
+def test_a_folded_model_is_told_at_the_second_line() -> None:
+    text = (
+        "dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: >\n      x ~ normal(0, 1)\n"
+        "      y = f(a=x)\n    claim: E(y) == 1\n"
+    )
+    (problem,) = check_registry(read_text(text, "claims.yaml")).problems
+    assert problem.location is not None
+    assert (problem.location.line, problem.location.column) == (7, 7)
+    assert "'model: |'" in (problem.hint or "")
+
+
+# ---- the file -----------------------------------------------------------------------------------
+
+
+def refused(text: str) -> Problem:
+    with pytest.raises(DropcheckError) as caught:
+        read_text(text, "claims.yaml")
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_claims_as_a_list() -> None:
+    problem = refused("dropcheck: 1\nclaims:\n  - title: T\n    claim: 1 == 1\n")
+    assert "'claims' must be a mapping" in problem.message
+    assert "write 'my-claim:'" in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("1/sqrt(2)", "on a line of 'model'"),
+        ("2 * n", "on a line of 'model'"),
+        ("n / 2", "on a line of 'model'"),
+        ("many", "write a number such as"),
+        ("half-life", "write a number such as"),
+        ("1e6/0", "write a number such as"),
+        ("normal(0, 1", "write a number such as"),
+    ],
+)
+def test_an_expression_as_a_value(value: str, hint: str) -> None:
+    text = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: 1 == s\n    parameters:\n"
+    assert hint in (refused(f'{text}      s: "{value}"\n').hint or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("tolerance: 2%", "write 0.02"),
+        ("resolution: 0.7%", "write 0.007"),
+        ("within: 2%", "it is absolute; for a share of the scale write 'resolution: 0.02'"),
+        ("parameters: {p: 50%}", "write 0.5"),
+        ("parameters: {p: [0.1, '5 %']}", "write 0.05"),
+        ("tolerance: two%", None),
+    ],
+)
+def test_a_percentage_in_place_of_a_number(line: str, hint: str | None) -> None:
+    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: 1 == 1\n    {line}\n"
+    assert refused(text).hint == hint
+
+
+def test_a_function_as_a_value() -> None:
+    found = checked("x ~ s", more='    parameters: {s: "sqrt(2)"}\n').problems
+    assert {problem.message for problem in found} == {"'sqrt' is not a law"}
+    assert all("on a line of 'model'" in (problem.hint or "") for problem in found)
+
+
+# ---- notes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("law", "noted"),
+    [
+        ("normal(0, s**2)", True),
+        ("lognormal(0, s * s)", True),
+        ("truncated_normal(0, s**2, -1, 1)", True),
+        ("normal(0, s)", False),
+        ("normal(0, s**3)", False),
+        ("normal(s**2, 1)", False),
+        ("normal(0, sqrt(s**2))", False),
+        ("normal(0, 2 * s)", False),
+        ("exponential(s**2)", False),
+    ],
+)
+def test_a_square_for_a_standard_deviation_is_noted(law: str, noted: bool) -> None:
+    found = checked(f"s = 3; x ~ {law}", "E(x) == 0")
+    assert found.problems == ()
+    assert [note.message for note in found.notes] == [
+        f"the second argument of {law.partition('(')[0]} is the standard deviation, and this is a "
+        "square, as of a variance"
+    ] * noted

@@ -1,0 +1,265 @@
+"""What is known of each law before any draw: names, domains, support, moments, constants."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from law_table import CASES, twin
+
+from dropcheck.vocabulary.entries import ShapeError
+from dropcheck.vocabulary.law_table import LAWS, argument_problem
+
+SIGNATURES = """
+normal(mean, sd) lognormal(mean, sd) uniform(low, high) bernoulli(p) rademacher() binomial(n, p)
+geometric(p) negative_binomial(n, p) poisson(rate) hypergeometric(good, bad, drawn)
+discrete_uniform(low, high) categorical(p) multinomial(n, p) dirichlet(a) permutation(n) choice(v)
+exponential(scale) gamma(shape, scale) chi_square(df) beta(a, b) student_t(df) f(d1, d2)
+cauchy(loc, scale) laplace(loc, scale) logistic(loc, scale) gumbel(loc, scale)
+weibull(shape, scale) rayleigh(scale) pareto(alpha, scale) triangular(low, mode, high)
+von_mises(mu, kappa) truncated_normal(mean, sd, low, high) multivariate_normal(mean, cov)
+"""
+
+
+def test_names_and_parameters_are_those_promised() -> None:
+    ours = {f"{law.name}({', '.join(p.name for p in law.parameters)})" for law in LAWS.values()}
+    promised = {part + ")" for part in " ".join(SIGNATURES.split()).split(") ")}
+    assert ours == {text.replace("))", ")") for text in promised}
+
+
+def test_laws_are_read_without_numpy() -> None:
+    code = "import sys, dropcheck.language.laws; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+GOOD: list[tuple[str, tuple[Any, ...]]] = [
+    *CASES,
+    ("normal", (0.0, 0.0)),
+    ("normal", ((1.0, 2.0), ((1.0,), (0.0,)))),
+    ("exponential", (0.0,)),
+    ("negative_binomial", (0.0, 0.5)),
+    ("pareto", (1.0, 0.0)),
+    ("truncated_normal", (0.0, 0.0, -1.0, 1.0)),
+    ("multinomial", (0.0, (0.5, 0.5))),
+    ("multinomial", ((3.0, 4.0), (0.5, 0.5))),
+    ("dirichlet", ((1e-3, 2.0),)),
+    ("permutation", (1.0,)),
+    ("multivariate_normal", ((0.0, 0.0), ((1.0, 1.0), (1.0, 1.0)))),
+    ("multivariate_normal", ((0.0, 0.0), ((0.0, 0.0), (0.0, 0.0)))),
+    ("categorical", ((0.1,) * 10,)),
+    ("uniform", ((0.0, 1.0), ((1.5,), (2.0,)))),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), GOOD)
+def test_arguments_in_their_domain_pass(name: str, values: tuple[Any, ...]) -> None:
+    assert argument_problem(LAWS[name], values) is None
+
+
+BAD: list[tuple[str, tuple[Any, ...], str]] = [
+    ("bernoulli", (1.2,), "p must satisfy 0 <= p <= 1, and is 1.2"),
+    ("bernoulli", (-1e-9,), "p must satisfy 0 <= p <= 1, and is -1e-09"),
+    ("bernoulli", (math.nan,), "p must satisfy 0 <= p <= 1, and is nan"),
+    ("bernoulli", ((0.5, 2.0),), "p must satisfy 0 <= p <= 1, and is 2"),
+    ("normal", (math.inf, 1.0), "mean must be finite, and is inf"),
+    ("normal", (0.0, -1.0), "sd must satisfy sd >= 0, and is -1"),
+    ("normal", (0.0, math.inf), "sd must be finite, and is inf"),
+    ("binomial", (2.5, 0.5), "n must be a whole number, and is 2.5"),
+    ("binomial", (-1.0, 0.5), "n must satisfy n >= 0, and is -1"),
+    ("binomial", (1e17, 0.5), "n must satisfy 0 <= n <= 9.0072e+15, and is 1e+17"),
+    ("student_t", (0.0,), "df must satisfy df > 0, and is 0"),
+    ("gamma", (0.0, 1.0), "shape must satisfy shape > 0, and is 0"),
+    ("geometric", (0.0,), "p must satisfy 0 < p <= 1, and is 0"),
+    ("permutation", (0.0,), "n must satisfy 1 <= n <= 1e+09, and is 0"),
+    (
+        "uniform",
+        (2.0, 1.0),
+        "low <= high is required, and it does not hold for low = 2, high = 1",
+    ),
+    (
+        "uniform",
+        ((0.0, 3.0), 1.0),
+        "low <= high is required, and it does not hold for low = 3, high = 1",
+    ),
+    (
+        "uniform",
+        (1.0, math.nextafter(1.0, 2.0)),
+        "a number must lie strictly between low and high, and it does not hold for "
+        "low = 1, high = 1.0000000000000002",
+    ),
+    (
+        "triangular",
+        (0.0, 2.0, 1.0),
+        "low <= mode <= high is required, and it does not hold for low = 0, mode = 2, high = 1",
+    ),
+    (
+        "truncated_normal",
+        (3.0, 0.0, 0.0, 1.0),
+        "where sd is 0, low <= mean <= high is required, and it does not hold for "
+        "mean = 3, sd = 0, low = 0, high = 1",
+    ),
+    ("truncated_normal", (0.0, 1.0, math.nan, 1.0), "low must be a number, and is nan"),
+    (
+        "hypergeometric",
+        (2.0, 3.0, 6.0),
+        "drawn <= good + bad is required, and it does not hold for good = 2, bad = 3, drawn = 6",
+    ),
+    ("discrete_uniform", (0.5, 3.0), "low must be a whole number, and is 0.5"),
+    ("categorical", ((0.5, 0.4),), "the probabilities p must sum to 1, and sum to 0.9"),
+    (
+        "categorical",
+        ((0.5, 0.5 + 2**-28),),
+        f"the probabilities p must sum to 1, and sum to {1 + 2**-28}",
+    ),
+    ("categorical", ((1.5, -0.5),), "p must satisfy 0 <= p <= 1, and holds 1.5"),
+    ("categorical", (0.5,), "p must be a list of numbers"),
+    ("choice", ((),), "v must not be empty"),
+    ("dirichlet", ((1.0, 0.0),), "a must satisfy a > 0, and holds 0"),
+    ("multinomial", (3.0, (0.3, 0.3)), "the probabilities p must sum to 1, and sum to 0.6"),
+    (
+        "multivariate_normal",
+        ((0.0, 0.0), ((1.0, 2.0), (2.0, 1.0))),
+        "cov must be positive semi-definite, and is not",
+    ),
+    (
+        "multivariate_normal",
+        ((0.0, 0.0), ((1.0, 0.5), (0.4, 1.0))),
+        "cov must be symmetric, and holds 0.4 at [1, 0] but 0.5 at [0, 1]",
+    ),
+    (
+        "multivariate_normal",
+        ((0.0, 0.0), ((1.0,),)),
+        "cov must be a 2 by 2 matrix, as mean has 2, and is 1 by 1",
+    ),
+    ("multivariate_normal", ((0.0,), (1.0,)), "cov must be a matrix of numbers"),
+]
+
+
+@pytest.mark.parametrize(("name", "values", "message"), BAD)
+def test_arguments_outside_their_domain_are_named(
+    name: str, values: tuple[Any, ...], message: str
+) -> None:
+    assert argument_problem(LAWS[name], values) == message
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_support_and_constant_agree_with_scipy(name: str, arguments: tuple[Any, ...]) -> None:
+    law, other = LAWS[name], twin(name, arguments)
+    low, high = law.support(*arguments)
+    theirs = other.support()
+    if law.constant(*arguments) is not None:
+        assert low == high == law.constant(*arguments)
+        assert other.pmf(low) == 1.0
+    elif name == "categorical":  # scipy counts outcomes of probability 0 in
+        assert theirs[0] <= low
+        assert high <= theirs[1]
+        assert other.cdf(high) - other.cdf(low - 1) == pytest.approx(1.0)
+    elif name == "von_mises":  # scipy's density goes round and round
+        assert (low, high) == (-math.pi, math.pi)
+    else:
+        assert (low, high) == pytest.approx(theirs)
+        assert not (law.discrete and other.pmf(low) == 1.0)
+
+
+CONSTANTS: list[tuple[str, tuple[Any, ...], float | None]] = [
+    ("normal", (3.0, 0.0), 3.0),
+    ("lognormal", (0.0, 0.0), 1.0),
+    ("lognormal", (1000.0, 0.0), math.inf),
+    ("uniform", (2.0, 2.0), 2.0),
+    ("exponential", (0.0,), 0.0),
+    ("gamma", (2.0, 0.0), 0.0),
+    ("cauchy", (4.0, 0.0), 4.0),
+    ("laplace", (4.0, 0.0), 4.0),
+    ("weibull", (1.0, 0.0), 0.0),
+    ("pareto", (1.0, 0.0), 0.0),
+    ("triangular", (1.0, 1.0, 1.0), 1.0),
+    ("truncated_normal", (0.5, 0.0, 0.0, 1.0), 0.5),
+    ("truncated_normal", (0.5, 2.0, 1.0, 1.0), 1.0),
+    ("von_mises", (0.0, 0.0), None),
+    ("multinomial", (0.0, (0.5, 0.5)), 0.0),
+    ("multinomial", (4.0, (1.0,)), 4.0),
+    ("multinomial", (4.0, (1.0, 0.0)), None),
+    ("dirichlet", ((2.0,),), 1.0),
+    ("permutation", (1.0,), 0.0),
+    ("permutation", (2.0,), None),
+    ("multivariate_normal", ((2.0, 2.0), ((0.0, 0.0), (0.0, 0.0))), 2.0),
+    ("multivariate_normal", ((2.0, 3.0), ((0.0, 0.0), (0.0, 0.0))), None),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "value"), CONSTANTS)
+def test_degenerate_laws_are_constants(
+    name: str, arguments: tuple[Any, ...], value: float | None
+) -> None:
+    law = LAWS[name]
+    assert law.constant(*arguments) == value
+    if value is not None:
+        assert law.support(*arguments) == (value, value)
+        assert law.moments(*arguments) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "order"),
+    [
+        ("student_t", (2.5,), 2.5),
+        ("pareto", (1.5, 2.0), 1.5),
+        ("pareto", (1.5, 0.0), math.inf),
+        ("cauchy", (0.0, 1.0), 1.0),
+        ("cauchy", (0.0, 0.0), math.inf),
+        ("f", (3.0, 5.0), 2.5),
+        ("lognormal", (0.0, 9.0), math.inf),
+        ("weibull", (0.1, 1.0), math.inf),
+    ],
+)
+def test_moments_end_where_the_tail_says(
+    name: str, arguments: tuple[Any, ...], order: float
+) -> None:
+    assert LAWS[name].moments(*arguments) == order
+
+
+def test_own_axes() -> None:
+    axes = {name: law.own_axes for name, law in LAWS.items() if law.own_axes is not None}
+    assert set(axes) == {"dirichlet", "multinomial", "permutation", "multivariate_normal"}
+    assert axes["dirichlet"](((3,),), (None,)) == (3,)
+    assert axes["multinomial"](((), (5, 4)), (2.0, None)) == (4,)
+    assert axes["permutation"](((),), (6.0,)) == (6,)
+    assert axes["multivariate_normal"](((2,), (2, 2)), (None, None)) == (2,)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "values", "part"),
+    [
+        ("dirichlet", ((),), (1.0,), "needs a list for a"),
+        ("multinomial", ((), (0,)), (1.0, ()), "that is not empty"),
+        ("permutation", ((),), (None,), "one fixed number"),
+        ("permutation", ((2,),), ((1.0, 2.0),), "one fixed number"),
+        ("multivariate_normal", ((2,), (3, 3)), (None, None), "2 by 2 matrix"),
+        ("multivariate_normal", ((2,), (2,)), (None, None), "2 by 2 matrix"),
+    ],
+)
+def test_own_axes_that_cannot_be_told_are_errors(
+    name: str, shapes: tuple[tuple[int, ...], ...], values: tuple[Any, ...], part: str
+) -> None:
+    own_axes = LAWS[name].own_axes
+    assert own_axes is not None
+    with pytest.raises(ShapeError, match=part):
+        own_axes(shapes, values)
+
+
+def test_semi_definiteness_agrees_with_eigenvalues() -> None:
+    generator = np.random.default_rng(1)
+    seen = set()
+    for _ in range(200):
+        size, rank = generator.integers(1, 6, size=2)
+        factor = generator.standard_normal((size, rank))
+        matrix = factor @ factor.T - generator.choice([0.0, 1e-3]) * np.eye(size)
+        cov = tuple(map(tuple, ((matrix + matrix.T) / 2).tolist()))
+        good = bool(np.linalg.eigvalsh(matrix)[0] > -1e-8 * np.abs(np.diag(matrix)).max())
+        seen.add(good)
+        problem = argument_problem(LAWS["multivariate_normal"], ((0.0,) * int(size), cov))
+        assert (problem is None) == good
+    assert seen == {True, False}
