@@ -7,7 +7,8 @@ reads them later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,27 +32,86 @@ SHIPPED = "shipped"  # names the claims that ship; a file of that name is `./shi
 SHIPPED_NAME = "claims.yaml (shipped with dropcheck)"
 
 
-def load_registry(file: str | None) -> Registry:
-    """The registry that a command speaks of.
+def load_registry(files: str | Sequence[str | Path] | None) -> Registry:
+    """The registry that a command works on.
 
-    The file named, or by `shipped` the one that ships; else `claims.yaml` in the current folder;
-    else the one that ships.
+    It holds the files named on the command line, where `shipped` names the claims that ship with
+    the package. Where no file is named, it is `claims.yaml` in the current folder, or else the
+    claims that ship.
 
     Raises:
-        DropcheckError: it cannot be read, or holds errors; or none is named, and one is here
-            under a name that is not looked for.
+        DropcheckError: a file cannot be read or holds errors; two files use one id; or no file is
+            named, and the folder holds one under a name that is not looked for.
     """
-    if file == SHIPPED:
-        return read_registry(_shipped(), SHIPPED_NAME)
-    if file is not None:
-        return read_registry(file)
-    here = Path(USUAL_NAME)
-    if here.is_file():
-        return read_registry(here)
+    if files:
+        return read_registries([files] if isinstance(files, str) else files)
+    if Path(USUAL_NAME).is_file():
+        return read_registry(USUAL_NAME)
     if Path(MISTAKEN_NAME).is_file():
         hint = f"rename it to {USUAL_NAME}, or name it: --file {MISTAKEN_NAME}"
         raise DropcheckError(Problem(f"{MISTAKEN_NAME} is not read", hint=hint))
-    return read_registry(_shipped(), SHIPPED_NAME)
+    return read_registries([SHIPPED])
+
+
+def read_registries(paths: Sequence[str | Path]) -> Registry:
+    """Read several claims files into one registry, in the order in which they are named.
+
+    Documents and defaults hold for their own file only; a file that is named twice is read once.
+
+    Args:
+        paths: the files, at least one; `shipped` stands for the claims that ship with the package.
+
+    Raises:
+        DropcheckError: files cannot be read or hold errors, or two of them use one id: all of it.
+    """
+    registries: list[Registry] = []
+    problems: list[Problem] = []
+    distinct: dict[Path, str | Path] = {}
+    for path in paths:
+        distinct.setdefault(Path(path).absolute(), path)
+    for path in distinct.values():
+        file, name = (_shipped(), SHIPPED_NAME) if path == SHIPPED else (path, str(path))
+        try:
+            registries.append(read_registry(file, name))
+        except DropcheckError as error:
+            problems.extend(error.problems)
+    problems.extend(_shared_ids(registries))
+    if problems:
+        raise DropcheckError(problems)
+    return registries[0] if len(registries) == 1 else _joined(registries)
+
+
+def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
+    """A problem for each claim whose id a file before its own has already used."""
+    first: dict[str, Location] = {}
+    for registry in registries:
+        for claim in registry.claims.values():
+            place = first.setdefault(claim.id, claim.location)
+            if place is not claim.location:
+                message = f"the id {claim.id!r} is already used in {place.file}, line {place.line}"
+                hint = "ids are unique over all files of a run: rename one of the two claims"
+                yield Problem(message, claim.location, hint)
+
+
+def _joined(registries: Sequence[Registry]) -> Registry:
+    """One registry of several that share no id.
+
+    Where two files describe different documents under one key, the later one's key is followed by
+    the name of its file.
+    """
+    documents: dict[str, Document] = {}
+    claims: dict[str, Claim] = {}
+    for registry in registries:
+        keys: dict[str | None, str] = {}
+        for key, document in registry.documents.items():
+            differs = documents.get(key, document) != document
+            keys[key] = f"{key} ({registry.name})" if differs else key
+            documents[keys[key]] = replace(document, key=keys[key])
+        for claim in registry.claims.values():
+            document_key = keys.get(claim.document)
+            same = document_key == claim.document
+            claims[claim.id] = claim if same else replace(claim, document=document_key)
+    return Registry(", ".join(one.name for one in registries), documents, claims)
 
 
 def _shipped() -> Path:

@@ -152,11 +152,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """A claims file, read."""
+    """The claims of a file, or of several."""
 
-    name: str  # as shown to the user
+    name: str  # of the file, or of all files, as shown to the user
     documents: Mapping[str, Document]
     claims: Mapping[str, Claim]  # in file order
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The name of each file that a claim stands in."""
+        return tuple(dict.fromkeys(claim.location.file for claim in self.claims.values()))
 
     def expand(self) -> tuple[Case, ...]:
         """Every case of every claim, in file order."""

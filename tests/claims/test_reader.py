@@ -10,7 +10,7 @@ import pytest
 from claims_texts import GOOD, WHOLE, claim_of, file_with
 
 from dropcheck.claims import reader
-from dropcheck.claims.reader import load_registry, read_registry, read_text
+from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
 from dropcheck.claims.source import LARGEST_FILE
 from dropcheck.errors import DropcheckError, Problem
 
@@ -170,6 +170,78 @@ def test_the_registry_named_then_the_folder_s_then_the_shipped(
 def test_the_shipped_registry_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_registry(None).name == reader.SHIPPED_NAME
+
+
+# ---- several files -------------------------------------------------------------------------------
+
+
+def written(folder: Path, name: str, identifier: str, more: str = "") -> str:
+    """A file with one claim in the current folder; its name."""
+    claim = f"claims: {{{identifier}: {{title: T, claim: 1 == 1, document: d}}}}"
+    (folder / name).write_text(f"dropcheck: 1\ndocuments: {{d: {{title: D{more}}}}}\n{claim}\n")
+    return name
+
+
+def test_several_files_are_one_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("defaults.yaml").write_text(GOOD.replace("claims:", "defaults: {within: 2}\nclaims:"))
+    first, second = written(tmp_path, "x.yaml", "b"), written(tmp_path, "y.yaml", "c")
+    registry = read_registries(["defaults.yaml", first, second])
+    assert registry.name == "defaults.yaml, x.yaml, y.yaml"
+    assert registry.files == ("defaults.yaml", "x.yaml", "y.yaml")
+    assert [(one.id, one.location.file, one.within) for one in registry.claims.values()] == [
+        ("a", "defaults.yaml", 2), ("b", "x.yaml", None), ("c", "y.yaml", None),
+    ]  # fmt: skip
+    assert list(registry.documents) == ["d"]
+    assert load_registry(["defaults.yaml", first, second]) == registry
+
+
+def test_one_file_or_the_same_twice_is_that_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = written(tmp_path, "x.yaml", "b")
+    for again in (name, f"./{name}", tmp_path / name):
+        assert read_registries([name, again]) == read_registries([name]) == read_registry(name)
+    other = written(tmp_path, "y.yaml", "c")
+    assert read_registries([name, other, name]).files == (name, other)
+    shipped = read_registries(["shipped", name])
+    assert shipped.files == (reader.SHIPPED_NAME, name)
+
+
+def test_documents_of_one_key_stay_those_of_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [written(tmp_path, "x.yaml", "a"), written(tmp_path, "y.yaml", "b", ", date: today")]
+    registry = read_registries(names)
+    found = [registry.documents[one.document or ""].date for one in registry.claims.values()]
+    assert found == [None, "today"]
+    assert list(registry.documents) == ["d", "d (y.yaml)"]
+
+
+def test_one_id_in_two_files_is_an_error_at_both_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [written(tmp_path, "x.yaml", "a"), written(tmp_path, "y.yaml", "a")]
+    with pytest.raises(DropcheckError) as caught:
+        read_registries(names)
+    (problem,) = caught.value.problems
+    assert problem.message == "the id 'a' is already used in x.yaml, line 3"
+    assert problem.location is not None
+    assert (problem.location.file, problem.location.line) == ("y.yaml", 3)
+
+
+def test_all_files_report_their_errors_in_one_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text("dropcheck: 1\nclaims: {}\n")
+    with pytest.raises(DropcheckError) as caught:
+        read_registries(["x.yaml", written(tmp_path, "y.yaml", "a"), "absent.yaml"])
+    places = [one.location.file for one in caught.value.problems if one.location is not None]
+    assert places == ["x.yaml", "absent.yaml"]
 
 
 def test_reading_imports_no_numpy() -> None:
