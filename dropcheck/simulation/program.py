@@ -11,22 +11,9 @@ import numpy.typing as npt
 
 from dropcheck.language.folding import COMPARISONS, Array, Kernel, nearly_tied, number
 from dropcheck.language.graph import Value
-from dropcheck.simulation.integrands import (
-    Held,
-    Moments,
-    Sums,
-    Term,
-    filled,
-    in_part,
-    middle,
-)
+from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
-from dropcheck.simulation.shortcuts.truth_tables import (
-    Table,
-    counts,
-    occurrences,
-    weighted,
-)
+from dropcheck.simulation.shortcuts.truth_tables import Table, counts, occurrences, weighted
 from dropcheck.vocabulary import samplers
 
 Observer = Callable[[Value, list[Array]], None]

@@ -50,8 +50,8 @@ def test_failure_is_told_as_below_a_table() -> None:
     frame = inspect.currentframe()
     assert frame is not None
     line = frame.f_lineno - 3
-    place = f"tests/test_api.py:{line}"
-    said = str(caught.value).replace(__file__, "tests/test_api.py")
+    place = f"tests/api/test_api.py:{line}"
+    said = str(caught.value).replace(__file__, "tests/api/test_api.py")
     assert said == (
         "refuted: claimed 4, estimated 3\n\n"
         "FAIL  claim  a=2\n"

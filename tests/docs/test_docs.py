@@ -86,7 +86,7 @@ def broken_links(page: Path, text: str) -> list[str]:
 def test_page_shows_what_its_commands_print(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert any(block.kind == "console" for block in blocks(text))
-    hint = "python tests/readme_blocks.py writes today's output into the pages"
+    hint = "python tests/helpers/readme_blocks.py writes today's output into the pages"
     assert differences(text, tmp_path) == [], hint
 
 

@@ -1,6 +1,6 @@
 """The pages on pytest and on Python: their files are written, their commands run and compared.
 
-`python tests/test_docs_python.py` writes what the commands print today into the pages.
+`python tests/docs/test_docs_python.py` writes what the commands print today into the pages.
 """
 
 from __future__ import annotations

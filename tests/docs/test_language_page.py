@@ -19,7 +19,7 @@ def told() -> dict[str, str]:
 
 
 def test_the_page_is_what_the_vocabulary_says() -> None:
-    hint = "python tests/language_page.py writes it"
+    hint = "python tests/helpers/language_page.py writes it"
     assert PAGE.read_text(encoding="utf-8") == page(), hint
 
 

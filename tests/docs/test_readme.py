@@ -106,7 +106,7 @@ def test_commands_print_what_is_shown(
     for (line, shown), now in zip(block.commands, printed, strict=True):
         assert shown, f"{line}: no output is shown"
         told = "\n".join([f"$ {line}", *now])
-        hint = "python tests/readme_blocks.py writes today's output into the README"
+        hint = "python tests/helpers/readme_blocks.py writes today's output into the README"
         assert matches(shown, now), f"{told}\n\n{hint}"
 
 

@@ -71,7 +71,7 @@ def test_the_page_has_two_dozen_of_which_three_are_false() -> None:
 
 
 def test_the_file_beside_the_page_holds_its_recipes() -> None:
-    hint = "python tests/readme_blocks.py writes it"
+    hint = "python tests/helpers/readme_blocks.py writes it"
     assert (TOP / "docs" / "recipes.yaml").read_text(encoding="utf-8") == FILE, hint
 
 

@@ -1,6 +1,6 @@
 """The tutorial, carried out from its text alone: files written, commands run, the gate tried.
 
-`python tests/test_tutorial.py` writes what the commands print today into the page.
+`python tests/docs/test_tutorial.py` writes what the commands print today into the page.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def test_everything_prints_what_is_shown(reader: Reader) -> None:
         for (line, shown), now in zip(block.commands, printed, strict=True)
         if not matches(shown, now) and not ("git commit" in line and offline(reader))
     ]
-    assert different == [], "python tests/test_tutorial.py writes today's output into the page"
+    assert different == [], "python tests/docs/test_tutorial.py writes today's output into the page"
 
 
 def test_every_step_tells_its_exit_code(reader: Reader) -> None:

@@ -1,6 +1,6 @@
 """The page on the language, made of what the vocabulary says of itself.
 
-`python tests/language_page.py` writes it; read the difference before you commit it.
+`python tests/helpers/language_page.py` writes it; read the difference before you commit it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A block is a file where the comment above it says so, or where the line above it ends with the
 file's name and a colon: `first.yaml`:
 
-`python tests/readme_blocks.py` writes what the commands print today into the pages, the
+`python tests/helpers/readme_blocks.py` writes what the commands print today into the pages, the
 vocabulary's names into the README, and the recipes into their file; read the difference before you
 commit it.
 """

@@ -59,9 +59,22 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     # what pytest imports at every start calls for the rest where it is used
     ("pytest_plugin", "pytest_claims"): None,
 }
+# Between these parts, whatever their floors, only what is named is imported: the door of a room.
+DOORS: dict[tuple[str, str], set[str]] = {
+    # texts in the language know where in the file they stood
+    ("language", "claims"): {"dropcheck.claims.registry"},
+}
 # Every library that is not Python's own, and the only parts of the package that import it.
 LIBRARIES = {
-    "numpy": ("vocabulary", "language", "analysis", "simulation", "inference", "judging"),
+    "numpy": (
+        "vocabulary",
+        "language",
+        "analysis",
+        "simulation",
+        "execution",
+        "inference",
+        "judging",
+    ),
     "scipy": ("vocabulary", "analysis", "simulation", "inference"),
     "threadpoolctl": ("execution.schedule",),
     "yaml": ("claims.compose",),
@@ -138,6 +151,9 @@ def upward(found: Import) -> str | None:
     if target == "__version__" or not target:
         target = "__init__"
     source, part = found.by.split(".")[0], target.split(".")[0]
+    door = DOORS.get((source, part))
+    if door is not None and found.name not in door:
+        return f"{found}, beside the door of {part}"
     if source == part or FLOORS[part] < FLOORS[source]:
         return None
     allowed = SIDEWAYS.get((source, part), set())
