@@ -67,13 +67,8 @@ DOORS: dict[tuple[str, str], set[str]] = {
 # Every library that is not Python's own, and the only parts of the package that import it.
 LIBRARIES = {
     "numpy": (
-        "vocabulary",
-        "language",
-        "analysis",
-        "simulation",
-        "execution",
-        "inference",
-        "judging",
+        *("vocabulary", "language", "analysis", "simulation", "execution"),
+        *("inference", "judging", "planning"),
     ),
     "scipy": ("vocabulary", "analysis", "simulation", "inference"),
     "threadpoolctl": ("execution.schedule",),
