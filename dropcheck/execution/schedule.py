@@ -100,6 +100,17 @@ def _tasks(request: Request, threads: int) -> list[Request]:
     return request.split(max(1, min(size, -(-request.count // threads))))
 
 
+def _drawn_here(request: Request) -> bool:
+    """Whether a request is drawn in the caller's thread: it is short, or runs the user's code.
+
+    What the user's code finds in its thread (a torch.autocast, a context variable) is the caller's.
+    """
+    program = request.program
+    return program.calls_own_code or (
+        program.cost * program.span_draws * request.count < AT_ONCE_NANOSECONDS
+    )
+
+
 def one_layer_of_threads() -> AbstractContextManager[object]:
     """Lets numpy's libraries use one thread each, for as long as spans are drawn on ours.
 
@@ -213,7 +224,7 @@ class _Run(Generic[Result]):
         case.parts = [None] * len(tasks)
         case.missing = len(tasks)
         self._out += 1
-        if request.program.cost * request.program.span_draws * request.count < AT_ONCE_NANOSECONDS:
+        if _drawn_here(request):
             for place, task in enumerate(tasks):
                 self._take_in(Done((case, place), task.attempted()))
             return

@@ -8,7 +8,6 @@ before anything is judged.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -63,7 +62,7 @@ def own_code(function: Sampler, seed: int, memory: int) -> Sample:
 
 
 class _Code:
-    """The function, and what its first call showed; one call at a time, for it knows no threads."""
+    """The function, and what its first call showed."""
 
     def __init__(
         self, function: Sampler, shapes: Mapping[str, tuple[int, ...]], truths: frozenset[str]
@@ -71,21 +70,19 @@ class _Code:
         self.function = function
         self.shapes = shapes
         self.truths = truths
-        self._lock = threading.Lock()
 
     def draw(self, generator: np.random.Generator, count: int) -> dict[str, Array]:
         """So many draws of each name, on the last axis; copies, whatever the function keeps."""
-        with self._lock:
-            found = _call(self.function, generator, count)
-            self._compare(found)
-            return {
-                name: np.array(
-                    np.moveaxis(array, 0, -1),
-                    dtype=bool if name in self.truths else np.float64,
-                    order="C",
-                )
-                for name, array in found.items()
-            }
+        found = _call(self.function, generator, count)
+        self._compare(found)
+        return {
+            name: np.array(
+                np.moveaxis(array, 0, -1),
+                dtype=bool if name in self.truths else np.float64,
+                order="C",
+            )
+            for name, array in found.items()
+        }
 
     def _compare(self, found: Mapping[str, Any]) -> None:
         """Refuse names, shapes or truths that are not those of the first call."""

@@ -141,6 +141,11 @@ class Program:
         return bool(self.steps)
 
     @property
+    def calls_own_code(self) -> bool:
+        """Whether draws come from a function of the user, who may keep things per thread."""
+        return any(step.value.sample is not None for step in self.steps)
+
+    @property
     def compares(self) -> bool:
         """Whether values are compared with one another."""
         return any(step.value.operation in COMPARISONS for step in self.steps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,47 @@ def test_draws_are_the_same_for_any_number_of_threads() -> None:
 def test_another_seed_gives_other_draws() -> None:
     one, two = (tried(STATEMENT, dropout, p=P, x=X, seed=seed).estimate for seed in (0, 1))
     assert one != two
+
+
+PRECISE: ContextVar[bool] = ContextVar("PRECISE", default=True)
+
+
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 4}, {"time_limit": 60.0}])
+def test_what_the_caller_keeps_for_its_thread_holds_where_the_code_runs(
+    options: dict[str, Any],
+) -> None:
+    own = threading.local()
+    callers: set[int] = set()
+
+    def layer(generator: Generator, count: int) -> Drawn:
+        """As under torch.autocast: its draws are others where the caller's setting is lost."""
+        callers.add(threading.get_ident())
+        set_here = hasattr(own, "on") and not PRECISE.get()
+        return {"y": generator.normal(scale=1 if set_here else 2, size=count)}
+
+    assert tried("Var(y) == 1", layer, resolution=0.02, **options).verdict is Verdict.REFUTED
+    token = PRECISE.set(False)
+    own.on = True
+    try:
+        found = tried("Var(y) == 1", layer, resolution=0.02, **options)
+    finally:
+        PRECISE.reset(token)
+    assert found.verdict is Verdict.VERIFIED
+    assert callers == {threading.get_ident()}
+
+
+def test_an_interruption_of_the_code_ends_the_run_at_once() -> None:
+    calls: list[int] = []
+
+    def interrupted(generator: Generator, count: int) -> Drawn:
+        calls.append(count)
+        if count > PROBE_DRAWS:
+            raise KeyboardInterrupt
+        return {"y": normal(generator, count)}
+
+    with pytest.raises(KeyboardInterrupt):
+        verify("E(y) == 0", sample=interrupted, threads=4)
+    assert len([count for count in calls if count > PROBE_DRAWS]) == 1
 
 
 def test_calls_ask_for_a_moderate_count_and_never_overlap() -> None:
@@ -311,7 +353,7 @@ def test_what_the_code_raised_is_the_cause() -> None:
     assert caught.value.__cause__.__traceback__ is not None
 
 
-def test_cause_is_kept_where_another_thread_met_it() -> None:
+def test_cause_is_kept_where_a_later_call_fails() -> None:
     def late(generator: Generator, count: int) -> Drawn:
         if count > PROBE_DRAWS:
             raise KeyError("weights")
