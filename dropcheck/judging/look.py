@@ -25,7 +25,7 @@ from dropcheck.judging.statement import ROUNDING, more, scale_of, settling, why_
 from dropcheck.judging.trial import Finding, Floats, Trial
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Tally
-from dropcheck.simulation.compile import Compiled, bounded_columns
+from dropcheck.simulation.compile import Compiled, bounded_leaves
 from dropcheck.simulation.functional import means_of
 
 # How far averages are moved to see whether a quantity follows, in sizes of their own.
@@ -107,14 +107,23 @@ def judged_at(
         rounding = ROUNDING * max(largest, scale) / unit
         if interval.unmet is not None and interval.half_width <= rounding:
             interval = _once_settled(interval, compiled, tally, centres, share, comparison)
+        if compiled.mean is None:  # last: what nobody watches is waited for whatever the shape is
+            interval = _once_expected(interval, tally)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         verdict = Verdict.INCONCLUSIVE
         if interval.unmet is None:
             verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
-        told = _all_alike(verdict, interval, compiled, tally, theta, means)
-        if told is not None:
-            verdict, interval = Verdict.INCONCLUSIVE, replace(interval, unmet=told)
+        if verdict is not Verdict.INCONCLUSIVE and interval.low == interval.high:
+            unseen = RARE_SHARE * share / 2
+            wider = _all_alike(verdict, interval, compiled, tally, theta, centres, unseen)
+            # that something is what every draw showed is verified; anything else must follow
+            ends = (comparison.region.low, comparison.region.high)
+            said = any(abs(interval.estimate - end) <= rounding for end in ends)
+            shown = verdict is Verdict.VERIFIED and said
+            by_bounds = decide(wider.low, wider.high, comparison.region, widen, rounding)
+            if wider.unmet is not None or (by_bounds is not verdict and not shown):
+                verdict, interval = Verdict.INCONCLUSIVE, replace(wider, unmet=_alike(interval))
         judged = Judged(
             verdict, interval, comparison, widen, unit, scale, _sides(operands, comparison)
         )
@@ -193,7 +202,7 @@ def _by_limit(
         trial, tally.program, tally, centres, theta, interval, rare, bounded=bounded
     )
     if compiled.mean is None or not bounded:
-        return _once_expected(interval, tally)
+        return interval
     if tally.program.batches is not None and interval.standard_error > 0:
         return interval  # a sum of products: its bounds are far from all that it can do at once
     return allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
@@ -239,33 +248,54 @@ def _once_settled(
     return replace(interval, unmet=unmet, settles=draws_that_agree(alpha))
 
 
+def _alike(interval: Interval) -> str:
+    """Why a point that draws without a difference make may not decide."""
+    return f"every draw gave {interval.estimate:.6g}: {RARER}"
+
+
 def _all_alike(
     verdict: Verdict,
     interval: Interval,
     compiled: Compiled,
     tally: Tally,
     theta: Theta,
-    means: Floats,
-) -> str | None:
-    """Why a point that draws without a difference make may not decide; None where it may.
+    centres: Floats,
+    alpha: float,
+) -> Interval:
+    """What draws that were never met could make of a point that every draw showed.
 
-    A sample in which nothing varies decides only on what has bounds: what a few draws that were
-    never met could add to anything else may be as large as it takes. A quantity that is fixed
+    Of what has bounds they can change no more than the bounds allow; what they could add to
+    anything else may be as large as it takes, and nothing is decided. A quantity that is fixed
     whatever the averages are, as Std(y) / Std(y) is, needs no sample at all.
     """
-    if (
-        verdict is Verdict.INCONCLUSIVE
-        or interval.low != interval.high
-        or compiled.mean is not None
-    ):
-        return None
+    if compiled.mean is not None:
+        return interval  # its bounds are in the interval already
     still = (tally.sums == tally.sums[0]).all(axis=0)
     # what varies was seen to make no difference; of what never varied nothing was seen
     moved = still if verdict is Verdict.VERIFIED else np.ones_like(still)
-    moved[list(bounded_columns(compiled.functional))] = False  # what is rare in it is also small
-    if not moved.any() or not _moves(theta, means, moved):
-        return None
-    return f"every draw gave {interval.estimate:.6g}: {RARER}"
+    bounded = bounded_leaves(compiled.functional)
+    unbounded = moved.copy()
+    for leaf, _ in bounded:
+        unbounded[list(leaf.columns.values())] = False
+    means = means_of(tally.sums, tally.values)
+    if unbounded.any() and _moves(theta, means, unbounded):
+        return replace(interval, unmet=_alike(interval))
+    missed = min(1.0, math.log(1 / alpha) / tally.drawn)  # as in `allowing_for_unseen`
+    below = above = 0.0
+    for leaf, hulls in bounded:
+        if moved[list(leaf.columns.values())].any():
+            points = [means, *leaf.with_unseen(hulls, means, centres, missed)]
+            here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
+            off = [0.0, *(value - here for value in there)]
+            if not all(map(math.isfinite, off)):
+                return replace(interval, unmet=_alike(interval))
+            below, above = below - min(off), above + max(off)
+    return replace(
+        interval,
+        low=interval.low - below,
+        high=interval.high + above,
+        second_order=max(below, above),
+    )
 
 
 def _moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:

@@ -62,23 +62,27 @@ def _unlike(first: Case, second: Case) -> int:
 def probes(case: Case) -> Iterator[tuple[str, Case]]:
     """The case with one number changed to a value that tells more, and the number's name.
 
-    The values that tell least are changed first.
+    The values that tell least are changed first. No probe is a case of the claim itself.
     """
     dullest = sorted(case.parameters.items(), key=lambda item: -dullness(item[1]))
+    listed = {own.key for own in case.claim.expand()}
     for name, value in dullest:
         if isinstance(value, str):
             continue
-        other = _telling(value, case.claim, name)
-        if other != value:
-            yield name, Case(case.claim, {**case.parameters, name: other})
+        for other in _telling(value, case.claim, name):
+            probe = Case(case.claim, {**case.parameters, name: other})
+            if probe.key not in listed:
+                yield name, probe
+                break
 
 
-def _telling(value: float, claim: Claim, name: str) -> float:
+def _telling(value: float, claim: Claim, name: str) -> tuple[float, ...]:
+    """Values that tell more than this one, the best first."""
     if name in share_names(claim):
-        return _SHARES[0] if value != _SHARES[0] else _SHARES[1]
+        return _SHARES
     if value == value // 1 and value >= 1:
-        return _COUNTS[0] if value != _COUNTS[0] else _COUNTS[1]
-    return 1.7 * value if value else 1.7
+        return _COUNTS
+    return (1.7 * value if value else 1.7,)
 
 
 def numbers_of(claim: Claim) -> Mapping[str, tuple[float, ...]]:

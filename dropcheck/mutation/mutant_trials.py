@@ -43,7 +43,7 @@ class ClaimTrial:
     readings: Readings
     court: Court
     own_draws: int  # that the claim itself took at the first case
-    holds: dict[str, bool] = field(default_factory=dict)
+    verdicts: dict[str, Verdict | None] = field(default_factory=dict)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -148,9 +148,11 @@ class ClaimTrial:
             if not self.readings.tells(parsed, case.parameters):
                 continue
             probed += 1
-            if not self._holds(case):
+            own = self._verdict(case)
+            if own is not Verdict.VERIFIED:
                 where = f"{name} = {format_value(case.parameters[name])}"
-                reason = f"it differs at {where}, where the claim itself does not hold"
+                fails = "does not hold" if own is Verdict.REFUTED else "is not decided"
+                reason = f"it differs at {where}, where the claim itself {fails}"
                 result = replace(result, reason=result.reason or reason)
                 continue
             found = self.court.try_case(Case(result.mutant.claim, case.parameters), self.bound)
@@ -158,12 +160,12 @@ class ClaimTrial:
                 return replace(result, reason=None, shows_at={name: case.parameters[name]})
         return result
 
-    def _holds(self, case: Case) -> bool:
-        """Whether the claim itself is verified at a case that it does not list."""
-        if case.key not in self.holds:
+    def _verdict(self, case: Case) -> Verdict | None:
+        """The claim's own verdict at a case that it does not list; None where it has none."""
+        if case.key not in self.verdicts:
             found = self.court.try_case(case, self.bound)
-            self.holds[case.key] = found is not None and found.verdict is Verdict.VERIFIED
-        return self.holds[case.key]
+            self.verdicts[case.key] = None if found is None else found.verdict
+        return self.verdicts[case.key]
 
 
 def _meaningless(found: CaseResult) -> bool:

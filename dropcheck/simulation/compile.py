@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from functools import partial
 
-from dropcheck.analysis.bounds import Hull, support
+from dropcheck.analysis.bounds import UNIT, Hull, support
 from dropcheck.analysis.existence import operators
 from dropcheck.analysis.linear import affine, combined, linear
 from dropcheck.analysis.strategy import sides
@@ -129,16 +129,20 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
     )
 
 
-def bounded_columns(functional: Functional) -> frozenset[int]:
-    """The averages of quantities that the model bounds."""
+def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]]:
+    """The operators on quantities that the model bounds, and where these can lie."""
     plain = partial(known_value, folder=ArrayFolder())
-    found: set[int] = set()
+    found: list[tuple[Leaf, tuple[Hull, ...]]] = []
     for operator in operators(functional.operands):
         conditional = dict(operator.options)["given"]
         quantities = operator.inputs[:-1] if conditional else operator.inputs
-        if all(support(quantity, plain).bounded for quantity in quantities):
-            found.update(functional.leaves[id(operator)].columns.values())
-    return frozenset(found)
+        hulls = tuple(
+            UNIT if operator.operation == "P" else support(quantity, plain)
+            for quantity in quantities
+        )
+        if all(hull.bounded for hull in hulls):
+            found.append((functional.leaves[id(operator)], hulls))
+    return found
 
 
 def needs_scale(lowered: LoweredCase) -> bool:

@@ -8,13 +8,14 @@ from cancelling against a variance of 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.analysis.bounds import Hull
 from dropcheck.analysis.existence import operators
 from dropcheck.language.folding import Array, kernel_of
 from dropcheck.language.graph import Kind, Value
@@ -65,6 +66,32 @@ class Leaf:
             for name, column in self.columns.items()
             if name != "g"
         }
+
+    def with_unseen(
+        self, hulls: Sequence[Hull], means: Floats, centres: Floats, share: float
+    ) -> list[Floats]:
+        """The averages [terms] if such a share of the draws lay at one corner of the hulls, each.
+
+        Args:
+            hulls: where the first quantity can lie, and the second where there is one.
+            means: the averages.
+            centres: what powers are taken about.
+            share: that of the draws which were not met.
+        """
+        registers = [self.first] if self.second is None else [self.first, self.second]
+        found = []
+        for corner in product(*((hull.low, hull.high) for hull in hulls)):
+            sides = dict(zip("uv", corner, strict=False))
+            own = {
+                letter: value - float(centres[register])
+                for (letter, value), register in zip(sides.items(), registers, strict=True)
+            }
+            there = means.copy()
+            for name, column in self.columns.items():
+                value = 1.0 if name == "g" else math.prod(own[letter] for letter in name)
+                there[column] += share * (value - means[column])
+            found.append(there)
+        return found
 
     def _average(self, name: str, means: Floats) -> Floats:
         found: Floats = means[self.columns[name]]

@@ -5,6 +5,8 @@ Each claim here is false, or about what does not exist, and looks right in nearl
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from trials import OPEN, REFUTED, VERIFIED, judged, verdicts
 
@@ -187,3 +189,45 @@ def test_elements_are_made_to_meet(model: str, claim: str, monkeypatch: pytest.M
 )
 def test_arrays_are_decided_as_ever(model: str, claim: str) -> None:
     assert verdicts(model, claim, [0], 1e-6) == [VERIFIED]
+
+
+@pytest.mark.parametrize("chance", [3e-7, 1e-6, 2e-6])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "y ~ binomial(1, {chance})",  # the law says how rare the outcome is
+        "u ~ uniform(0, 1); y = floor(u + {chance})",  # the bounds say how far it can be
+        "m ~ bernoulli({chance})[2]; y = m[0]",  # the truth is watched
+    ],
+)
+@pytest.mark.parametrize("most", [200_000, 500_000])
+def test_a_spread_that_the_sample_does_not_show_is_left_open(
+    model: str, chance: float, most: int
+) -> None:
+    variance = chance * (1 - chance)
+    model = model.format(chance=chance)
+    for quantity, true in (("Std(y)", math.sqrt(variance)), ("Var(y)", variance)):
+        for seed in range(3):
+            for claim, wrong in (
+                (f"{quantity} == {true!r}", REFUTED),
+                (f"{quantity} >= {0.7 * true!r}", REFUTED),
+                (f"{quantity} <= {0.7 * true!r}", VERIFIED),
+            ):
+                assert judged(model, claim, seed=seed, most=most).verdict is not wrong
+
+
+def test_what_every_draw_shows_decides_where_its_bounds_do() -> None:
+    still = "u ~ uniform(0, 1); y = floor(u + 1e-9)"
+    for claim in ("Var(y) == 0", "Std(y) <= 0", "Std(y) < 0.1", "Var(y) * Var(u) <= 0.001"):
+        assert judged(still, claim).verdict is VERIFIED, claim
+    for claim in ("Std(y) == 0.1", "Var(y) >= 0.5", "Std(y) > 0.2"):
+        assert judged(still, claim).verdict is REFUTED, claim
+    unseen = judged(still, "Std(y) == 0.0001", most=500_000)
+    assert unseen.verdict is OPEN
+    assert unseen.reason is not None
+    assert "too rare to be met" in unseen.reason
+    assert unseen.interval is not None
+    low, high = unseen.interval
+    assert low is not None
+    assert high is not None
+    assert low <= 0.0001 <= high

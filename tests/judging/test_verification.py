@@ -93,6 +93,9 @@ def test_results_come_in_the_order_of_the_cases() -> None:
     ("model", "claim", "verdict", "guarantee"),
     [
         ("", "2 + 2 == 4", VERIFIED, Guarantee.ARITHMETIC),
+        ("c = 3.7", "Var(c) == 0", VERIFIED, Guarantee.ARITHMETIC),
+        ("c = 3.7 * ones(5)", "Cov(c, c) == 0", VERIFIED, Guarantee.ARITHMETIC),
+        ("c = 1e8 + arange(3)", "Var(c) == 2 / 3", VERIFIED, Guarantee.ARITHMETIC),
         ("", "2 + 2 == 4.01", REFUTED, Guarantee.ARITHMETIC),  # no resolution excuses arithmetic
         ("", "0.1 + 0.2 == 0.3", VERIFIED, Guarantee.ARITHMETIC),
         ("", "1 < 1", REFUTED, Guarantee.ARITHMETIC),

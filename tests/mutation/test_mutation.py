@@ -69,6 +69,14 @@ def test_probes_change_one_number_and_the_dullest_first() -> None:
     assert found["p"] == {**case.parameters, "p": 0.3}
 
 
+def test_a_probe_is_no_case_of_the_claim_itself() -> None:
+    claim = claim_of("parameters: {k: [0, 1, 2, 3]}\nclaim: k == k")
+    tried = [dict(probes(case))["k"].parameters["k"] for case in claim.expand()]
+    assert tried == [1.7, 5.0, 5.0, 5.0]
+    both = claim_of("parameters: {k: [3, 5]}\nclaim: k == k")
+    assert list(probes(both.expand()[0])) == []
+
+
 @pytest.mark.parametrize(
     ("p", "model", "same"),
     [
@@ -149,6 +157,13 @@ def test_a_value_where_the_claim_itself_fails_shows_nothing() -> None:
     assert mutant.fate is Fate.SAME
     assert mutant.shows_at is None
     assert mutant.reason == "it differs at p = 0.3, where the claim itself does not hold"
+
+
+def test_a_value_where_the_claim_is_not_decided_is_not_called_a_failure() -> None:
+    text = "parameters: {p: 0.5}\nmodel: x ~ normal(p, abs(p - 0.5) * 1e3 + 0.01)\nclaim: E(x) == p"
+    mutant = by_change(mutated(registry_of(c=text))["c"])["claim: E(x) == 1 - p"]
+    assert mutant.fate is Fate.SAME
+    assert mutant.reason == "it differs at p = 0.3, where the claim itself is not decided"
 
 
 def test_a_change_that_leaves_a_claim_true_counts_for_nothing() -> None:
