@@ -12,6 +12,7 @@ from benchmarks.measure import Bar, Figure, Ran, Spread, paired_processes, run_p
 
 ROOT = Path(__file__).resolve().parent.parent
 LIGHT = "import typer, rich.table"
+READING = "import numpy, typer, rich.table"
 HEAVY = "import numpy, scipy.special, typer, rich.table"
 COMPLETION = {
     "_DROPCHECK_COMPLETE": "complete_bash",
@@ -40,19 +41,19 @@ def dropcheck(*arguments: str, **environment: str) -> Ran:
 
 def starting(repeats: int, clock: str) -> Iterator[Figure]:
     """Part f: what only looks, over the import of what it is built with."""
-    for name, arguments, environment in (
-        ("--help", ("--help",), {}),
-        ("list", ("list",), {}),
-        ("check", ("check",), {}),
-        ("completion", (), COMPLETION),
+    for name, arguments, environment, base, bar in (
+        ("--help", ("--help",), {}, LIGHT, 2.0),
+        ("list", ("list",), {}, LIGHT, 2.0),
+        ("check", ("check",), {}, READING, 1.3),
+        ("completion", (), COMPLETION, LIGHT, 2.0),
     ):
         times, _, _ = paired_processes(
             partial(dropcheck, *arguments, **environment),
-            lambda: python(LIGHT),
+            partial(python, base),
             repeats,
             clock,
         )
-        yield Figure("f", f"{name}, over `{LIGHT}`", times, bar=Bar(2.0))
+        yield Figure("f", f"{name}, over `{base}`", times, bar=Bar(bar))
     command = [sys.executable, "-c", LOADED, "run", "qk-term-mean", "--quiet"]
     loaded = set(json.loads(run_process(command, ROOT).output.strip().splitlines()[-1]))
     needless = [name for name in UNUSED if name in loaded]

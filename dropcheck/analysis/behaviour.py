@@ -102,16 +102,15 @@ class Line:
         return (down, up) if self.factor > 0 else (up, down)
 
 
-def line_of(value: Value, below: list[Line | None], plain: Plain) -> Line | None:
+def line_of(value: Value, below: list[Line | None]) -> Line | None:
     """A random quantity as a line of one draw; None where it is none.
 
     Args:
         value: the quantity.
         below: its inputs, as lines.
-        plain: what is known of a fixed value, in plain Python, or None.
     """
     if value.kind == Kind.DRAW:
-        known = tuple(plain(argument) for argument in value.inputs)
+        known = tuple(argument.known for argument in value.inputs)
         numbers = tuple(one for one in known if isinstance(one, float))
         return Line(value, numbers) if len(numbers) == len(known) else None
     name = called(value.operation)
@@ -124,7 +123,7 @@ def line_of(value: Value, below: list[Line | None], plain: Plain) -> Line | None
     left, right = value.inputs
     if left.random and right.random:
         return None
-    line, known_side = (below[0], plain(right)) if left.random else (below[1], plain(left))
+    line, known_side = (below[0], right.known) if left.random else (below[1], left.known)
     if not isinstance(known_side, float):
         return None
     match name:

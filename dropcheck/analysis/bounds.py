@@ -8,15 +8,14 @@ are infinite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+
+import numpy as np
 
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.records import dataclass
-from dropcheck.vocabulary import plain_functions as scalars
+from dropcheck.vocabulary import kernels
 from dropcheck.vocabulary.function_table import FUNCTIONS, called
 from dropcheck.vocabulary.shapes import broadcast
-
-Plain = Callable[[Value], object]
 
 # Rounding in the arithmetic of the ends: they are moved outward by this share.
 OUTWARD = 1e-12
@@ -69,24 +68,23 @@ _PICKING = frozenset(
 _UNIT_LAWS = frozenset({"bernoulli", "beta", "dirichlet"})
 
 
-def support(value: Value, plain: Plain) -> Hull:
+def support(value: Value) -> Hull:
     """The hull of a quantity's values, all its elements together.
 
     Args:
         value: the quantity.
-        plain: what is known of a fixed value, in plain Python, or None.
     """
-    supports = _Supports(plain)
-    for below in ordered([value]):  # inputs first: a model may be very deep
-        supports.of(below)
-    return supports.of(value)
+    supports = _Supports()
+    with np.errstate(all="ignore"):
+        for below in ordered([value]):  # inputs first: a model may be very deep
+            supports.of(below)
+        return supports.of(value)
 
 
 class _Supports:
     """Hulls of one graph, each worked out once."""
 
-    def __init__(self, plain: Plain) -> None:
-        self._plain = plain
+    def __init__(self) -> None:
         self._known: dict[int, Hull] = {}
 
     def of(self, value: Value) -> Hull:
@@ -98,7 +96,7 @@ class _Supports:
 
     def _of(self, value: Value) -> Hull:
         if not value.random:
-            return _of_known(self._plain(value))
+            return _of_known(value.known)
         if value.kind == Kind.DRAW:
             return self._of_draw(value)
         name = called(value.operation)
@@ -123,7 +121,7 @@ class _Supports:
             case "/":
                 return _quotient(hulls[0], hulls[1])
             case "**":
-                exponent = self._plain(value.inputs[1])
+                exponent = value.inputs[1].known
                 return _power(hulls[0], exponent) if isinstance(exponent, float) else EVERYWHERE
             case "square":
                 return _power(hulls[0], 2.0)
@@ -170,7 +168,7 @@ class _Supports:
             return UNIT
         if law.name == "rademacher":
             return Hull(-1.0, 1.0)
-        known = [self._plain(argument) for argument in value.inputs]
+        known = [argument.known for argument in value.inputs]
         if any(argument is None for argument in known):
             return EVERYWHERE
         if any(
@@ -221,16 +219,19 @@ def _multiplied(hull: Hull, count: int) -> Hull:
     # alternates at most, so that two at either end are enough.
     corners = {0, min(1, count), max(count - 1, 0), count}
     ends = [
-        _times(scalars.power(hull.low, float(j)), scalars.power(hull.high, float(count - j)))
-        for j in corners
+        _times(_raised(hull.low, float(j)), _raised(hull.high, float(count - j))) for j in corners
     ]
     return Hull(min(ends), max(ends))
+
+
+def _raised(base: float, exponent: float) -> float:
+    return float(np.power(base, exponent))
 
 
 def _quotient(over: Hull, under: Hull) -> Hull:
     if under.low <= 0 <= under.high:
         return EVERYWHERE
-    return _product(over, Hull(scalars.divide(1.0, under.high), scalars.divide(1.0, under.low)))
+    return _product(over, Hull(1.0 / under.high, 1.0 / under.low))
 
 
 def _entropy(hull: Hull) -> Hull:
@@ -259,10 +260,10 @@ def _power(base: Hull, exponent: float) -> Hull:
     if exponent == math.floor(exponent):
         if exponent % 2 == 0:
             base = _magnitude(base)
-        return Hull(scalars.power(base.low, exponent), scalars.power(base.high, exponent))
+        return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
     if base.low < 0:
         return EVERYWHERE
-    return Hull(scalars.power(base.low, exponent), scalars.power(base.high, exponent))
+    return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
 
 
 def _clipped(hulls: list[Hull]) -> Hull:
@@ -271,10 +272,8 @@ def _clipped(hulls: list[Hull]) -> Hull:
 
 
 def _monotone(name: str, hull: Hull) -> Hull:
-    twin = FUNCTIONS[name].scalar
-    if twin is None:
-        return EVERYWHERE
-    ends = [float(twin(hull.low)), float(twin(hull.high))]
+    function = kernels.resolve(FUNCTIONS[name].kernel)
+    ends = [float(function(np.float64(end))) for end in (hull.low, hull.high)]
     if name in _DECREASING:
         ends.reverse()
     if any(math.isnan(end) for end in ends):

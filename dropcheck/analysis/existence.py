@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from dropcheck.analysis.moment_orders import moment_order
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Folder, Kind, Value, known_value
+from dropcheck.language.graph import Kind, Value
 
 # The order of the moment that each operator is.
 ORDERS = {"E": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
 
 
-def missing_moment(lowered: LoweredCase, folder: Folder) -> str | None:
+def missing_moment(lowered: LoweredCase) -> str | None:
     """Why a quantity of the statement cannot be judged, where the laws alone settle it.
 
     A moment of order k that does not exist cannot be estimated at all. One that exists can have an
     interval from the limit theorem only if its estimate has a variance, which takes a finite
     moment of order 2k.
     """
-    plain = partial(known_value, folder=folder)
     for value in operators(lowered.operands):
         needed = ORDERS.get(value.operation)
         if needed is None or dict(value.options)["given"]:
             continue  # a probability always exists, and a condition may bound what it keeps
         for quantity in value.inputs:
-            never = moment_order(quantity, plain).never
+            never = moment_order(quantity).never
             if never <= needed:
                 return (
                     f"{value.operation} does not exist: by its law, the quantity has no finite "

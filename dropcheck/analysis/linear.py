@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from dropcheck.analysis.bounds import Hull, support
+from dropcheck.language.folding import fixed_array
 from dropcheck.language.graph import Kind, Value
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
@@ -48,12 +49,12 @@ class Affine:
     constant: float
 
 
-def linear(value: Value, plain: Plain) -> Linear | None:
+def linear(value: Value) -> Linear | None:
     """A side of a statement as a linear form, or None where it is none.
 
     Conditional expectations are ratios, and P of something that is not a truth is not a mean of it.
     """
-    known = None if value.estimated else plain(value)
+    known = None if value.estimated else value.known
     if isinstance(known, float):
         return Linear((), known)
     if value.kind == Kind.OPERATOR:
@@ -63,18 +64,18 @@ def linear(value: Value, plain: Plain) -> Linear | None:
         if value.operation == "P" and not quantity.truth:
             return None
         if not quantity.random:
-            found = _numbers(plain(quantity))
+            found = _numbers(quantity.known)
             defined = found and all(map(math.isfinite, found))
             return Linear((), math.fsum(found) / len(found)) if defined else None
         return Linear(((1.0, quantity),), 0.0)
     if value.kind != Kind.COMPUTED:
         return None
     if value.operation == "negative":
-        inner = linear(value.inputs[0], plain)
+        inner = linear(value.inputs[0])
         return None if inner is None else inner.scaled(-1.0)
     if value.operation not in ("+", "-", "*", "/"):
         return None
-    left, right = (linear(below, plain) for below in value.inputs)
+    left, right = (linear(below) for below in value.inputs)
     if left is None or right is None:
         return None
     match value.operation:
@@ -92,20 +93,20 @@ def linear(value: Value, plain: Plain) -> Linear | None:
             return None
 
 
-def affine(value: Value, plain: Plain) -> Affine | None:
+def affine(value: Value) -> Affine | None:
     """A side of a statement as an affine function of one operator, or None where it is none."""
     if value.kind == Kind.OPERATOR:
         return Affine(1.0, value, 0.0)
     if value.kind != Kind.COMPUTED or value.operation not in ("negative", "+", "-", "*", "/"):
         return None
     if value.operation == "negative":
-        inner = affine(value.inputs[0], plain)
+        inner = affine(value.inputs[0])
         return inner and Affine(-inner.factor, inner.operator, -inner.constant)
     left, right = value.inputs
     if right.estimated:
-        inner, known = affine(right, plain), None if left.estimated else plain(left)
+        inner, known = affine(right), None if left.estimated else left.known
     else:
-        inner, known = affine(left, plain), plain(right)
+        inner, known = affine(left), right.known
     if inner is None or not isinstance(known, float):
         return None
     match value.operation:
@@ -130,9 +131,7 @@ def _numbers(known: object) -> list[float]:
     return [known] if isinstance(known, float) else []
 
 
-def combined(
-    form: Linear, plain: Plain, fixed: Callable[[float], object]
-) -> tuple[Value, Hull] | None:
+def combined(form: Linear) -> tuple[Value, Hull] | None:
     """One quantity a draw whose mean is the form without its constant, and where it can lie.
 
     Quantities with elements enter by their mean over the elements. None where the model does not
@@ -140,20 +139,18 @@ def combined(
 
     Args:
         form: what to combine; it must have terms.
-        plain: what is known of fixed values.
-        fixed: a number in the form in which fixed values are held.
     """
     total: Value | None = None
     low = high = 0.0
     for factor, quantity in form.terms:
-        hull = support(quantity, plain)
+        hull = support(quantity)
         if not hull.bounded:
             return None
         ends = sorted((factor * hull.low, factor * hull.high))
         low, high = low + ends[0], high + ends[1]
         part = _a_draw(quantity)
         if factor != 1.0:
-            number = _fixed(factor, fixed(factor), quantity.at)
+            number = _fixed(factor, quantity.at)
             part = _computed("*", (number, part))
         total = part if total is None else _computed("+", (total, part))
     return None if total is None else (total, Hull(low, high))
@@ -179,5 +176,6 @@ def _computed(operation: str, inputs: tuple[Value, ...], shape: tuple[int, ...] 
     )
 
 
-def _fixed(number: float, constant: object, at: Position) -> Value:
-    return Value(Kind.CONSTANT, "number", (), (("value", number.hex()),), (), at, constant=constant)
+def _fixed(number: float, at: Position) -> Value:
+    options = (("value", number.hex()),)
+    return Value(Kind.CONSTANT, "number", (), options, (), at, constant=fixed_array(number))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from dropcheck.analysis.behaviour import Line, Plain, line_of
+from dropcheck.analysis.behaviour import Line, line_of
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.function_table import called
@@ -50,19 +50,18 @@ ALL = Order(math.inf, math.inf)
 UNKNOWN = Order(0.0, math.inf)
 
 
-def moment_order(value: Value, plain: Plain) -> Order:
+def moment_order(value: Value) -> Order:
     """The order of a quantity.
 
     Args:
         value: the quantity.
-        plain: what is known of a fixed value, in plain Python, or None.
     """
     known: dict[int, _Known] = {}
     for one in ordered([value]):
         below = [known.get(id(v), _FIXED) for v in one.inputs]
-        line = line_of(one, [found.line for found in below], plain)
-        order = _order(one, below, plain)
-        known[id(one)] = _Known(order, _reciprocal(one, below, line, plain), line)
+        line = line_of(one, [found.line for found in below])
+        order = _order(one, below)
+        known[id(one)] = _Known(order, _reciprocal(one, below, line), line)
     return known.get(id(value), _FIXED).order
 
 
@@ -78,10 +77,10 @@ class _Known:
 _FIXED = _Known(ALL, ALL, None)  # a division by a fixed 0 is told elsewhere
 
 
-def _order(value: Value, below: list[_Known], plain: Plain) -> Order:
+def _order(value: Value, below: list[_Known]) -> Order:
     """The order of a random quantity, from those of what it is made from."""
     if value.kind == Kind.DRAW:
-        return _of_draw(value, plain)
+        return _of_draw(value)
     orders = [found.order for found in below]
     name = called(value.operation)
     inputs = value.inputs
@@ -94,7 +93,7 @@ def _order(value: Value, below: list[_Known], plain: Plain) -> Order:
     if name == "/":
         return _of_factors(inputs, orders[0], below[1].reciprocal)
     if name == "**":
-        return _of_power(orders[0], below[0].reciprocal, plain(inputs[1]))
+        return _of_power(orders[0], below[0].reciprocal, inputs[1].known)
     if name in _ROOTS:
         return _scaled(orders[0], _ROOTS[name])
     if name == "var":
@@ -117,9 +116,9 @@ def _independent(value: Value) -> bool:
     return not any(argument.random for argument in value.inputs)
 
 
-def _of_draw(value: Value, plain: Plain) -> Order:
+def _of_draw(value: Value) -> Order:
     law = value.law
-    known = [plain(argument) for argument in value.inputs]
+    known = [argument.known for argument in value.inputs]
     if law is None or any(argument.random for argument in value.inputs):
         return UNKNOWN  # the law of the arguments has a say
     if law.name not in _POWER_TAILS:
@@ -188,19 +187,10 @@ def _not_always_zero(value: Value, order: Order) -> bool:
 
 def _nowhere_zero(fixed: Value) -> bool:
     """Whether a fixed factor is known not to be 0 (its division by zero is told elsewhere)."""
-    constant = fixed.constant
-    if constant is None:
-        return False
-    if isinstance(constant, float | tuple):
-        return _without_zero(constant)
-    return bool((constant != 0).all())  # an array of the other folder
+    return fixed.constant is not None and bool((fixed.constant != 0).all())
 
 
-def _without_zero(known: object) -> bool:
-    return all(map(_without_zero, known)) if isinstance(known, tuple) else known != 0
-
-
-def _reciprocal(value: Value, below: list[_Known], line: Line | None, plain: Plain) -> Order:
+def _reciprocal(value: Value, below: list[_Known], line: Line | None) -> Order:
     """The order of a random quantity's reciprocal: how its probability falls towards 0."""
     if line is not None:
         power = line.near_zero()
@@ -214,7 +204,7 @@ def _reciprocal(value: Value, below: list[_Known], line: Line | None, plain: Pla
     if name in _ROOTS:
         return _scaled(orders[0], _ROOTS[name])
     if name == "**":
-        return _of_power(orders[0], below[0].order, plain(inputs[1]))
+        return _of_power(orders[0], below[0].order, inputs[1].known)
     if name in ("*", "/") and not all(one.random or _nowhere_zero(one) for one in inputs):
         return UNKNOWN
     if name == "*":

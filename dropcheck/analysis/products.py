@@ -9,13 +9,12 @@ unbiased for the same means, of no larger variance than those of the same draws 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from dropcheck.analysis.moment_orders import moment_order
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 
-Plain = Callable[[Value], object]
 Parts = tuple[tuple[Value, int], ...]
 """Values and the whole powers that they are raised to."""
 
@@ -43,7 +42,7 @@ class Separated:
         return len(self.groups) > 1
 
 
-def separated(targets: Mapping[Value, int], plain: Plain) -> dict[Value, Separated] | None:
+def separated(targets: Mapping[Value, int]) -> dict[Value, Separated] | None:
     """Every target as a product over groups of draws; None where several groups meet in none.
 
     And where a target is not known to have twice the moments that are looked at: the draws of a
@@ -51,12 +50,11 @@ def separated(targets: Mapping[Value, int], plain: Plain) -> dict[Value, Separat
 
     Args:
         targets: all random quantities that integrands look at, and the powers that they do.
-        plain: what is known of a value before any draw, None where nothing is.
     """
     for value, power in targets.items():
-        if value.shape is None or not moment_order(value, plain).sure > 2 * power:
+        if value.shape is None or not moment_order(value).sure > 2 * power:
             return None
-    products = [_parts(value, plain) for value in targets]
+    products = [_parts(value) for value in targets]
     groups = _groups(part for _, parts in products for part, _ in parts)
     found: dict[Value, Separated] = {}
     for target, (sign, parts) in zip(targets, products, strict=True):
@@ -87,7 +85,7 @@ def _groups(parts: Iterable[Value]) -> dict[str, int]:
     return {name: numbers.setdefault(leading(name), len(numbers)) for name in sorted(leader)}
 
 
-def _parts(value: Value, plain: Plain) -> tuple[int, Parts]:
+def _parts(value: Value) -> tuple[int, Parts]:
     """A quantity as sign · Π part^power; itself where parts or powers are too many, or cancel.
 
     m / m is undefined where m is 0, which must not be lost.
@@ -97,7 +95,7 @@ def _parts(value: Value, plain: Plain) -> tuple[int, Parts]:
     stack = [(value, 1)]
     while stack:
         part, power = stack.pop()
-        inner = _opened(part, plain) if part.random else None
+        inner = _opened(part) if part.random else None
         if inner is None:
             before = found.get(id(part), (part, 0))[1]
             found[id(part)] = (part, before + power)
@@ -111,7 +109,7 @@ def _parts(value: Value, plain: Plain) -> tuple[int, Parts]:
     return sign, tuple(found.values())
 
 
-def _opened(value: Value, plain: Plain) -> tuple[bool, list[tuple[Value, int]]] | None:
+def _opened(value: Value) -> tuple[bool, list[tuple[Value, int]]] | None:
     """The parts of a product, a quotient or a power, and whether the sign turns."""
     if value.kind != Kind.COMPUTED:
         return None
@@ -123,7 +121,7 @@ def _opened(value: Value, plain: Plain) -> tuple[bool, list[tuple[Value, int]]] 
         case "negative", (inner,):
             return True, [(inner, 1)]
         case "**", (base, exponent) if not exponent.random:
-            power = plain(exponent)
+            power = exponent.known
             if isinstance(power, float) and power in range(1, LARGEST_POWER + 1):
                 return False, [(base, int(power))]
     return None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from dropcheck.analysis.crossing import crossing
 from dropcheck.analysis.existence import ORDERS, missing_moment, operators
 from dropcheck.analysis.linear import affine, combined, linear
 from dropcheck.analysis.products import separated
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Folder, Value, known_value
+from dropcheck.language.graph import Value
 from dropcheck.records import dataclass
 
 
@@ -34,26 +32,24 @@ def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
     return operands[0], (operands[1],)
 
 
-def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
+def outlook(lowered: LoweredCase) -> Outlook:
     """How a case will be judged, as far as its text tells.
 
     Args:
         lowered: the case.
-        folder: the folder that it was lowered with.
     """
-    plain = partial(known_value, folder=folder)
     found = operators(lowered.operands)
     if not any(value.random for operator in found for value in operator.inputs):
         return Outlook("arithmetic: nothing is random")
-    missing = missing_moment(lowered, folder)
+    missing = missing_moment(lowered)
     if missing is not None:
         return Outlook("none: no verdict is possible", missing=missing)
     side, ends = sides(lowered)
     fixed = not any(end.estimated for end in ends)
-    event = affine(side, plain) if side is not None and fixed else None
+    event = affine(side) if side is not None and fixed else None
     if event is not None and event.operator.operation == "P":
         bare = event.operator is side
-        certain = bare and lowered.operators == ("==",) and plain(ends[0]) in (0.0, 1.0)
+        certain = bare and lowered.operators == ("==",) and ends[0].known in (0.0, 1.0)
         if certain or all(value.shape == () for value in event.operator.inputs):
             return Outlook("exact: events are counted (Clopper and Pearson 1934)")
     looked_at = [value for operator in found for value in operator.inputs]
@@ -61,12 +57,12 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
         return Outlook(
             "asymptotic: means of independent batches, with draws paired all with all in each"
         )
-    form = None if side is None else linear(side, plain)
+    form = None if side is None else linear(side)
     if form is not None and not fixed and len(ends) == 1:
-        other = linear(ends[0], plain)
+        other = linear(ends[0])
         form = None if other is None else form.plus(other.scaled(-1.0))
     bounded = form is not None and form.terms and (fixed or len(ends) == 1)
-    if form is not None and bounded and combined(form, plain, folder.constant) is not None:
+    if form is not None and bounded and combined(form) is not None:
         return Outlook(
             "finite-sample: a bounded mean (Maurer and Pontil 2009), where that takes no more "
             "than twice the draws of the limit theorem"
@@ -78,6 +74,6 @@ def outlook(lowered: LoweredCase, folder: Folder) -> Outlook:
             if value.random:
                 powers[value] = max(ORDERS.get(operator.operation, 1), powers.get(value, 0))
     means = "asymptotic: means of independent blocks"
-    if not conditional and separated(powers, plain) is not None:
+    if not conditional and separated(powers) is not None:
         means += ", over all combinations of each one's draws where that takes fewer"
     return Outlook(means)

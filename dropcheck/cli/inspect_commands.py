@@ -101,7 +101,6 @@ def check(
 def check_file(name: str | None) -> CheckedFile:
     """Everything that can be told of a file before any draw."""
     from dropcheck.claims.reader import load_registry
-    from dropcheck.language.checks import check_registry
     from dropcheck.report.terminal.listing import CheckedFile
 
     try:
@@ -109,6 +108,8 @@ def check_file(name: str | None) -> CheckedFile:
         registry = load_registry(name)
     except DropcheckError as error:
         return CheckedFile(name or "claims.yaml", None, None, error.problems, ())
+    from dropcheck.language.checks import check_registry  # loads numpy: where there is a file
+
     found = check_registry(registry)
     notes = (*found.notes, *_left_to_set(registry))
     return CheckedFile(

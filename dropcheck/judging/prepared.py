@@ -15,7 +15,6 @@ from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.rare import too_many_conditions
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
-from dropcheck.language.folding import ArrayFolder
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.simulation.blocks import Request
@@ -88,18 +87,17 @@ def prepare(case: Case, *, crossing: bool, memory: int = DEFAULT_MEMORY) -> Prep
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    folder = ArrayFolder(memory)
-    lowered = lower_case(parse_claim(case.claim), case.parameters, folder)
+    lowered = lower_case(parse_claim(case.claim), case.parameters, memory)
     reading = read_statement(lowered, case.claim.tolerance)
-    means = _means(lowered, folder, crossing=crossing)
+    means = _means(lowered, crossing=crossing)
     return Prepared(case, lowered, reading, case.key, means)
 
 
-def _means(lowered: LoweredCase, folder: ArrayFolder, *, crossing: bool) -> Means:
+def _means(lowered: LoweredCase, *, crossing: bool) -> Means:
     looked_at = [value for found in operators(lowered.operands) for value in found.inputs]
     if not any(value.random for value in looked_at):
         return None
-    missing = missing_moment(lowered, folder)
+    missing = missing_moment(lowered)
     if missing is not None:
         return Unanswerable(missing)
     counted = certainty(lowered) or proportion(lowered)

@@ -10,7 +10,7 @@ from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.elsewhere import law_hint
-from dropcheck.language.graph import Folder, Value
+from dropcheck.language.graph import Value
 from dropcheck.language.lowering.lower import Lowering
 from dropcheck.language.lowering.scope import LawParameterValue, Poisoned
 from dropcheck.language.lowering.sides import check_range, operand_value
@@ -26,6 +26,7 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.language.wording import parameter_text, shape_text
 from dropcheck.records import dataclass
+from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.function_table import FUNCTIONS
 from dropcheck.vocabulary.law_table import LAWS
 
@@ -158,7 +159,7 @@ def parse_law(text: str, at: Location) -> Call:
 
 
 def lower_case(
-    parsed: ParsedClaim, parameters: Mapping[str, ParameterValue], folder: Folder
+    parsed: ParsedClaim, parameters: Mapping[str, ParameterValue], memory: int = DEFAULT_MEMORY
 ) -> LoweredCase:
     """The typed graph of one case.
 
@@ -166,7 +167,7 @@ def lower_case(
         DropcheckError: with every problem of the case.
     """
     claim = parsed.claim
-    lowering = Lowering(folder)
+    lowering = Lowering(memory)
     problems: list[Problem] = []
     for name, value in parameters.items():
         node = parsed.parameter(name)
@@ -201,7 +202,7 @@ def lower_case(
             problems.extend(error.problems)
     if problems:
         raise DropcheckError(problems)
-    check_range(lowering, parsed.statement, operands)
+    check_range(parsed.statement, operands)
     return LoweredCase(
         parsed.statement.operators, tuple(operands), parsed.statement.at, tuple(lowering.notes)
     )
@@ -243,7 +244,7 @@ def _check_requires(
             )
             problems.extend(refused.problems)
             continue
-        known = lowering.plain(value)
+        known = value.known
         if isinstance(known, float) and (known == 0 or math.isnan(known)):
             used = {n: v for n, v in parameters.items() if n in _names(node)}
             problems.append(

@@ -1,4 +1,4 @@
-"""Everything that can be told of a claim before any draw, in pure Python."""
+"""Everything that can be told of a claim before any draw."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dropcheck.language.cases import (
     parse_claim,
     used_names,
 )
-from dropcheck.language.graph import PlainFolder
 from dropcheck.records import dataclass
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.law_table import LAWS
@@ -70,7 +69,7 @@ def check_claim(
     notes: dict[Problem, None] = {}
     for case in cases:
         try:
-            lowered = lower_case(parsed, case.parameters, PlainFolder(memory))
+            lowered = lower_case(parsed, case.parameters, memory)
         except DropcheckError as error:
             for problem in error.problems:
                 found.setdefault(problem, []).append(case)

@@ -1,22 +1,22 @@
-"""Operations of the language on arrays, and the folder that works out what is fixed.
+"""Operations of the language on arrays, for draws and for what is fixed.
 
 Arrays have the axis of draws last, of length 1 where nothing is random.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import LARGEST_PLAIN, Plain, Value, thawed
-from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.language.graph import Plain, Value, thawed
 from dropcheck.vocabulary import kernels
-from dropcheck.vocabulary.entries import Function, Law, Shape
+from dropcheck.vocabulary.entries import Law
 from dropcheck.vocabulary.law_table import argument_problem
+from dropcheck.vocabulary.random_arguments import first_bad_argument
 
 Array = npt.NDArray[Any]
 Kernel = Callable[..., Array]
@@ -155,53 +155,28 @@ def number(array: Array) -> Array:
     return array.astype(np.float64) if array.dtype == np.bool_ else array
 
 
-class ArrayFolder:
-    """Works out everything that is fixed, once a case, with the kernels that the draws use."""
-
-    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
-        self.memory = memory
-
-    def constant(self, value: Plain) -> Array:
-        """A number or nested tuples as an array with an axis of draws."""
-        return np.asarray(value, dtype=np.float64)[..., np.newaxis]
-
-    def plain(self, constant: Any) -> Plain | None:
-        """An array without its axis of draws, as plain Python; None where it is a large one."""
-        if constant.size > LARGEST_PLAIN:
-            return None
-        return _tuples(constant[..., 0].astype(np.float64).tolist())
-
-    def full(self, value: float, shape: Shape) -> Array:
-        """One value throughout, without taking the memory of the shape."""
-        return np.broadcast_to(np.float64(value), (*shape, 1))
-
-    def apply(
-        self,
-        operation: str,
-        function: Function | None,
-        constants: Sequence[Any],
-        options: dict[str, Any],
-        *,
-        takes_truth: bool,
-    ) -> Array:
-        """The operation on fixed arrays."""
-        del function
-        values = constants if takes_truth else [number(value) for value in constants]
-        with np.errstate(all="ignore"):
-            return kernel(operation)(*values, **options)
-
-    def argument_problem(self, law: Law, constants: Sequence[Any]) -> str | None:
-        """What keeps fixed arrays from being the arguments of a law, or None."""
-        plain = [self.plain(constant) for constant in constants]
-        if None not in plain:
-            return argument_problem(law, tuple(plain))
-        from dropcheck.vocabulary.random_arguments import (
-            first_bad_argument,  # only where there are many
-        )
-
-        found = first_bad_argument(law.name, [number(constant) for constant in constants])
-        return None if found is None else found.message
+def fixed_array(value: Plain) -> Array:
+    """A number or nested tuples as an array with an axis of draws."""
+    return np.asarray(value, dtype=np.float64)[..., np.newaxis]
 
 
-def _tuples(value: Any) -> Plain:
-    return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else float(value)
+def folded(
+    operation: str, constants: Sequence[Array], options: Mapping[str, Any], *, takes_truth: bool
+) -> Array:
+    """The result of an operation on fixed arrays, by the kernel that draws go through too.
+
+    Raises:
+        KernelError: of a value that the operation cannot take.
+    """
+    values = constants if takes_truth else [number(value) for value in constants]
+    with np.errstate(all="ignore"):
+        return kernel(operation)(*values, **options)
+
+
+def fixed_argument_problem(law: Law, arguments: Sequence[Value]) -> str | None:
+    """What keeps fixed values from being the arguments of a law, or None."""
+    plain = tuple(argument.known for argument in arguments)
+    if None not in plain:
+        return argument_problem(law, plain)
+    found = first_bad_argument(law.name, [number(argument.constant) for argument in arguments])
+    return None if found is None else found.message

@@ -1,23 +1,17 @@
 """The typed graph of a case: every quantity once, with its shape and whether it is random.
 
-A graph is built by a `Folder`, which says what is known before any draw. While checking it is
-`PlainFolder`: numbers only, pure Python. At run time it is one that holds arrays.
+What is fixed is worked out while the graph is built, and held as an array.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from dropcheck.claims.registry import Sample
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
-from dropcheck.settings import DEFAULT_MEMORY
-from dropcheck.vocabulary import plain_functions as scalars
-from dropcheck.vocabulary.entries import Function, Law, Shape
-from dropcheck.vocabulary.law_table import argument_problem
+from dropcheck.vocabulary.entries import Law, Shape
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""
@@ -48,7 +42,7 @@ class Value:
     `operation` is the kernel that computes it from its `inputs` (or the name of a law or operator,
     by `kind`). `shape` is that of one draw, None where it cannot be told without arrays.
     `estimated` means that an operator on the law is in it. `sources` are the draws it depends on.
-    `constant` is in the folder's own form; None where it is not known.
+    `constant` is the array of a fixed value, with an axis of draws of length 1; None for others.
     """
 
     kind: str
@@ -70,6 +64,13 @@ class Value:
     # code that draws the value, under its name, in place of a law
     sample: Sample | None = None
 
+    @property
+    def known(self) -> Plain | None:
+        """A fixed value in plain Python; None where it is not fixed, or is a large array."""
+        if self.constant is None or self.constant.size > LARGEST_PLAIN:
+            return None
+        return _tuples(self.constant[..., 0].astype(float).tolist())
+
     def called(self, name: str) -> Value:
         """The same value under a name."""
         return Value(
@@ -90,6 +91,10 @@ class Value:
             self.suspect,
             self.sample,
         )
+
+
+def _tuples(value: Any) -> Plain:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else float(value)
 
 
 def joined_sources(values: Iterable[Value]) -> frozenset[str]:
@@ -131,145 +136,6 @@ def in_order(roots: Sequence[Value], inputs: Callable[[Value], Sequence[Value]])
             stack.append((value, True))
             stack.extend((below, False) for below in reversed(inputs(value)))
     return found
-
-
-class Folder(Protocol):
-    """Works out what is known before any draw."""
-
-    @property
-    def memory(self) -> int:
-        """Bytes that one draw may take, together with what is fixed."""
-
-    def constant(self, value: Plain) -> Any:
-        """The folder's own form of a known value."""
-
-    def plain(self, constant: Any) -> Plain | None:
-        """A known value in plain Python, None where it is an array too large for that."""
-
-    def full(self, value: float, shape: Shape) -> Any:
-        """A known array with one value throughout, or None."""
-
-    def apply(
-        self,
-        operation: str,
-        function: Function | None,
-        constants: Sequence[Any],
-        options: dict[str, Any],
-        *,
-        takes_truth: bool,
-    ) -> Any:
-        """The result of an operation on known values, or None if it cannot be told here."""
-
-    def argument_problem(self, law: Law, constants: Sequence[Any]) -> str | None:
-        """What keeps known values from being the arguments of a law, or None."""
-
-
-def _told(compare: Callable[[float, float], bool]) -> Callable[[float, float], float]:
-    """A comparison as a number; NaN where it cannot be told."""
-
-    def compared(a: float, b: float) -> float:
-        return math.nan if math.isnan(a) or math.isnan(b) else float(compare(a, b))
-
-    return compared
-
-
-def _negation(a: float) -> float:
-    return math.nan if math.isnan(a) else float(not a)
-
-
-def _conjunction(a: float, b: float) -> float:
-    if 0 in (a, b):
-        return 0.0
-    return math.nan if math.isnan(a) or math.isnan(b) else 1.0
-
-
-def _disjunction(a: float, b: float) -> float:
-    return _negation(_conjunction(_negation(a), _negation(b)))
-
-
-_ARITHMETIC: dict[str, Callable[..., float]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": scalars.divide,
-    "//": scalars.floor_divide,
-    "%": scalars.modulo,
-    "**": scalars.power,
-    "negative": lambda a: -a,
-    "==": _told(operator.eq),
-    "!=": _told(operator.ne),
-    "<": _told(operator.lt),
-    "<=": _told(operator.le),
-    ">": _told(operator.gt),
-    ">=": _told(operator.ge),
-    "and": _conjunction,
-    "or": _disjunction,
-    "not": _negation,
-    "conditional": lambda c, a, b: math.nan if math.isnan(c) else a if c else b,
-}
-
-
-def known_value(value: Value, folder: Folder) -> Plain | None:
-    """What is known of a value before any draw; None where nothing is, or it is a large array."""
-    return None if value.constant is None else folder.plain(value.constant)
-
-
-def _picked(value: Any, index: tuple[int | slice, ...]) -> Any:
-    """Elements of nested tuples; the index is known to fit."""
-    if not index:
-        return value
-    first, *rest = index
-    if isinstance(first, slice):
-        return tuple(_picked(entry, tuple(rest)) for entry in value[first])
-    return _picked(value[first], tuple(rest))
-
-
-class PlainFolder:
-    """Folds numbers in pure Python and lists of known numbers; other arrays stay unknown."""
-
-    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
-        self.memory = memory
-
-    def constant(self, value: Plain) -> Plain:
-        """A plain value is its own form."""
-        return value
-
-    def plain(self, constant: Any) -> Plain:
-        """A plain value is its own form."""
-        return constant  # type: ignore[no-any-return]  # it came from `constant` or `apply`
-
-    def full(self, value: float, shape: Shape) -> Plain | None:
-        """Numbers alone are kept."""
-        return value if shape == () else None
-
-    def apply(
-        self,
-        operation: str,
-        function: Function | None,
-        constants: Sequence[Any],
-        options: dict[str, Any],
-        *,
-        takes_truth: bool,
-    ) -> Plain | None:
-        """Arithmetic and the functions that have a twin in pure Python, on numbers."""
-        del takes_truth  # numbers serve as truths as they are
-        if operation == "array":
-            return tuple(constants)
-        if operation == "subscript":
-            picked: Plain = _picked(constants[0], options["index"])
-            return picked
-        if not all(isinstance(constant, float) for constant in constants):
-            return None
-        if function is not None:
-            if function.scalar is None:
-                return None
-            return float(function.scalar(*constants, **options))
-        found = _ARITHMETIC.get(operation)
-        return None if found is None else float(found(*constants))
-
-    def argument_problem(self, law: Law, constants: Sequence[Any]) -> str | None:
-        """What keeps known values from being the arguments of a law, or None."""
-        return argument_problem(law, tuple(constants))
 
 
 def hashable(value: Any) -> Any:

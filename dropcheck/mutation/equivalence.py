@@ -5,70 +5,64 @@ from __future__ import annotations
 import math
 
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Folder, Kind, Plain, Value, known_value
+from dropcheck.language.graph import Kind, Plain, Value
 
 # Two known numbers are the same to within this share of the larger: rounding in another order.
 ROUNDING = 1e-12
 _COMMUTE = frozenset({"+", "*", "and", "or", "==", "!="})
 
 
-def same_case(first: LoweredCase, second: LoweredCase, folder: Folder) -> bool:
+def same_case(first: LoweredCase, second: LoweredCase) -> bool:
     """Whether two cases state the same of the same draws, once all that is known is worked out.
 
     Equal graphs are the same claim; unlike ones may be so all the same, which only draws can tell.
     """
     return first.operators == second.operators and all(
-        same_value(a, b, folder) for a, b in zip(first.operands, second.operands, strict=True)
+        same_value(a, b) for a, b in zip(first.operands, second.operands, strict=True)
     )
 
 
-def same_value(first: Value, second: Value, folder: Folder) -> bool:
+def same_value(first: Value, second: Value) -> bool:
     """Whether two quantities are computed alike from the same draws."""
-    return _Comparison(folder).same(first, second)
+    return _Comparison().same(first, second)
 
 
-def fixed_change(first: LoweredCase, second: LoweredCase, folder: Folder) -> float | None:
+def fixed_change(first: LoweredCase, second: LoweredCase) -> float | None:
     r"""The relative change of the one fixed side by which two cases differ; None where not so.
 
     >>> from dropcheck.claims.reader import read_text
     >>> from dropcheck.language.cases import lower_case, parse_claim
-    >>> from dropcheck.language.graph import PlainFolder
     >>> def read(claim):
     ...     text = f"dropcheck: 1\nclaims: {{c: {{title: t, model: 'x ~ normal(0, 1)', {claim}}}}}"
     ...     case = read_text(text).expand()[0]
-    ...     return lower_case(parse_claim(case.claim), case.parameters, PlainFolder())
-    >>> fixed_change(read("claim: Var(x) == 1"), read("claim: Var(x) == 5/4"), PlainFolder())
+    ...     return lower_case(parse_claim(case.claim), case.parameters)
+    >>> fixed_change(read("claim: Var(x) == 1"), read("claim: Var(x) == 5/4"))
     0.25
     """
-    numbers = fixed_sides(first, second, folder)
+    numbers = fixed_sides(first, second)
     if numbers is None:
         return None
     old, new = numbers
     return abs(new - old) / abs(old) if old else math.inf
 
 
-def fixed_sides(
-    first: LoweredCase, second: LoweredCase, folder: Folder
-) -> tuple[float, float] | None:
+def fixed_sides(first: LoweredCase, second: LoweredCase) -> tuple[float, float] | None:
     """The one side by which two cases differ, in each of them; None where that is not fixed."""
     if first.operators != second.operators:
         return None
     changes = [
-        (a, b)
-        for a, b in zip(first.operands, second.operands, strict=True)
-        if not same_value(a, b, folder)
+        (a, b) for a, b in zip(first.operands, second.operands, strict=True) if not same_value(a, b)
     ]
     if len(changes) != 1:
         return None
-    old, new = (known_value(value, folder) for value in changes[0])
+    old, new = (value.known for value in changes[0])
     return (old, new) if isinstance(old, float) and isinstance(new, float) else None
 
 
 class _Comparison:
     """Compares two graphs, each pair of values once."""
 
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._told: dict[tuple[int, int], bool] = {}
 
     def same(self, first: Value, second: Value) -> bool:
@@ -78,7 +72,7 @@ class _Comparison:
         return self._told[key]
 
     def _same(self, first: Value, second: Value) -> bool:
-        one, other = known_value(first, self._folder), known_value(second, self._folder)
+        one, other = first.known, second.known
         if one is not None and other is not None:
             return first.shape == second.shape and _close(one, other)
         if first.kind != second.kind or first.operation != second.operation:

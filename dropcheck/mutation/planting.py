@@ -10,7 +10,6 @@ from itertools import zip_longest
 from dropcheck.claims.registry import Case, Claim, SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import ParsedClaim, lower_case, parse_claim
-from dropcheck.language.graph import PlainFolder
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import Binary, Name, Number
 from dropcheck.mutation.distinguishing import numbers_of, share_names, whole_names
@@ -111,7 +110,7 @@ def _mutant(claim: Claim, operator: str, original: Texts, texts: Texts) -> Mutan
 
 def _is_claim(claim: Claim, case: Case) -> bool:
     try:
-        lower_case(parse_claim(claim), case.parameters, PlainFolder())
+        lower_case(parse_claim(claim), case.parameters)
     except DropcheckError:
         return False
     return True

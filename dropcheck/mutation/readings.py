@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from dropcheck.claims.registry import Case, Value
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case
-from dropcheck.language.folding import ArrayFolder
 from dropcheck.mutation.equivalence import fixed_change, fixed_sides, same_case
 from dropcheck.mutation.places import Texts
 
@@ -23,7 +22,6 @@ class Readings:
 
     parsed: ParsedClaim
     cases: tuple[Case, ...]
-    folder: ArrayFolder = field(default_factory=ArrayFolder)
     known: dict[str, LoweredCase | None] = field(default_factory=dict)
 
     def own(self, parameters: Mapping[str, Value]) -> LoweredCase | None:
@@ -36,7 +34,7 @@ class Readings:
     def tells(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
         """Whether a mutant works out differently from its claim there, and is a claim at all."""
         own, other = self.own(parameters), self._read(mutated, parameters)
-        return own is not None and other is not None and not same_case(own, other, self.folder)
+        return own is not None and other is not None and not same_case(own, other)
 
     def refused(self, mutated: ParsedClaim) -> tuple[Case, str] | None:
         """The first case at which a mutant is no claim although its claim is one, and why not."""
@@ -44,7 +42,7 @@ class Readings:
             if self.own(case.parameters) is None:
                 continue
             try:
-                lower_case(mutated, case.parameters, self.folder)
+                lower_case(mutated, case.parameters)
             except DropcheckError as error:
                 return case, error.problems[0].message
         return None
@@ -54,7 +52,7 @@ class Readings:
         own, other = self.own(parameters), self._read(mutated, parameters)
         if own is None or other is None:
             return None
-        change = fixed_change(own, other, self.folder)
+        change = fixed_change(own, other)
         return change if change is not None and math.isfinite(change) else None
 
     def far_enough(self, texts: Texts, share: float, least: float) -> bool:
@@ -70,9 +68,9 @@ class Readings:
         mutated = replace(self.parsed, model=texts.model, statement=texts.statement)
         for case in self.cases:
             own, other = self.own(case.parameters), self._read(mutated, case.parameters)
-            if own is None or other is None or same_case(own, other, self.folder):
+            if own is None or other is None or same_case(own, other):
                 continue
-            sides = fixed_sides(own, other, self.folder)
+            sides = fixed_sides(own, other)
             if sides is None:
                 return True
             old, new = sides
@@ -81,6 +79,6 @@ class Readings:
 
     def _read(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
         try:
-            return lower_case(parsed, parameters, self.folder)
+            return lower_case(parsed, parameters)
         except DropcheckError:
             return None

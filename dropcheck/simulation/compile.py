@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import partial
 
 from dropcheck.analysis.bounds import UNIT, Hull, support
 from dropcheck.analysis.existence import operators
 from dropcheck.analysis.linear import affine, combined, linear
 from dropcheck.analysis.strategy import sides
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.folding import ArrayFolder, kernel
-from dropcheck.language.graph import Kind, Value, known_value, ordered
+from dropcheck.language.folding import kernel
+from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
@@ -107,15 +106,13 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
     side, ends = sides(lowered)
     if side is None or (len(ends) > 1 and any(end.estimated for end in ends)):
         return None
-    folder = ArrayFolder()
-    plain = partial(known_value, folder=folder)
-    form = linear(side, plain)
+    form = linear(side)
     if form is not None and ends[0].estimated:
-        other = linear(ends[0], plain)
+        other = linear(ends[0])
         form = None if other is None else form.plus(other.scaled(-1.0))
     if form is None or not form.terms:
         return None
-    found = combined(form, plain, folder.constant)
+    found = combined(form)
     if found is None:
         return None
     quantity, hull = found
@@ -131,14 +128,12 @@ def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean 
 
 def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]]:
     """The operators on quantities that the model bounds, and where these can lie."""
-    plain = partial(known_value, folder=ArrayFolder())
     found: list[tuple[Leaf, tuple[Hull, ...]]] = []
     for operator in operators(functional.operands):
         conditional = dict(operator.options)["given"]
         quantities = operator.inputs[:-1] if conditional else operator.inputs
         hulls = tuple(
-            UNIT if operator.operation == "P" else support(quantity, plain)
-            for quantity in quantities
+            UNIT if operator.operation == "P" else support(quantity) for quantity in quantities
         )
         if all(hull.bounded for hull in hulls):
             found.append((functional.leaves[id(operator)], hulls))
@@ -216,7 +211,7 @@ def proportion(lowered: LoweredCase) -> Proportion | None:
     side, ends = sides(lowered)
     if side is None or any(end.estimated for end in ends):
         return None
-    form = affine(side, partial(known_value, folder=ArrayFolder()))
+    form = affine(side)
     if form is None or form.operator.operation != "P" or form.factor == 0:
         return None
     event, *conditions = form.operator.inputs

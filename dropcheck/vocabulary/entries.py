@@ -47,8 +47,7 @@ class Function:
     "scipy.special.erf", or "kernels.softmax" for one of our own in `simulation/kernels.py`.
     A kernel takes the values in order, then the options by name. Values are float64 arrays with
     the axis of draws *last* (length 1 where nothing is random), so that arrays of unlike rank
-    combine by numpy's own rule. `scalar` is the same function of plain numbers in pure Python,
-    used while checking; None where there is none.
+    combine by numpy's own rule.
     """
 
     name: str
@@ -56,7 +55,6 @@ class Function:
     shape: ShapeRule
     kernel: str
     summary: str
-    scalar: Callable[..., float] | None = None
     truth: bool = False  # yields 1 or 0 (or NaN, where that cannot be told)
     takes_truth: bool = False  # its kernel takes bool arrays as they are; others get float64
     from_shape: Callable[[Shape], float | tuple[int, ...]] | None = None  # size, shape

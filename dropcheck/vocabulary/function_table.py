@@ -1,4 +1,4 @@
-"""Every function of the language: its parameters, shape rule, kernel and twin for plain numbers.
+"""Every function of the language: its parameters, shape rule and kernel.
 
 Where the text of a claim leaves a choice, this is the one made:
 

@@ -12,8 +12,6 @@ from dropcheck.analysis.existence import missing_moment
 from dropcheck.analysis.moment_orders import Order, moment_order
 from dropcheck.claims.reader import read_text
 from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.folding import ArrayFolder
-from dropcheck.language.graph import PlainFolder
 from dropcheck.vocabulary.law_table import LAWS
 
 INF = math.inf
@@ -178,23 +176,19 @@ ORDERS: dict[str, tuple[float, float]] = {
 }
 
 
-@pytest.mark.parametrize("folder", [PlainFolder, ArrayFolder])
 @pytest.mark.parametrize("expression", ORDERS)
-def test_orders(expression: str, folder: type[PlainFolder] | type[ArrayFolder]) -> None:
-    scope = lowering(MODEL, folder=folder())
-    found = moment_order(expressed(scope, expression), scope.plain)
+def test_orders(expression: str) -> None:
+    scope = lowering(MODEL)
+    found = moment_order(expressed(scope, expression))
     expected = Order(*ORDERS[expression])
     assert found.sure <= found.never
-    if folder is ArrayFolder or "ones" not in expression:
-        assert (found.sure, found.never) == pytest.approx((expected.sure, expected.never))
-    else:  # pure Python does not know that ones are not 0
-        assert (found.sure, found.never) == (expected.sure, INF)
+    assert (found.sure, found.never) == pytest.approx((expected.sure, expected.never))
 
 
 def test_a_fixed_quantity_has_every_moment() -> None:
     scope = lowering("x ~ cauchy(0, 1)")
-    assert moment_order(expressed(scope, "3"), scope.plain).sure == INF
-    assert moment_order(expressed(scope, "x"), scope.plain).sure < INF
+    assert moment_order(expressed(scope, "3")).sure == INF
+    assert moment_order(expressed(scope, "x")).sure < INF
 
 
 def test_moments_exist_of_every_other_law() -> None:
@@ -216,7 +210,7 @@ def test_graphs_that_share_their_parts_take_no_time() -> None:
     )
     scope = lowering(model)
     started = time.process_time()
-    assert moment_order(expressed(scope, "x499"), scope.plain).sure == 3
+    assert moment_order(expressed(scope, "x499")).sure == 3
     assert time.process_time() - started < 1
 
 
@@ -229,8 +223,7 @@ def missing(model: str, claim: str) -> str | None:
         f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: {claim}\n"
     )
     (case,) = registry.expand()
-    folder = ArrayFolder()
-    return missing_moment(lower_case(parse_claim(case.claim), case.parameters, folder), folder)
+    return missing_moment(lower_case(parse_claim(case.claim), case.parameters))
 
 
 NONE_EXISTS = "does not exist"

@@ -9,12 +9,12 @@ import pytest
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import parse_law
-from dropcheck.language.folding import ArrayFolder
-from dropcheck.language.graph import Folder, PlainFolder, Value
+from dropcheck.language.graph import Value
 from dropcheck.language.lowering.lower import Lowering
 from dropcheck.language.lowering.scope import LawParameterValue
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import Name, Position
+from dropcheck.settings import DEFAULT_MEMORY
 
 # what there is of every shape: random, and fixed
 ARRAYS = (
@@ -23,18 +23,14 @@ ARRAYS = (
     "f = arange(3); g = ones(2, 3)"
 )
 
-# both ways to work out what is fixed: by floats alone, and by arrays
-FolderClass = type[PlainFolder] | type[ArrayFolder]
-FOLDERS: list[FolderClass] = [PlainFolder, ArrayFolder]
-
 
 def lowering(
     model: str = "",
     parameters: Mapping[str, float | str] | None = None,
-    folder: Folder | None = None,
+    memory: int = DEFAULT_MEMORY,
 ) -> Lowering:
     """A scope with the lines of a model (`;` for a new line) and parameters in it."""
-    found = Lowering(folder or PlainFolder())
+    found = Lowering(memory)
     for name, value in (parameters or {}).items():
         at = Position(SourceText.plain(name), 0, 0)
         law = LawParameterValue(parse_law(value, at.location)) if isinstance(value, str) else value
@@ -48,10 +44,10 @@ def lowered(
     model: str,
     expression: str,
     parameters: Mapping[str, float | str] | None = None,
-    folder: Folder | None = None,
+    memory: int = DEFAULT_MEMORY,
 ) -> Value:
     """An expression over a model as a value."""
-    return expressed(lowering(model, parameters, folder), expression)
+    return expressed(lowering(model, parameters, memory), expression)
 
 
 def expressed(scope: Lowering, expression: str) -> Value:
@@ -59,10 +55,10 @@ def expressed(scope: Lowering, expression: str) -> Value:
     return scope.lower(parse_expression(SourceText.plain(expression)))
 
 
-def refusal(model: str, expression: str, folder: Folder | None = None) -> tuple[str, str, int]:
+def refusal(model: str, expression: str, memory: int = DEFAULT_MEMORY) -> tuple[str, str, int]:
     """Message, hint and column of the one problem that an expression has."""
     with pytest.raises(DropcheckError) as caught:
-        lowered(model, expression, folder=folder)
+        lowered(model, expression, memory=memory)
     (problem,) = caught.value.problems
     assert problem.location is not None
     return problem.message, problem.hint or "", problem.location.column or 0

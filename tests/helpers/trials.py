@@ -9,7 +9,6 @@ from scipy import stats
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
-from dropcheck.language.folding import ArrayFolder
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.simulation.compile import Compiled, compile_case
@@ -68,7 +67,7 @@ def verdicts(
 def lowered(model: str, claim: str) -> LoweredCase:
     """The one case of a claim as a graph."""
     (case,) = registry_of(entry("claim", model, claim)).expand()
-    return lower_case(parse_claim(case.claim), case.parameters, ArrayFolder())
+    return lower_case(parse_claim(case.claim), case.parameters)
 
 
 def compiled(model: str, claim: str) -> Compiled:

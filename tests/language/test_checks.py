@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
-from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.cases import lower_case, parse_claim, used_names
+from dropcheck.errors import Problem
+from dropcheck.language.cases import parse_claim, used_names
 from dropcheck.language.checks import check_cases, check_registry
-from dropcheck.language.folding import ArrayFolder
-from dropcheck.language.graph import PlainFolder
 
 
 def registry(claim: str, model: str = "", **more: object) -> Registry:
@@ -225,25 +221,3 @@ def test_a_parameter_without_use_is_noted_at_its_place_whatever_an_option_gives(
     (note,) = check_registry(found).notes
     assert note.location is not None
     assert check_cases(found.expand(), options={"p": "--p"}).notes == (note,)
-
-
-@pytest.mark.parametrize("case", REFUSED, ids=" / ".join)
-def test_the_run_refuses_what_the_check_refuses(case: tuple[str, str]) -> None:
-    (found,) = registry(*case).expand()
-    parsed = parse_claim(found.claim)
-    told = []
-    for folder in (PlainFolder(), ArrayFolder()):
-        with pytest.raises(DropcheckError) as caught:
-            lower_case(parsed, found.parameters, folder)
-        told.append(caught.value.problems)
-    assert told[0] == told[1]
-
-
-def test_checking_imports_no_numpy() -> None:
-    code = (
-        "import sys; from dropcheck.claims.reader import load_registry;"
-        "from dropcheck.language.checks import check_registry;"
-        "assert not check_registry(load_registry(None)).problems;"
-        "sys.exit('numpy' in sys.modules or 'scipy' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from lowered import FOLDERS, FolderClass, lowered, refusal
+from lowered import lowered, refusal
 
 from dropcheck.language.cost import MOST_FIXED_WORK, MOST_WORK, work
 from dropcheck.language.graph import ordered
@@ -31,13 +31,10 @@ TOO_LARGE = {
 }
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
 @pytest.mark.parametrize("case", TOO_LARGE, ids=" / ".join)
-def test_what_is_too_large_is_refused_before_it_is_made(
-    case: tuple[str, str], folder: FolderClass
-) -> None:
+def test_what_is_too_large_is_refused_before_it_is_made(case: tuple[str, str]) -> None:
     started = time.process_time()
-    message, hint, _ = refusal(*case, folder=folder())
+    message, hint, _ = refusal(*case)
     assert TOO_LARGE[case] in message
     assert "allowed" in message
     assert "smaller" in hint
@@ -48,13 +45,12 @@ def test_what_is_too_large_is_refused_before_it_is_made(
     ("first", "what"),
     [("a = ones(6e5)", "what is fixed in this claim"), ("a ~ normal(0, 1)[6e5]", "one draw of")],
 )
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_the_sum_of_all_is_bounded(first: str, what: str, folder: FolderClass) -> None:
+def test_the_sum_of_all_is_bounded(first: str, what: str) -> None:
     # a million numbers of each kind are allowed in 16 MiB
-    message, _, _ = refusal(f"{first}; b = a + 1; c = b + 1", "0", folder(2**24))
+    message, _, _ = refusal(f"{first}; b = a + 1; c = b + 1", "0", 2**24)
     assert what in message
     assert "in all by here, and 8 MiB is allowed" in message
-    lowered(f"{first}; b = 1; c = b + 1", "a", folder=folder(2**24))
+    lowered(f"{first}; b = 1; c = b + 1", "a", memory=2**24)
 
 
 @pytest.mark.parametrize(

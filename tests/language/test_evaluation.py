@@ -21,7 +21,7 @@ from scipy import special
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.folding import ArrayFolder, number
+from dropcheck.language.folding import number
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.syntax import (
     Array,
@@ -115,7 +115,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "stack": lambda *xs, axis=-1: np.stack(xs, axis=int(axis)),
     "one_hot": lambda j, n: np.eye(int(n))[np.asarray(j).astype(int)],
     "size": lambda x: float(np.size(x)),
-    "where": np.where,
+    "where": lambda c, a, b: np.where(np.isnan(c), np.nan, np.where(c, a, b)),
 }
 SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "+": np.add,
@@ -205,7 +205,7 @@ def picked(node: Node, here: Here) -> Any:
 
 def all_draws(expression: str) -> tuple[Any, list[Here]]:
     """The expression by a program, draws last, and every draw of the model."""
-    scope = lowering(MODEL, {"p": FIXED["p"]}, ArrayFolder())
+    scope = lowering(MODEL, {"p": FIXED["p"]})
     value = expressed(scope, expression)
     builder = ProgramBuilder()
     drawn = {name: builder.register(expressed(scope, name)) for name in DRAWN}

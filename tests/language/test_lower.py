@@ -8,7 +8,6 @@ from lowered import ARRAYS, expressed, lowered, lowering, refusal
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.folding import ArrayFolder
 from dropcheck.language.graph import Kind, ordered
 from dropcheck.language.parser import parse_model
 
@@ -250,7 +249,7 @@ def test_degenerate_laws_are_constants(law: str, constant: float | None) -> None
     value = lowered(f"x ~ {law}", "x")
     assert value.random is (constant is None)
     assert value.constant == constant
-    many = lowered(f"x ~ {law}[3]", "x + 0", folder=ArrayFolder())
+    many = lowered(f"x ~ {law}[3]", "x + 0")
     if constant is not None:
         np.testing.assert_array_equal(many.constant, np.full((3, 1), constant))
 

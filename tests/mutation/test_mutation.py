@@ -14,7 +14,6 @@ from mutation_cases import HALF, TOOTHLESS, claim_of, registry_of
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Registry
 from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.graph import PlainFolder
 from dropcheck.language.printing import unparse
 from dropcheck.mutation.campaign import mutate_claims, share_of_alpha
 from dropcheck.mutation.distinguishing import in_telling_order, probes, spread
@@ -91,8 +90,8 @@ def test_the_same_by_arithmetic(p: float, model: str, same: bool) -> None:
     lowered = []
     for text in ("m ~ bernoulli(1 - p)", model):
         claim = claim_of(f"parameters: {{p: {p}}}\nmodel: {text}\nclaim: E(m) == {1 - p}")
-        lowered.append(lower_case(parse_claim(claim), claim.expand()[0].parameters, PlainFolder()))
-    assert same_case(lowered[0], lowered[1], PlainFolder()) is same
+        lowered.append(lower_case(parse_claim(claim), claim.expand()[0].parameters))
+    assert same_case(lowered[0], lowered[1]) is same
 
 
 @pytest.mark.parametrize(
@@ -103,8 +102,8 @@ def test_change_of_a_fixed_side(statement: str, change: float | None) -> None:
     lowered = []
     for text in ("E(x) == 2", statement):
         claim = claim_of(f"model: x ~ normal(2, 1)\nclaim: {text}")
-        lowered.append(lower_case(parse_claim(claim), {}, PlainFolder()))
-    assert fixed_change(lowered[0], lowered[1], PlainFolder()) == change
+        lowered.append(lower_case(parse_claim(claim), {}))
+    assert fixed_change(lowered[0], lowered[1]) == change
 
 
 # what becomes of it

@@ -10,7 +10,6 @@ from mutation_cases import claim_of
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import SourceText
 from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.graph import PlainFolder
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import children
@@ -125,7 +124,7 @@ def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:
         one.changed for one in mutants_of(parsed, facts, case)
     ]
     for mutant in mutants:
-        lower_case(parse_claim(mutant.claim), case.parameters, PlainFolder())
+        lower_case(parse_claim(mutant.claim), case.parameters)
 
 
 def test_a_mutant_that_the_check_refuses_is_passed_over() -> None:

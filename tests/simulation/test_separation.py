@@ -6,7 +6,6 @@ import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from trials import judged, lowered
 from dropcheck.analysis.existence import operators
 from dropcheck.analysis.products import separated
 from dropcheck.analysis.strategy import outlook
-from dropcheck.language.folding import ArrayFolder
-from dropcheck.language.graph import known_value
 from dropcheck.simulation.compile import compile_case
 from dropcheck.simulation.integrands import Held, Moments
 from dropcheck.simulation.program import Program
@@ -45,7 +42,7 @@ def groups(model: str, claim: str) -> list[list[int]] | None:
     """For each quantity that is looked at the groups of draws that meet in it."""
     case = lowered(model, claim)
     looked_at = [value for found in operators(case.operands) for value in found.inputs]
-    found = separated(dict.fromkeys(looked_at, 1), partial(known_value, folder=ArrayFolder()))
+    found = separated(dict.fromkeys(looked_at, 1))
     return None if found is None else [[group for group, _ in one.groups] for one in found.values()]
 
 
@@ -276,6 +273,5 @@ def test_one_quantity_that_cannot_be_taken_apart_keeps_others_from_nothing() -> 
     [("Var(y) == 1", True), ("Var(x) == 1", False), ("E(y, given=m == 1) == 1", False)],
 )
 def test_what_a_claim_says_of_it_beforehand(claim: str, crossed: bool) -> None:
-    folder = ArrayFolder()
-    told = outlook(lowered(DROPOUT, claim), folder).guarantee
+    told = outlook(lowered(DROPOUT, claim)).guarantee
     assert ("all combinations" in told) is crossed

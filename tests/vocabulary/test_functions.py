@@ -1,4 +1,4 @@
-"""The table of functions: parameters, the errors of shape rules, and the twins of plain numbers."""
+"""The table of functions: parameters, exact values, and the errors of shape rules."""
 
 from __future__ import annotations
 
@@ -10,70 +10,13 @@ import numpy as np
 import pytest
 
 from dropcheck.vocabulary import kernels, shapes
-from dropcheck.vocabulary import plain_functions as scalars
 from dropcheck.vocabulary.entries import Shape, ShapeError
 from dropcheck.vocabulary.function_table import FUNCTIONS
 
 NAN, INF = math.nan, math.inf
 
-NUMBERS = [
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.3, 0.999, 2.0, 3.0, 7.25, 10.0, 20.0, 36.5,
-    -7.0, -7.5, 170.0, 171.0, 709.0, 710.0, -745.0, -38.0, 1e-9, -1e-9, 1e-308, 5e-324, 1e8,
-    2.0**52 + 1, 2.0**53, 1e15, 1e16, 1e155, 1e300, -1e300, 1.7e308, INF, -INF, NAN,
-]  # fmt: skip
-
-# the twins take up to 1e-15 of the argument differently where functions are steep or cancel
-TOLERANCE = {"gamma": 1e-12, "digamma": 1e-12, "lgamma": 1e-12, "comb": 1e-9, "phi": 1e-12}
-# far out in the left tail, relative errors of the argument are multiplied by its square
-LOOSE = {"Phi": 1e-11, "gelu": 1e-11, "erfc": 1e-11}
-
-
-def skip(name: str, arguments: tuple[float, ...]) -> bool:
-    """Where the two differ with a reason."""
-    x = arguments[0]
-    if name == "gamma":  # scipy itself changed what it says at the poles
-        return x == -INF or (x <= 0 and x == scalars.floor(x))
-    if name == "lgamma":  # scipy overflows among the denormal numbers; C says inf at -inf
-        return x == -INF or 0 < abs(x) <= 1e-308
-    if name in ("sin", "cos", "tan"):
-        return math.isfinite(x) and abs(x) > 1e15  # reduction of huge angles is the library's own
-    return False
-
-
-WITH_SCALARS = [function for function in FUNCTIONS.values() if function.scalar is not None]
-
-
-@pytest.mark.parametrize("function", WITH_SCALARS, ids=lambda function: function.name)
-def test_the_twin_of_plain_numbers_agrees_with_the_kernel(function: Any) -> None:
-    needed = [p for p in function.parameters if not p.option and not p.variadic]
-    kernel = kernels.resolve(function.kernel)
-    for arguments in itertools.product(NUMBERS[:: 1 if len(needed) < 3 else 3], repeat=len(needed)):
-        if skip(function.name, arguments):
-            continue
-        with np.errstate(all="ignore"):
-            (expected,) = np.asarray(kernel(*(np.array([a]) for a in arguments)), dtype=np.float64)
-        found = function.scalar(*arguments)
-        assert isinstance(found, float)
-        rtol = LOOSE.get(function.name, TOLERANCE.get(function.name, 1e-13))
-        np.testing.assert_allclose(
-            found, expected, rtol=rtol, atol=1e-300, err_msg=f"{function.name}{arguments}"
-        )
-
-
-@pytest.mark.parametrize("name", ["divide", "floor_divide", "modulo", "power"])
-def test_the_twins_of_operators_agree_with_numpy(name: str) -> None:
-    kernel = {"divide": np.divide, "modulo": np.remainder}.get(name) or getattr(np, name)
-    for a, b in itertools.product(NUMBERS, repeat=2):
-        if name == "power" and (a, b) == (-INF, 0.5):
-            continue  # numpy takes the square root here, NaN, against IEEE 754's power
-        with np.errstate(all="ignore"):
-            expected = kernel(a, b)
-        found = getattr(scalars, name)(a, b)
-        np.testing.assert_allclose(found, expected, rtol=1e-14, err_msg=f"{name}({a}, {b})")
-
 
 def test_exact_values() -> None:
-    scalar = {function.name: function.scalar for function in WITH_SCALARS}
     table: list[tuple[str, tuple[float, ...], float]] = [
         ("round", (0.5,), 0), ("round", (1.5,), 2), ("round", (2.5,), 2), ("round", (-0.5,), 0),
         ("factorial", (5,), 120), ("factorial", (170,), float(math.factorial(170))),
@@ -88,15 +31,10 @@ def test_exact_values() -> None:
         ("erf", (INF,), 1), ("Phi", (0,), 0.5), ("leaky_relu", (-2, 0.1), -0.2),
     ]  # fmt: skip
     for name, arguments, expected in table:
-        function = scalar[name]
-        assert function is not None
-        np.testing.assert_allclose(function(*arguments), expected, rtol=3e-15, err_msg=name)
-
-
-def test_every_function_of_a_number_has_a_twin() -> None:
-    for function in FUNCTIONS.values():
-        elementwise = function.shape is shapes.elementwise
-        assert elementwise == (function.scalar is not None), function.name
+        kernel = kernels.resolve(FUNCTIONS[name].kernel)
+        with np.errstate(all="ignore"):
+            found = kernel(*(np.array([float(argument)]) for argument in arguments))
+        np.testing.assert_allclose(found, [expected], rtol=3e-15, err_msg=name)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda function: function.name)

@@ -16,13 +16,14 @@ from dropcheck.language.cost import (
     most_elements,
     work,
 )
-from dropcheck.language.graph import Folder, Kind, Plain, Value, joined_sources, known_value, thawed
+from dropcheck.language.folding import fixed_array, folded
+from dropcheck.language.graph import Kind, Value, joined_sources, thawed
 from dropcheck.language.lowering.scope import Poisoned
 from dropcheck.language.syntax import Position
 from dropcheck.language.wording import memory_text, shape_text, time_text
-from dropcheck.settings import LEAST_MEMORY, MOST_MEMORY
+from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.entries import Function, Shape, ShapeError
+from dropcheck.vocabulary.entries import Shape, ShapeError
 
 
 @dataclass(slots=True)
@@ -38,11 +39,10 @@ class _Spent:
 class GraphBuilder:
     """Makes values; equal expressions become one, so that nothing is computed twice."""
 
-    def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
         self.notes: list[Problem] = []
-        self._memory = folder.memory
-        self._most_elements = most_elements(folder.memory)
+        self._memory = memory
+        self._most_elements = most_elements(memory)
         self._known: dict[tuple[Any, ...], Value] = {}
         self._drawn = _Spent(MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(MOST_FIXED_WORK, "what is fixed in this claim")
@@ -54,14 +54,9 @@ class GraphBuilder:
         key = (Kind.CONSTANT, "number", (), options)
         found = self._known.get(key)
         if found is None:
-            constant = self.folder.constant(value)
-            found = Value(Kind.CONSTANT, "number", (), options, (), at, name, constant)
+            found = Value(Kind.CONSTANT, "number", (), options, (), at, name, fixed_array(value))
             self._known[key] = found
         return found
-
-    def plain(self, value: Value) -> Plain | None:
-        """What is known of a value, in plain Python; None if nothing is, or it is a large array."""
-        return known_value(value, self.folder)
 
     def elementwise(
         self,
@@ -87,7 +82,7 @@ class GraphBuilder:
 
     def taken(self, asked: Value, branches: tuple[Value, Value], at: Position) -> Value | None:
         """The branch that is taken, where that is known and it has the shape of the whole."""
-        known = self.plain(asked)
+        known = asked.known
         if not isinstance(known, float) or math.isnan(known):
             return None
         found = branches[0] if known else branches[1]
@@ -125,7 +120,6 @@ class GraphBuilder:
         options: tuple[tuple[str, Any], ...] = (),
         truth: bool = False,
         takes_truth: bool = False,
-        function: Function | None = None,
         guards: bool = False,
     ) -> Value:
         """A computed value, worked out at once where everything in it is known.
@@ -152,12 +146,11 @@ class GraphBuilder:
             sizes = [value.shape or () for value in values]
             spent = self._drawn if random else self._fixed
             self._spend(spent, elements(operation, shape), work(operation, shape, sizes), at)
-        constant = None
+        array = None
         if fixed and not random and not estimated and shape is not None:
             try:
-                constant = self.folder.apply(
+                array = folded(
                     operation,
-                    function,
                     [value.constant for value in values],
                     {name: thawed(value) for name, value in options},
                     takes_truth=takes_truth,
@@ -172,7 +165,7 @@ class GraphBuilder:
             shape,
             at,
             None,
-            constant,
+            array,
             random,
             estimated,
             truth,
@@ -193,7 +186,7 @@ class GraphBuilder:
                 continue
             if not kept.random or kept.truth or kept.shape != shape:
                 continue
-            if (operation == "*" or one is values[1]) and self.folder.plain(one.constant) == 1.0:
+            if (operation == "*" or one is values[1]) and one.known == 1.0:
                 return kept
         return None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.elsewhere import function_hint
+from dropcheck.language.folding import fixed_array
 from dropcheck.language.graph import Kind, Plain, Value, hashable, joined_sources
 from dropcheck.language.lowering.binding import bind, bind_variadic, function_signature
 from dropcheck.language.lowering.draws import LawLowering
@@ -67,7 +68,7 @@ class CallLowering(LawLowering):
             if taken is not None:
                 return taken
         if options is None:
-            return self.operation(function.kernel, values, None, node.at, function=function)
+            return self.operation(function.kernel, values, None, node.at)
         if function.from_shape is not None:
             return self._from_shape(function, values[0], node.at)
         known_shapes = tuple(value.shape for value in values if value.shape is not None)
@@ -86,13 +87,12 @@ class CallLowering(LawLowering):
             options=tuple(sorted((name, hashable(value)) for name, value in options.items())),
             truth=function.truth,
             takes_truth=function.takes_truth,
-            function=function,
             guards=function.name == "where",
         )
 
     def _from_shape(self, function: Function, value: Value, at: Position) -> Value:
         if value.shape is None or function.from_shape is None:
-            return self.operation(function.kernel, (value,), None, at, function=function)
+            return self.operation(function.kernel, (value,), None, at)
         found = function.from_shape(value.shape)
         if isinstance(found, tuple):
             if not found:
@@ -109,7 +109,7 @@ class CallLowering(LawLowering):
             options=(("value", constant),),
             shape=shape,
             at=at,
-            constant=self.folder.constant(constant),
+            constant=fixed_array(constant),
         )
 
     def _bind_function(
@@ -168,7 +168,7 @@ class CallLowering(LawLowering):
                 f"this argument is a number or a list of at most {LONGEST_OPTION}, and this has "
                 f"shape {shape_text(value.shape)}"
             )
-        return self.plain(value)
+        return value.known
 
     def _density(self, node: Call) -> Value:
         bound = bind(node, ["law", "x"], 2, lambda: f"{node.name}(law, x)")

@@ -6,15 +6,19 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 
+import numpy as np
+
 from dropcheck.claims.registry import Sample
 from dropcheck.language.elsewhere import law_hint, shape_by_name, square_for_sd
-from dropcheck.language.graph import SAMPLE, Folder, Kind, Value, joined_sources
+from dropcheck.language.folding import fixed_argument_problem
+from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources
 from dropcheck.language.lowering.binding import bind, signature
 from dropcheck.language.lowering.builder import GraphBuilder
 from dropcheck.language.lowering.scope import LawParameterValue, Scope
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript
 from dropcheck.language.wording import describe_shape, memory_hint, shape_text
 from dropcheck.records import dataclass
+from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.entries import Law, Shape, ShapeError
 from dropcheck.vocabulary.law_parts import domain_problem
@@ -36,8 +40,8 @@ class Draw:
 class LawLowering(GraphBuilder):
     """Turns a law with its arguments into a draw."""
 
-    def __init__(self, folder: Folder) -> None:
-        super().__init__(folder)
+    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
+        super().__init__(memory)
         self.scope = Scope()
 
     @abstractmethod
@@ -56,7 +60,7 @@ class LawLowering(GraphBuilder):
         self.check_size(shape, name.at, name.name)
         self.spend_draw(law.name, shape, name.at)
         self._check_values(law, arguments, drawn)
-        known = [self.plain(argument) for argument in arguments]
+        known = [argument.known for argument in arguments]
         if own == () and shape is not None and all(isinstance(k, float) for k in known):
             value = law.constant(*known)
             if value is not None:
@@ -67,7 +71,7 @@ class LawLowering(GraphBuilder):
                     shape=shape,
                     at=name.at,
                     name=name.name,
-                    constant=self.folder.full(float(value), shape),
+                    constant=np.broadcast_to(np.float64(value), (*shape, 1)),
                 )
         return Value(
             Kind.DRAW,
@@ -145,7 +149,7 @@ class LawLowering(GraphBuilder):
                     f"{describe_shape(value.shape)}",
                     f"write {signature(law)}",
                 )
-            known = self.plain(value)
+            known = value.known
             told = value.suspect is not None  # a division by zero is told by itself
             if isinstance(known, float) and not parameter.axes and not told:
                 problem = domain_problem(parameter, known)
@@ -158,7 +162,7 @@ class LawLowering(GraphBuilder):
         try:
             return law.own_axes(
                 tuple(value.shape for value in arguments if value.shape is not None),
-                tuple(self.plain(value) for value in arguments),
+                tuple(value.known for value in arguments),
             )
         except ShapeError as error:
             raise drawn.at.error(f"{law.name}: {error}") from None
@@ -167,9 +171,9 @@ class LawLowering(GraphBuilder):
         """Check what is known of the values, together: a pass over all of them."""
         if any(value.random or value.constant is None or value.suspect for value in arguments):
             return
-        if law.joint is None and all(isinstance(self.plain(value), float) for value in arguments):
+        if law.joint is None and all(isinstance(value.known, float) for value in arguments):
             return  # that each lies in its domain has been seen
-        problem = self.folder.argument_problem(law, [value.constant for value in arguments])
+        problem = fixed_argument_problem(law, arguments)
         if problem is not None:
             raise drawn.at.error(f"{law.name}: {problem}", _about(law))
 
@@ -216,7 +220,7 @@ class LawLowering(GraphBuilder):
                 )
             if value.shape is not None and math.prod(value.shape) > MOST_AXES:
                 raise node.at.error(f"a shape has at most {MOST_AXES} axes", "write [n, m]")
-            known = self.plain(value)
+            known = value.known
             if known is None:
                 return None
             dimensions += [

@@ -133,7 +133,7 @@ class Lowering(CallLowering):
         value = self.elementwise(node.operator, (left, right), node.at)
         if node.operator not in ("/", "//", "%") or right.shape != ():
             return value
-        if self.plain(right) == 0 and value.suspect is None:
+        if right.known == 0 and value.suspect is None:
             return dataclasses.replace(value, suspect=(node.right.at, "division by zero"))
         return value
 
@@ -207,7 +207,7 @@ class Lowering(CallLowering):
                 "an index in brackets is a number or a slice, and this is a list",
                 "take(x, [0, 2]) picks several elements",
             )
-        known = self.plain(value)
+        known = value.known
         if known is None:
             return None
         if not isinstance(known, float) or known != known // 1:

@@ -38,7 +38,7 @@ def operand_value(
             "choose another value, add a condition such as 'requires: p < 1', or guard the "
             "branch with where(…)",
         )
-    known = lowering.plain(value)
+    known = value.known
     if isinstance(known, float) and not math.isfinite(known):
         raise node.at.error(f"this side of the claim is {known}", "a claim compares finite numbers")
     return value
@@ -79,7 +79,7 @@ def _walk_outside_operators(node: Node) -> list[Node]:
     return found
 
 
-def check_range(lowering: Lowering, statement: Statement, operands: list[Value]) -> None:
+def check_range(statement: Statement, operands: list[Value]) -> None:
     """Refuse a range that nothing can lie in.
 
     Raises:
@@ -87,7 +87,7 @@ def check_range(lowering: Lowering, statement: Statement, operands: list[Value])
     """
     if len(operands) != 3:
         return
-    low, high = lowering.plain(operands[0]), lowering.plain(operands[2])
+    low, high = operands[0].known, operands[2].known
     if statement.operators[0].startswith(">"):
         low, high = high, low
     if isinstance(low, float) and isinstance(high, float) and low > high:

@@ -6,11 +6,8 @@ from collections.abc import Iterable, Mapping
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.analysis.strategy import outlook
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
-from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.graph import PlainFolder
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, location, number_or_text, parameter_data
 from dropcheck.report.statements import compares_estimates, split_statement
@@ -92,11 +89,13 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
 
 def _guarantee(claim: Claim) -> str:
     """What verdicts of the claim will rest on, each way that its cases differ in once."""
+    from dropcheck.analysis.strategy import outlook  # loads numpy, which a list has no use for
+    from dropcheck.language.cases import lower_case, parse_claim
+
     parsed = parse_claim(claim)
     found: dict[str, None] = {}
     for case in claim.expand()[:MOST_ROWS]:
-        folder = PlainFolder()
-        seen = outlook(lower_case(parsed, case.parameters, folder), folder)
+        seen = outlook(lower_case(parsed, case.parameters))
         found[seen.missing or seen.guarantee] = None
     return "\n".join(found)
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from dropcheck.analysis.products import Separated, separated
-from dropcheck.language.folding import Array, ArrayFolder, number
-from dropcheck.language.graph import Value, known_value
+from dropcheck.language.folding import Array, number
+from dropcheck.language.graph import Value
 from dropcheck.simulation.integrands import Held, Sums, Term
 from dropcheck.simulation.shortcuts.truth_tables import counts
 
@@ -133,8 +132,7 @@ def separations(
         powers[register] = max(power, powers.get(register, 0))
     if not all(values[register].random for register in powers):
         return None
-    plain = partial(known_value, folder=ArrayFolder())
-    found = separated({values[register]: power for register, power in powers.items()}, plain)
+    found = separated({values[register]: power for register, power in powers.items()})
     if found is None:
         return None
     products = {register: found[values[register]] for register in powers}

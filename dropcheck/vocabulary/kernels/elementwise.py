@@ -7,13 +7,17 @@ from functools import reduce
 
 import numpy as np
 
-from dropcheck.vocabulary import plain_functions as scalars
 from dropcheck.vocabulary.kernels.common import Array
 from dropcheck.vocabulary.kernels.truths import join, unknown_in
 
 # each correctly rounded; from 171! on float64 has only infinity
 _FACTORIALS = np.array([float(math.factorial(n)) for n in range(171)] + [math.inf])
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
+# Klambauer et al., Self-Normalizing Neural Networks (2017), equation 14
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+# defaults of isclose: relative as Python's; absolute so that 0 is near to rounding errors
+RTOL, ATOL = 1e-9, 1e-12
 
 floor_divide = np.floor_divide  # rounds down
 modulo = np.remainder  # of the divisor's sign
@@ -35,7 +39,7 @@ def clip(x: Array, low: Array, high: Array) -> Array:
     return np.minimum(np.maximum(x, low), high)
 
 
-def isclose(a: Array, b: Array, *, rtol: float = scalars.RTOL, atol: float = scalars.ATOL) -> Array:
+def isclose(a: Array, b: Array, *, rtol: float = RTOL, atol: float = ATOL) -> Array:
     """Where |a − b| ≤ max(rtol · max(|a|, |b|), atol), or a equals b."""
     gap = np.abs(a - b)
     bound = np.maximum(rtol * np.maximum(np.abs(a), np.abs(b)), atol)
@@ -60,8 +64,8 @@ def elu(x: Array) -> Array:
 
 def selu(x: Array) -> Array:
     """The self-normalising unit (Klambauer et al., 2017, equation 2)."""
-    below = scalars.SELU_ALPHA * np.expm1(np.minimum(x, 0.0))
-    return scalars.SELU_SCALE * np.where(x > 0, x, below)
+    below = SELU_ALPHA * np.expm1(np.minimum(x, 0.0))
+    return SELU_SCALE * np.where(x > 0, x, below)
 
 
 def gelu(x: Array) -> Array:
