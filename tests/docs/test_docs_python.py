@@ -1,6 +1,7 @@
 """The pages on pytest and on Python: their files are written, their commands run and compared.
 
-`python tests/docs/test_docs_python.py` writes what the commands print today into the pages.
+`PYTHONPATH=tests/helpers python tests/docs/test_docs_python.py` writes what the commands print
+today into the pages.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pytest
 from readme_blocks import Block, blocks, matches, prepare, printed_by
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("pytest.md", "api.md")
+PAGES = ("pytest.md", "api.md", "isclose.md")
 _TIME = re.compile(r"in \d[\d.]*s")
 
 

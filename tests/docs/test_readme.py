@@ -19,13 +19,11 @@ from typing import Any
 import pytest
 import yaml
 from readme_blocks import (
-    LISTS,
     README,
     TOP,
     Block,
     blocks,
     command,
-    listed,
     matches,
     prepare,
     printed_by,
@@ -163,12 +161,7 @@ def test_workflow_is_well_formed_and_its_commands_run(
     assert upload["with"]["path"] in arguments
 
 
-# ---- lists and numbers --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_vocabulary_is_listed_in_full(name: str) -> None:
-    assert listed(TEXT, name) == LISTS[name]()
+# ---- tables and numbers --------------------------------------------------------------------------
 
 
 def rows(header: str) -> list[str]:

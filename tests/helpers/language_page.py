@@ -23,8 +23,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "language.md"
 _TEXT = """\
 # The language
 
-Every name that a model and a statement may use, a line each. How they go together is on one screen
-of the [README](../README.md#the-language-in-one-screen); what the language cannot say is on
+Every name that a model and a statement may use, a line each. How they go together is shown in
+the [README](../README.md#the-language-in-short); what the language cannot say is on the page on
 [limits](limits.md). A name that is not here is refused by `dropcheck check`, with a hint.
 
 ## Operators on the law

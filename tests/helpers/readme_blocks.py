@@ -3,9 +3,8 @@
 A block is a file where the comment above it says so, or where the line above it ends with the
 file's name and a colon: `first.yaml`:
 
-`python tests/helpers/readme_blocks.py` writes what the commands print today into the pages, the
-vocabulary's names into the README, and the recipes into their file; read the difference before you
-commit it.
+`python tests/helpers/readme_blocks.py` writes what the commands print today into the pages, and
+the recipes into their file; read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -16,13 +15,9 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import textwrap
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-
-from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.law_table import LAWS
 
 TOP = Path(__file__).parents[2]
 README = TOP / "README.md"
@@ -32,7 +27,7 @@ PAGES = tuple(
     TOP / "docs" / f"{name}.md"
     for name in (
         *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "limits"),
-        *("editors", "github"),
+        *("editors", "github", "undecided", "claims-file"),
     )
 )
 ELISION = "…"  # a line of its own that stands for any lines
@@ -186,52 +181,6 @@ def matches(shown: list[str], printed: list[str]) -> bool:
     return re.fullmatch(pattern, text) is not None
 
 
-def function_names() -> list[str]:
-    """Every function: by its name alone where it takes one value, else with what it takes."""
-    names = []
-    for name, function in FUNCTIONS.items():
-        takes = [
-            f"{one.name}, …" if one.variadic else one.name if one.required else f"{one.name}=…"
-            for one in function.parameters
-            if one.name not in ("axis", "keepdims")
-        ]
-        names.append(
-            name if len(takes) == 1 and "…" not in takes[0] else f"{name}({', '.join(takes)})"
-        )
-    return names
-
-
-def law_names() -> list[str]:
-    """Every distribution, with its parameters."""
-    return [
-        f"{name}({', '.join(one.name for one in law.parameters)})" for name, law in LAWS.items()
-    ]
-
-
-LISTS = {"functions": function_names, "laws": law_names}
-
-
-def _list(text: str, name: str) -> str:
-    found = re.search(rf"^<!-- {name} -->\n((?:> .*\n)+)", text, re.MULTILINE)
-    assert found is not None, f"the README has no list of {name}"
-    return found[1]
-
-
-def listed(text: str, name: str) -> list[str]:
-    """The names in the quoted list that is marked with `name`."""
-    return re.findall(r"`([^`]+)`", _list(text, name))
-
-
-def _updated_lists(text: str) -> str:
-    for name, names in LISTS.items():
-        # no line is broken within a name
-        quoted = " ".join(f"`{one}`".replace(" ", "~") for one in names())
-        lines = textwrap.wrap(quoted, 116, break_on_hyphens=False)
-        new = "".join(f"> {line}\n" for line in lines).replace("~", " ")
-        text = text.replace(_list(text, name), new)
-    return text
-
-
 def updated(text: str, folder: Path, environment: dict[str, str]) -> str:
     """The page with what its commands print today, where that is not what it shows."""
     for block, printed in reversed(walked(text, folder, environment)):
@@ -254,6 +203,5 @@ if __name__ == "__main__":
     RECIPES.with_suffix(".yaml").write_text(
         recipes(RECIPES.read_text(encoding="utf-8")), encoding="utf-8"
     )
-    README.write_text(_updated_lists(README.read_text(encoding="utf-8")), encoding="utf-8")
     for each in (README, *PAGES):
         _update(each)
