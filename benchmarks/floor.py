@@ -26,7 +26,7 @@ from dropcheck.simulation.compile import Certainty, Compiled, Proportion
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, computed
 from dropcheck.simulation.streams import MAIN, stream
-from dropcheck.vocabulary import samplers
+from dropcheck.vocabulary.laws import LAWS
 
 Draw = Callable[[np.random.Generator], object]
 """Draws one array of numbers."""
@@ -108,14 +108,14 @@ def _drawn(
                 continue
             arguments = [number(argument) for argument in inputs]
             shape = step.value.shape or ()
-            held[step.target] = samplers.sample(
-                step.value.operation, generator, arguments, shape, program.span_draws
+            held[step.target] = LAWS[step.value.operation].sample(
+                generator, arguments, shape, program.span_draws
             )
             yield step.value.operation, shape, arguments
 
 
 def _own_draw(name: str, arguments: list[Array], shape: tuple[int, ...], draws: int) -> Draw:
-    return lambda generator: samplers.sample(name, generator, arguments, shape, draws)
+    return lambda generator: LAWS[name].sample(generator, arguments, shape, draws)
 
 
 # numpy's methods that take the language's arguments in its order, and a size.

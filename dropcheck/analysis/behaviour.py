@@ -5,8 +5,6 @@ probability falls as a power of the distance, which says what moments its recipr
 the law's tail is exponential, its rate says what moments the exponential function has.
 """
 
-# ruff: noqa: ARG005 - each function of a law is given all of its parameters
-
 from __future__ import annotations
 
 import math
@@ -15,42 +13,10 @@ from collections.abc import Callable
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.function_table import called
+from dropcheck.vocabulary.law import Law
 
 Plain = Callable[[Value], object]
 
-# The power with which P(|x - end| < ε) falls at both ends of a continuous law, by its arguments.
-# Inside its support the density is positive, so that the power is 1.
-_ENDS: dict[str, Callable[..., tuple[float, float]]] = {
-    **dict.fromkeys(
-        ("normal", "cauchy", "student_t", "laplace", "logistic", "gumbel"),
-        lambda *_: (math.inf, math.inf),
-    ),
-    "lognormal": lambda mean, sd: (math.inf, math.inf),
-    "uniform": lambda low, high: (1.0, 1.0),
-    "truncated_normal": lambda mean, sd, low, high: (1.0, 1.0),
-    "triangular": lambda low, mode, high: (2.0 - (mode == low), 2.0 - (mode == high)),
-    "exponential": lambda scale: (1.0, math.inf),
-    "rayleigh": lambda scale: (2.0, math.inf),
-    "gamma": lambda shape, scale: (shape, math.inf),
-    "weibull": lambda shape, scale: (shape, math.inf),
-    "chi_square": lambda df: (df / 2, math.inf),
-    "f": lambda d1, d2: (d1 / 2, math.inf),
-    "pareto": lambda alpha, scale: (1.0, math.inf),
-    "beta": lambda a, b: (a, b),
-}
-# The rates with which P(x < -t) and P(x > t) fall as an exponential of t, of laws without an end on
-# that side: infinite where they fall faster, 0 where they do not fall as fast as any.
-_RATES: dict[str, Callable[..., tuple[float, float]]] = {
-    **dict.fromkeys(("cauchy", "student_t", "pareto", "f", "lognormal"), lambda *_: (0.0, 0.0)),
-    **dict.fromkeys(
-        ("normal", "truncated_normal", "rayleigh", "poisson"), lambda *_: (math.inf, math.inf)
-    ),
-    **dict.fromkeys(("laplace", "logistic"), lambda loc, scale: (1 / scale, 1 / scale)),
-    "gumbel": lambda loc, scale: (math.inf, 1 / scale),
-    "exponential": lambda scale: (math.inf, 1 / scale),
-    "gamma": lambda shape, scale: (math.inf, 1 / scale),
-    "chi_square": lambda df: (math.inf, 0.5),
-}
 # Nearer to an end of the support than this, rounding may have put 0 on either side of it.
 _ROUNDING = 1e-9
 
@@ -62,25 +28,19 @@ class Line:
     `largest` is the largest shift on the way, in the draw's own unit: rounding is relative to it.
     """
 
-    draw: Value
+    law: Law
     arguments: tuple[float, ...]
     factor: float = 1.0
     shift: float = 0.0
     largest: float = 0.0
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The ends of the draw."""
-        law = self.draw.law
-        return (-math.inf, math.inf) if law is None else law.support(*self.arguments)
 
     def near_zero(self) -> float | None:
         """The power with which P(|line| < ε) falls in ε, infinite where it is 0; None: unknown."""
         zero = -self.shift / self.factor
         if not math.isfinite(zero):
             return None
-        low, high = self.support
-        powers = _ENDS.get(self.draw.operation)
+        low, high = self.law.support(*self.arguments)
+        powers = self.law.near_ends
         at_low, at_high = (None, None) if powers is None else powers(*self.arguments)
         for end, power in ((low, at_low), (high, at_high)):
             if zero == end:
@@ -93,11 +53,11 @@ class Line:
 
     def rates(self) -> tuple[float | None, float | None]:
         """The rates of the tails towards -∞ and towards ∞; None where one is unknown."""
-        found = _RATES.get(self.draw.operation)
-        tails = (None, None) if found is None else found(*self.arguments)
+        rates = self.law.tails
+        tails = (None, None) if rates is None else rates(*self.arguments)
         down, up = (
             math.inf if math.isfinite(end) else None if tail is None else tail / abs(self.factor)
-            for end, tail in zip(self.support, tails, strict=True)
+            for end, tail in zip(self.law.support(*self.arguments), tails, strict=True)
         )
         return (down, up) if self.factor > 0 else (up, down)
 
@@ -112,7 +72,9 @@ def line_of(value: Value, below: list[Line | None]) -> Line | None:
     if value.kind == Kind.DRAW:
         known = tuple(argument.known for argument in value.inputs)
         numbers = tuple(one for one in known if isinstance(one, float))
-        return Line(value, numbers) if len(numbers) == len(known) else None
+        if value.law is None or len(numbers) < len(known):
+            return None
+        return Line(value.law, numbers)
     name = called(value.operation)
     if name in ("subscript", "transpose"):  # elements of an array of draws have one law
         return below[0]
@@ -145,4 +107,4 @@ def _moved(line: Line | None, factor: float, shift: float) -> Line | None:
     if not (stretched and math.isfinite(stretched) and math.isfinite(moved)):
         return None
     largest = max(line.largest, abs(shift / stretched), abs(moved / stretched))
-    return Line(line.draw, line.arguments, stretched, moved, largest)
+    return Line(line.law, line.arguments, stretched, moved, largest)

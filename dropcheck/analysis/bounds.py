@@ -64,8 +64,6 @@ _PICKING = frozenset(
         *("stack", "array", "minimum", "maximum", "cummax", "mean"),
     }
 )
-# Laws whose values stay in the unit interval whatever their arguments are.
-_UNIT_LAWS = frozenset({"bernoulli", "beta", "dirichlet"})
 
 
 def support(value: Value) -> Hull:
@@ -164,10 +162,9 @@ class _Supports:
         law = value.law
         if law is None:
             return EVERYWHERE
-        if law.name in _UNIT_LAWS:
-            return UNIT
-        if law.name == "rademacher":
-            return Hull(-1.0, 1.0)
+        always = Hull(*law.support_for_all_arguments())
+        if always.bounded:
+            return always
         known = [argument.known for argument in value.inputs]
         if any(argument is None for argument in known):
             return EVERYWHERE

@@ -15,8 +15,6 @@ from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.function_table import called
 
-# Laws with a power tail: their arguments say which moments exist. All others have every moment.
-_POWER_TAILS = frozenset({"student_t", "f", "cauchy", "pareto"})
 _BOUNDED = frozenset(
     {
         *("sin", "cos", "arctan", "arctan2", "tanh", "sigmoid", "erf", "erfc", "Phi"),
@@ -121,11 +119,11 @@ def _of_draw(value: Value) -> Order:
     known = [argument.known for argument in value.inputs]
     if law is None or any(argument.random for argument in value.inputs):
         return UNKNOWN  # the law of the arguments has a say
-    if law.name not in _POWER_TAILS:
+    if law.moments == math.inf:
         return ALL
     if not all(isinstance(argument, float) for argument in known):
         return UNKNOWN  # arrays of arguments: each element has an order of its own
-    order = float(law.moments(*known))
+    order = law.moment_order(*known)
     return Order(order, order)
 
 

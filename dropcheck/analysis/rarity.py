@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value
-
-# The commonest value of counting laws, by their parameters; any other value is the rarer outcome.
-_MODES: dict[str, Callable[..., Any]] = {
-    "binomial": lambda n, p: np.minimum(np.floor((n + 1) * p), n),
-    "geometric": np.ones_like,
-    "negative_binomial": lambda n, p: np.floor(np.maximum(n - 1, 0) * (1 - p) / p),
-    "poisson": np.floor,
-    "hypergeometric": lambda good, bad, drawn: np.floor(
-        (drawn + 1) * (good + 1) / (good + bad + 2)
-    ),
-}
 
 
 def rarest(values: Sequence[Value], picked: frozenset[str]) -> float:
@@ -44,35 +32,16 @@ def picked_sources(values: Iterable[Value]) -> frozenset[str]:
 
 
 def _rarity(value: Value, picked: frozenset[str]) -> float:
-    if value.kind != Kind.DRAW or not value.random or value.law is None:
+    if value.kind != Kind.DRAW or not value.random or value.law is None or value.law.rare is None:
         return 0.0
-    known = [found.constant for found in value.inputs]
-    chances: list[float] = []
-    if value.law.name in _MODES:
-        if all(constant is not None for constant in known):
-            chances = _off_mode(value.law.name, known)
-    elif value.law.name == "choice":
-        if known[0] is not None:
-            _, times = np.unique(np.asarray(known[0], dtype=np.float64), return_counts=True)
-            chances = (times / times.sum()).tolist()
-    else:
-        for parameter, constant in zip(value.law.parameters, known, strict=True):
-            if parameter.name == "p" and constant is not None:
-                p = np.asarray(constant, dtype=np.float64).ravel()
-                chances.extend(np.minimum(p, 1 - p).tolist())
-    rare = [chance for chance in chances if 0 < chance < 1]
-    if not rare:
+    known = [
+        np.asarray(np.nan if below.constant is None else below.constant, dtype=np.float64)
+        for below in value.inputs
+    ]
+    with np.errstate(all="ignore"):
+        chances = np.asarray(value.law.rare(*known))
+    rare = chances[(chances > 0) & (chances < 1)]
+    if not rare.size:
         return 0.0
     count = 1 if value.sources & picked else math.prod(value.shape or ())
-    return 1.0 / (min(rare) * count)
-
-
-def _off_mode(law: str, arguments: list[Any]) -> list[float]:
-    """Chances of any value but the commonest."""
-    from dropcheck.vocabulary.densities import log_density
-
-    numbers = [np.asarray(argument, dtype=np.float64) for argument in arguments]
-    mode = np.asarray(_MODES[law](*numbers), dtype=np.float64)
-    with np.errstate(all="ignore"):
-        found: list[float] = (-np.expm1(log_density(law, numbers, mode))).ravel().tolist()
-    return found
+    return 1.0 / (float(rare.min()) * count)

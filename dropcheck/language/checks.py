@@ -16,7 +16,7 @@ from dropcheck.language.cases import (
 )
 from dropcheck.records import dataclass
 from dropcheck.settings import DEFAULT_MEMORY
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 
 @dataclass(frozen=True, slots=True)

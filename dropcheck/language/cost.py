@@ -9,28 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dropcheck.language.graph import SAMPLE
 from dropcheck.vocabulary.entries import Shape
 from dropcheck.vocabulary.function_table import called
+from dropcheck.vocabulary.law import Law
 
 # One draw may take two seconds: then ten draws, of the thousands that a verdict takes, fill the
 # budget that a case has by default. What is fixed is worked out once, and may take ten.
 MOST_WORK = 2e9
 MOST_FIXED_WORK = 1e10
 
-# Nanoseconds an element.
-_LAW_COST = {
-    "bernoulli": 1.0,
-    "rademacher": 1.0,
-    "uniform": 2.5,
-    "exponential": 5.0,
-    "laplace": 6.0,
-    "normal": 9.0,
-    "discrete_uniform": 5.0,
-}
-_OTHER_LAW_COST = 40.0
 # Code of one's own, a draw: a guess, so that the default budget depends on no machine.
 _SAMPLE_COST = 1000.0
+_SAMPLE_ELEMENT_COST = 40.0
 _CHEAP = frozenset(
     {
         *("+", "-", "*", "/", "negative", "==", "!=", "<", "<=", ">", ">="),
@@ -63,19 +53,13 @@ def elements(operation: str, shape: Shape) -> int:
     return 0 if operation in _VIEWS else math.prod(shape)
 
 
-def draw_cost(law: str, shape: Shape) -> float:
-    """Nanoseconds to draw an array of this shape.
-
-    >>> draw_cost("normal", (100,))
-    900.0
-    """
-    cost = math.prod(shape) * _LAW_COST.get(law, _OTHER_LAW_COST)
-    if law == SAMPLE:
-        cost += _SAMPLE_COST
-    if law == "multivariate_normal":  # the covariance is decomposed, and multiplied
-        side = shape[-1]
-        cost += math.prod(shape) * side + float(side) ** 3 * _share(side, _DECOMPOSITION_SHARE)
-    return cost
+def draw_cost(law: Law | None, shape: Shape) -> float:
+    """Nanoseconds to draw an array of this shape, from a law or by code of one's own."""
+    return (
+        _SAMPLE_COST + _SAMPLE_ELEMENT_COST * math.prod(shape)
+        if law is None
+        else law.draw_cost(shape)
+    )
 
 
 def work(operation: str, shape: Shape, inputs: Sequence[Shape]) -> float:

@@ -13,68 +13,25 @@ from dropcheck.language.lowering.binding import signature
 from dropcheck.language.lowering.scope import OPERATORS
 from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
 from dropcheck.language.wording import listed
-from dropcheck.vocabulary.entries import Law
 from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS
 
 LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
 
 _NONE = "it is not in the vocabulary, and nothing there stands for it"
-_NORMAL = "its second argument is the standard deviation, not the variance"
 _HALF_NORMAL = "there is none: draw z ~ normal(0, sd), and take abs(z)"
 _MEAN = "the mean of the law is E(u), that of the elements of one draw mean(x)"
 _SPREAD = "the standard deviation of the law is Std(u), that of the elements of one draw std(x)"
 _SHAPED = "there is none: draw the array in the shape that it is to have, normal(0, 1)[n, m]"
 
-# Names of laws, in small letters but where capitals make another name, and those here.
-_LAWS = {
-    "N": "normal",
-    "U": "uniform",
-    "gauss": "normal",
-    "gaussian": "normal",
-    "ber": "bernoulli",
-    "bern": "bernoulli",
-    "bin": "binomial",
-    "binom": "binomial",
-    "cat": "categorical",
-    "chi2": "chi_square",
-    "chisq": "chi_square",
-    "chi_squared": "chi_square",
-    "chisquare": "chi_square",
-    "chisquared": "chi_square",
-    "exp": "exponential",
-    "expo": "exponential",
-    "geom": "geometric",
-    "lognorm": "lognormal",
-    "multinormal": "multivariate_normal",
-    "mvn": "multivariate_normal",
-    "mvnormal": "multivariate_normal",
-    "nbinom": "negative_binomial",
-    "norm": "normal",
-    "poi": "poisson",
-    "pois": "poisson",
-    "randint": "discrete_uniform",
-    "randperm": "permutation",
-    "studentt": "student_t",
-    "t": "student_t",
-    "truncnorm": "truncated_normal",
-    "unif": "uniform",
-    "vonmises": "von_mises",
-}
+# Names of laws that there are not.
 _NO_LAWS = {
     "half_normal": _HALF_NORMAL,
     "halfnorm": _HALF_NORMAL,
     "halfnormal": _HALF_NORMAL,
     "rand": "write uniform(0, 1), and a shape in brackets after it: uniform(0, 1)[n]",
     "randn": "write normal(0, 1), and a shape in brackets after it: normal(0, 1)[n]",
-}
-# What more there is to know where people come with another habit.
-_ABOUT = {
-    "normal": _NORMAL,
-    "lognormal": "mean and sd are those of the logarithm, and sd is no variance",
-    "truncated_normal": "its second argument is the standard deviation before it is truncated",
-    "exponential": "scale is its mean, the inverse of a rate",
-    "discrete_uniform": "both ends are values of it",
 }
 _FUNCTIONS = {
     "V": "the variance of the law is Var(u), that of the elements of one draw var(x)",
@@ -171,17 +128,17 @@ _FUNCTIONS = {
 }
 
 
-def _written(name: str) -> str:
-    """How a law is called, and what may surprise in it."""
-    about = f": {_ABOUT[name]}" if name in _ABOUT else ""
-    return f"{signature(LAWS[name])}{about}"
-
-
 def _law_called(name: str) -> str | None:
-    """The law of ours that goes by a name elsewhere, as a call."""
+    """The law that has this name here or elsewhere, as a call, with what may surprise in it.
+
+    Capitals matter only where they make another name: `N`.
+    """
     folded = name.lower()
-    known = _LAWS.get(name) or _LAWS.get(folded) or folded
-    return _written(known) if known in LAWS else None
+    for wanted in (name, folded):
+        for law in LAWS.values():
+            if wanted == law.name or wanted in law.elsewhere:
+                return f"{signature(law)}: {law.note}" if law.note else signature(law)
+    return None
 
 
 def law_hint(name: str) -> str:

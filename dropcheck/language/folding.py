@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from dropcheck.language.graph import Plain, Value, thawed
 from dropcheck.vocabulary import kernels
-from dropcheck.vocabulary.entries import Law
-from dropcheck.vocabulary.law_table import argument_problem
-from dropcheck.vocabulary.random_arguments import first_bad_argument
+from dropcheck.vocabulary.law import Law, bad_argument
+from dropcheck.vocabulary.laws import LAWS
 
 Array = npt.NDArray[Any]
 Kernel = Callable[..., Array]
@@ -87,15 +86,11 @@ def _favoured(favour: str, sign: str, a: Array, b: Array) -> Array:
 
 
 def _density(*values: Array, law: str) -> Array:
-    from dropcheck.vocabulary import densities  # loads scipy.special: only when asked for
-
-    return densities.density(law, values[:-1], values[-1])
+    return LAWS[law].density(values[:-1], values[-1])
 
 
 def _log_density(*values: Array, law: str) -> Array:
-    from dropcheck.vocabulary import densities
-
-    return densities.log_density(law, values[:-1], values[-1])
+    return LAWS[law].log_density(values[:-1], values[-1])
 
 
 @cache
@@ -175,8 +170,5 @@ def folded(
 
 def fixed_argument_problem(law: Law, arguments: Sequence[Value]) -> str | None:
     """What keeps fixed values from being the arguments of a law, or None."""
-    plain = tuple(argument.known for argument in arguments)
-    if None not in plain:
-        return argument_problem(law, plain)
-    found = first_bad_argument(law.name, [number(argument.constant) for argument in arguments])
+    found = bad_argument(law, [number(argument.constant) for argument in arguments])
     return None if found is None else found.message

@@ -11,7 +11,8 @@ from typing import Any
 from dropcheck.claims.registry import Sample
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.entries import Law, Shape
+from dropcheck.vocabulary.entries import Shape
+from dropcheck.vocabulary.law import Law, Values
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""
@@ -70,6 +71,11 @@ class Value:
         if self.constant is None or self.constant.size > LARGEST_PLAIN:
             return None
         return _tuples(self.constant[..., 0].astype(float).tolist())
+
+    @property
+    def binary(self) -> bool:
+        """Whether it is 1 or 0: a truth, or a draw of a law that gives truths."""
+        return self.truth or (self.law is not None and self.law.values is Values.TRUTHS)
 
     def called(self, name: str) -> Value:
         """The same value under a name."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dropcheck.claims.registry import Case, Claim, Value
+from dropcheck.vocabulary.law import Values
+from dropcheck.vocabulary.laws import LAWS
 
 # Values at which different mathematics agrees: x, x**2 and sqrt(x) at 0 and 1, p and 1 - p at 0.5,
 # 2 x and x**2 at 2.
@@ -33,7 +35,8 @@ def in_telling_order(cases: Iterable[Case]) -> tuple[Case, ...]:
 def dullness(value: Value) -> float:
     """How little a value tells, and how much it costs; the numbers only rank."""
     if isinstance(value, str):
-        return 2.0 if value.startswith("rademacher") else 0.0  # its square is always 1
+        law = LAWS.get(value.partition("(")[0])
+        return 2.0 if law is not None and law.values is Values.SIGNS else 0.0  # its square is 1
     if value in _HIDE_MUCH:
         return 3.0
     if value in _HIDE_SOME:

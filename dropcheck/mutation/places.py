@@ -26,7 +26,7 @@ from dropcheck.language.syntax import (
     children,
 )
 from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 
 @dataclass(frozen=True, slots=True)

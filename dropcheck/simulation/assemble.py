@@ -95,7 +95,7 @@ class ProgramBuilder:
             right = plan is not None and id(value) in plan.right
             how = crossed_product if crossed else how
             place = None
-            if value.truth or called(value.operation) in ("bernoulli", "one_hot"):
+            if value.binary or called(value.operation) == "one_hot":
                 place = len(watched) if len(watched) < MOST_WATCHED else None
                 watched.append(register)
             steps.append(Step(register, value, inputs, how, (), right, crossed, place))
@@ -227,7 +227,7 @@ def _powers(terms: Iterable[Term], values: list[Value]) -> int:
 
 def _bytes(value: Value) -> int:
     """What a value takes a draw: a truth one byte an element, and two for the bits it is from."""
-    size = 3 if value.truth or value.operation == "bernoulli" else 8
+    size = 3 if value.binary else 8
     return size * math.prod(value.shape or ())
 
 
@@ -302,5 +302,5 @@ def _plan(targets: list[Value], values: list[Value]) -> _Crossing | None:
 def _cost(value: Value) -> float:
     shape = value.shape or ()
     if value.kind == Kind.DRAW:
-        return draw_cost(value.operation, shape)
+        return draw_cost(value.law, shape)
     return work(value.operation, shape, [below.shape or () for below in value.inputs])

@@ -14,7 +14,7 @@ from dropcheck.language.graph import Value
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, counts, occurrences, weighted
-from dropcheck.vocabulary import samplers
+from dropcheck.vocabulary.law import Law, bad_argument
 
 Observer = Callable[[Value, list[Array]], None]
 
@@ -176,9 +176,9 @@ class Program:
                 count = draws
                 if self.batches is not None:
                     count = self.span_blocks * self.batches[step.right]
-                if step.value.sample is None:
-                    held[step.target] = _draw(step.value, generator, inputs, count)
-                else:  # one call draws all of its names
+                if step.value.law is not None:
+                    held[step.target] = _draw(step.value, step.value.law, generator, inputs, count)
+                elif step.value.sample is not None:  # one call draws all of its names
                     if sampled is None:
                         sampled = step.value.sample.draw(generator, count)
                     held[step.target] = sampled[step.value.name or ""]
@@ -377,17 +377,17 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
 
 
 def _draw(
-    value: Value, generator: np.random.Generator, arguments: list[Array], draws: int
+    value: Value, law: Law, generator: np.random.Generator, arguments: list[Array], draws: int
 ) -> Array:
     arguments = [number(argument) for argument in arguments]
     if any(found.random for found in value.inputs):
-        bad = samplers.first_bad_argument(value.operation, arguments)
+        bad = bad_argument(law, arguments)
         if bad is not None:
             raise value.at.error(
-                f"{value.operation}: {bad.message}, in some draw",
+                f"{law.name}: {bad.message}, in some draw",
                 "bound it on a line above, for example with clip(…) or abs(…)",
             )
     try:
-        return samplers.sample(value.operation, generator, arguments, value.shape or (), draws)
+        return law.sample(generator, arguments, value.shape or (), draws)
     except ValueError as error:
-        raise value.at.error(f"{value.operation} cannot be drawn: {error}") from None
+        raise value.at.error(f"{law.name} cannot be drawn: {error}") from None

@@ -12,7 +12,7 @@ from lowered import expressed, lowering
 from scipy import integrate, stats
 
 from dropcheck.analysis.moment_orders import moment_order
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 INF = math.inf
 

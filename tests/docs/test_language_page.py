@@ -11,7 +11,7 @@ from language_page import PAGE, page
 from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
 from dropcheck.vocabulary import kernels
 from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 
 def told() -> dict[str, str]:

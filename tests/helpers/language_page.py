@@ -11,11 +11,10 @@ from pathlib import Path
 
 from dropcheck.language.lowering.binding import function_signature, signature
 from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
-from dropcheck.vocabulary.entries import Function, Law
+from dropcheck.vocabulary.entries import Function
 from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.law_table import LAWS
-from dropcheck.vocabulary.laws_continuous import CONTINUOUS
-from dropcheck.vocabulary.laws_discrete import DISCRETE
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.number_functions import NUMBER_FUNCTIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "language.md"
@@ -115,7 +114,7 @@ def _operator(name: str) -> tuple[str, str]:
 def page() -> str:
     """The page as it should be."""
     numbers = {one.name for one in NUMBER_FUNCTIONS}
-    singles = {one.name for one in (*CONTINUOUS, *DISCRETE)}
+    single = [law for law in LAWS.values() if law.own_axes is None]
     return _TEXT.format(
         operators=_listed(map(_operator, OPERATORS)),
         constants=_listed(
@@ -123,9 +122,9 @@ def page() -> str:
         ),
         numbers=_functions(NUMBER_FUNCTIONS),
         arrays=_functions(one for name, one in FUNCTIONS.items() if name not in numbers),
-        continuous=_laws(CONTINUOUS),
-        discrete=_laws(DISCRETE),
-        vectors=_laws(one for name, one in LAWS.items() if name not in singles),
+        continuous=_laws(law for law in single if not law.discrete),
+        discrete=_laws(law for law in single if law.discrete),
+        vectors=_laws(law for law in LAWS.values() if law.own_axes is not None),
     )
 
 

@@ -12,7 +12,7 @@ from dropcheck.language.checks import Checked, check_registry
 from dropcheck.language.elsewhere import function_hint, law_hint
 from dropcheck.language.lowering.scope import OPERATORS
 from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 
 def checked(model: str, claim: str = "1 == 1", more: str = "") -> Checked:
@@ -100,9 +100,9 @@ def test_what_is_not_there_is_not_guessed_at(name: str) -> None:
 def test_hints_name_what_is_there() -> None:
     from dropcheck.language import elsewhere
 
-    assert set(elsewhere._LAWS.values()) <= set(LAWS)
-    assert set(elsewhere._ABOUT) <= set(LAWS)
-    assert not set(elsewhere._LAWS) & set(LAWS)
+    others = [name for law in LAWS.values() for name in law.elsewhere]
+    assert len(others) == len({*others})
+    assert not set(others) & set(LAWS)
     assert not set(elsewhere._NO_LAWS) & (set(LAWS) | set(FUNCTIONS))
 
 

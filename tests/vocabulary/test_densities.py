@@ -7,21 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from law_table import CASES, as_arrays, twin
+from law_table import CASES, as_arrays, density, log_density, sample, twin
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
-from dropcheck.vocabulary.densities import LOG_DENSITIES, density, log_density
-from dropcheck.vocabulary.law_table import LAWS
-from dropcheck.vocabulary.samplers import SAMPLERS, sample
+from dropcheck.vocabulary.laws import LAWS
 
 Array = NDArray[Any]
 
 CLOSE = 1e-9  # relative, and absolute near a logarithm of 0
-
-
-def test_every_law_has_a_sampler_and_a_density() -> None:
-    assert set(LAWS) == set(SAMPLERS) == set(LOG_DENSITIES)
 
 
 def points_of(name: str, arguments: tuple[Any, ...]) -> Array:

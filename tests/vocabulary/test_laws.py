@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from law_table import CASES, twin
+from law_table import CASES, argument_problem, twin
 
 from dropcheck.vocabulary.entries import ShapeError
-from dropcheck.vocabulary.law_table import LAWS, argument_problem
+from dropcheck.vocabulary.laws import LAWS
 
 SIGNATURES = """
 normal(mean, sd) lognormal(mean, sd) uniform(low, high) bernoulli(p) rademacher() binomial(n, p)
@@ -50,7 +50,7 @@ GOOD: list[tuple[str, tuple[Any, ...]]] = [
 
 @pytest.mark.parametrize(("name", "values"), GOOD)
 def test_arguments_in_their_domain_pass(name: str, values: tuple[Any, ...]) -> None:
-    assert argument_problem(LAWS[name], values) is None
+    assert argument_problem(name, values) is None
 
 
 BAD: list[tuple[str, tuple[Any, ...], str]] = [
@@ -109,26 +109,21 @@ BAD: list[tuple[str, tuple[Any, ...], str]] = [
         f"the probabilities p must sum to 1, and sum to {1 + 2**-28}",
     ),
     ("categorical", ((1.5, -0.5),), "p must satisfy 0 <= p <= 1, and holds 1.5"),
-    ("categorical", (0.5,), "p must be a list of numbers"),
-    ("choice", ((),), "v must not be empty"),
+    ("categorical", (0.5,), "p must be a list of numbers that is not empty"),
+    ("choice", ((),), "v must be a list of numbers that is not empty"),
     ("dirichlet", ((1.0, 0.0),), "a must satisfy a > 0, and holds 0"),
     ("multinomial", (3.0, (0.3, 0.3)), "the probabilities p must sum to 1, and sum to 0.6"),
     (
         "multivariate_normal",
         ((0.0, 0.0), ((1.0, 2.0), (2.0, 1.0))),
-        "cov must be positive semi-definite, and is not",
+        "cov must be positive semi-definite, and has the eigenvalue -1",
     ),
     (
         "multivariate_normal",
         ((0.0, 0.0), ((1.0, 0.5), (0.4, 1.0))),
         "cov must be symmetric, and holds 0.4 at [1, 0] but 0.5 at [0, 1]",
     ),
-    (
-        "multivariate_normal",
-        ((0.0, 0.0), ((1.0,),)),
-        "cov must be a 2 by 2 matrix, as mean has 2, and is 1 by 1",
-    ),
-    ("multivariate_normal", ((0.0,), (1.0,)), "cov must be a matrix of numbers"),
+    ("multivariate_normal", ((0.0,), (1.0,)), "cov must be a matrix of numbers that is not empty"),
 ]
 
 
@@ -136,7 +131,7 @@ BAD: list[tuple[str, tuple[Any, ...], str]] = [
 def test_arguments_outside_their_domain_are_named(
     name: str, values: tuple[Any, ...], message: str
 ) -> None:
-    assert argument_problem(LAWS[name], values) == message
+    assert argument_problem(name, values) == message
 
 
 @pytest.mark.parametrize(("name", "arguments"), CASES)
@@ -192,7 +187,7 @@ def test_degenerate_laws_are_constants(
     assert law.constant(*arguments) == value
     if value is not None:
         assert law.support(*arguments) == (value, value)
-        assert law.moments(*arguments) == math.inf
+        assert law.moment_order(*arguments) == math.inf
 
 
 @pytest.mark.parametrize(
@@ -211,7 +206,7 @@ def test_degenerate_laws_are_constants(
 def test_moments_end_where_the_tail_says(
     name: str, arguments: tuple[Any, ...], order: float
 ) -> None:
-    assert LAWS[name].moments(*arguments) == order
+    assert LAWS[name].moment_order(*arguments) == order
 
 
 def test_own_axes() -> None:
@@ -232,6 +227,7 @@ def test_own_axes() -> None:
         ("permutation", ((2,),), ((1.0, 2.0),), "one fixed number"),
         ("multivariate_normal", ((2,), (3, 3)), (None, None), "2 by 2 matrix"),
         ("multivariate_normal", ((2,), (2,)), (None, None), "2 by 2 matrix"),
+        ("multivariate_normal", ((2,), (1, 1)), (None, None), "2 by 2 matrix"),
     ],
 )
 def test_own_axes_that_cannot_be_told_are_errors(
@@ -253,6 +249,6 @@ def test_semi_definiteness_agrees_with_eigenvalues() -> None:
         cov = tuple(map(tuple, ((matrix + matrix.T) / 2).tolist()))
         good = bool(np.linalg.eigvalsh(matrix)[0] > -1e-8 * np.abs(np.diag(matrix)).max())
         seen.add(good)
-        problem = argument_problem(LAWS["multivariate_normal"], ((0.0,) * int(size), cov))
+        problem = argument_problem("multivariate_normal", ((0.0,) * int(size), cov))
         assert (problem is None) == good
     assert seen == {True, False}

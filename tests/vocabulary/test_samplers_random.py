@@ -13,17 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from law_judges import distance_allowed, exact, gap, von_mises_cdf
-from law_table import CASES, as_arrays, twin
+from law_table import CASES, argument_problem, as_arrays, sample, twin
 from numpy.typing import NDArray
 from scipy import stats
 
-from dropcheck.vocabulary.law_table import LAWS, argument_problem
-from dropcheck.vocabulary.samplers import (
-    BadArgument,
-    check_arguments,
-    first_bad_argument,
-    sample,
-)
+from dropcheck.vocabulary.law import BadArgument, bad_argument
+from dropcheck.vocabulary.laws import LAWS
 
 Array = NDArray[Any]
 
@@ -73,7 +68,7 @@ def test_random_arguments_are_met_draw_by_draw(name: str) -> None:
     generator = np.random.default_rng([9, *name.encode()])
     draws = 20_000
     arguments = random_arguments(name, generator, draws)
-    assert check_arguments(name, arguments) is None
+    assert bad_argument(LAWS[name], arguments) is None
     x = sample(name, generator, arguments, (), draws).astype(np.float64)
     law = twin(name, tuple(arguments))
     if LAWS[name].discrete:  # an atom is spread over its share
@@ -189,7 +184,7 @@ def test_multivariate_normal_is_normal_in_every_direction(kind: str, random: boo
     arguments = [mean[:, None], cov[:, :, None]]
     if random:
         arguments = [np.repeat(a, draws, axis=-1) for a in arguments]
-    assert check_arguments("multivariate_normal", arguments) is None
+    assert bad_argument(LAWS["multivariate_normal"], arguments) is None
     x = sample("multivariate_normal", np.random.default_rng(8), arguments, (2, 3), draws)
     assert x.shape == (2, 3, draws)
     for direction in ((1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, -1.0, 0.5), (1.0, 2.0, -1.0)):
@@ -230,8 +225,7 @@ def test_random_arguments_outside_their_domain(
     name: str, arguments: list[Any], parameter: str, value: float
 ) -> None:
     arrays = [np.asarray(a, dtype=np.float64) for a in arguments]
-    assert check_arguments(name, arrays) == (parameter, value)
-    found = first_bad_argument(name, arrays)
+    found = bad_argument(LAWS[name], arrays)
     assert isinstance(found, BadArgument)
     assert (found.parameter, found.value) == (parameter, value)
     assert (
@@ -242,7 +236,7 @@ def test_random_arguments_outside_their_domain(
 @pytest.mark.parametrize("entry", [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.5], [0.4, 1.0]]])
 def test_random_covariances_that_are_none(entry: list[list[float]]) -> None:
     cov = np.stack([np.eye(2), np.array(entry)], axis=-1)
-    found = first_bad_argument("multivariate_normal", [np.zeros((2, 1)), cov])
+    found = bad_argument(LAWS["multivariate_normal"], [np.zeros((2, 1)), cov])
     assert found is not None
     assert found.parameter == "cov"
 
@@ -251,12 +245,12 @@ def test_random_covariances_that_are_none(entry: list[list[float]]) -> None:
 def test_checks_of_fixed_and_of_random_arguments_agree(
     name: str, arguments: tuple[Any, ...]
 ) -> None:
-    assert check_arguments(name, as_arrays(arguments)) is None
-    assert argument_problem(LAWS[name], arguments) is None
+    assert bad_argument(LAWS[name], as_arrays(arguments)) is None
+    assert argument_problem(name, arguments) is None
     for index, value in enumerate(arguments):
         if isinstance(value, tuple):
             continue
         for other in (-1.0, 0.0, 0.5, 2.0, 1e17, math.nan, math.inf):
             changed = (*arguments[:index], other, *arguments[index + 1 :])
-            found = first_bad_argument(name, as_arrays(changed))
-            assert (found.message if found else None) == argument_problem(LAWS[name], changed)
+            found = bad_argument(LAWS[name], as_arrays(changed))
+            assert (found.message if found else None) == argument_problem(name, changed)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from dropcheck.errors import DropcheckError, suggestion
 from dropcheck.language.syntax import Call, Node
-from dropcheck.vocabulary.entries import Function, Law, Parameter
+from dropcheck.vocabulary.entries import Function, Parameter
+from dropcheck.vocabulary.law import Law
 
 
 def bind(

@@ -24,6 +24,7 @@ from dropcheck.language.wording import memory_text, shape_text, time_text
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.entries import Shape, ShapeError
+from dropcheck.vocabulary.law import Law
 
 
 @dataclass(slots=True)
@@ -217,7 +218,7 @@ class GraphBuilder:
         if key is not None:
             self._known[key] = value
 
-    def spend_draw(self, law: str, shape: Shape | None, at: Position) -> None:
+    def spend_draw(self, law: Law | None, shape: Shape | None, at: Position) -> None:
         """Count what an array of draws takes, and refuse it where that is too much in all."""
         if shape is not None:
             self._spend(self._drawn, math.prod(shape), draw_cost(law, shape), at)

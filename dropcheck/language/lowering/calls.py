@@ -22,7 +22,7 @@ from dropcheck.language.wording import shape_text
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.entries import Function, Shape, ShapeError
 from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 # More axes, sizes or levels than anybody names.
 LONGEST_OPTION = 1_000

@@ -20,9 +20,9 @@ from dropcheck.language.wording import describe_shape, memory_hint, shape_text
 from dropcheck.records import dataclass
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.entries import Law, Shape, ShapeError
-from dropcheck.vocabulary.law_parts import domain_problem
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.entries import Shape, ShapeError
+from dropcheck.vocabulary.law import Law, domain_problem
+from dropcheck.vocabulary.laws import LAWS
 
 MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 
@@ -58,7 +58,7 @@ class LawLowering(GraphBuilder):
         batch = self._batch_shape(law, arguments, drawn)
         shape = None if batch is None or own is None else batch + own
         self.check_size(shape, name.at, name.name)
-        self.spend_draw(law.name, shape, name.at)
+        self.spend_draw(law, shape, name.at)
         self._check_values(law, arguments, drawn)
         known = [argument.known for argument in arguments]
         if own == () and shape is not None and all(isinstance(k, float) for k in known):
@@ -91,7 +91,7 @@ class LawLowering(GraphBuilder):
         """A draw from code, of which nothing is known but its shape."""
         shape = sample.shapes[name.name]
         self.check_size(shape, name.at, name.name)
-        self.spend_draw(SAMPLE, shape, name.at)
+        self.spend_draw(None, shape, name.at)
         return Value(
             Kind.DRAW,
             SAMPLE,
@@ -171,7 +171,7 @@ class LawLowering(GraphBuilder):
         """Check what is known of the values, together: a pass over all of them."""
         if any(value.random or value.constant is None or value.suspect for value in arguments):
             return
-        if law.joint is None and all(isinstance(value.known, float) for value in arguments):
+        if not law.restricted and all(isinstance(value.known, float) for value in arguments):
             return  # that each lies in its domain has been seen
         problem = fixed_argument_problem(law, arguments)
         if problem is not None:

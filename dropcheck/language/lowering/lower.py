@@ -30,7 +30,7 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.language.wording import describe_shape
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 
 class Lowering(CallLowering):

@@ -9,7 +9,7 @@ from dropcheck.errors import suggestion
 from dropcheck.language.graph import Value
 from dropcheck.language.syntax import Call, Name, Position
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.law_table import LAWS
+from dropcheck.vocabulary.laws import LAWS
 
 CONSTANTS = {
     "pi": math.pi,

@@ -169,7 +169,7 @@ def _separation(
         for group, members in product.groups:
             for value, own in members:
                 exponent = own * power
-                if exponent > 0 and (value.truth or value.operation == "bernoulli"):
+                if exponent > 0 and value.binary:
                     exponent = 1  # 0 and 1 are their own powers
                 groups.setdefault(group, []).append(Power(registers[id(value)], exponent))
     sizes = np.abs(factor[factor != 0])

@@ -79,7 +79,7 @@ def _truths_below(
         return known[id(value)]
     found: list[Value] | None = None
     if value.kind == Kind.DRAW:
-        if value.operation == "bernoulli" and value.shape == shape:
+        if value.binary and value.shape == shape:
             found = [value]
     elif called(value.operation) in _ELEMENTWISE and value.shape == shape:
         parts = [_truths_below(below, shape, known) for below in value.inputs]

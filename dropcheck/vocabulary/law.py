@@ -1,0 +1,350 @@
+"""What a law of the language is: all that is known of one distribution, in one entry.
+
+Arrays have the axis of draws last, of length 1 where nothing is random. A parameter that is a list
+has its own axis just before that of draws, a matrix has two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.vocabulary.entries import Shape
+
+Array = npt.NDArray[Any]
+Arguments = Sequence[Array]
+Size = tuple[int, ...]
+"""The shape of an array of draws: the shape of one draw, then the number of draws."""
+
+LARGEST_COUNT = 2.0**53  # beyond it float64 no longer tells whole numbers apart
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values that a parameter of a law may take."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = True
+    high_open: bool = True
+    whole: bool = False
+
+    def holds(self, value: Any) -> Any:
+        """Whether a number, or each number of an array, lies in the domain; NaN never does."""
+        above = value > self.low if self.low_open else value >= self.low
+        below = value < self.high if self.high_open else value <= self.high
+        return above & below & (value == np.floor(value)) if self.whole else above & below
+
+    def describe(self, name: str) -> str:
+        """The domain as a reader would write it: `0 <= p <= 1`, `df > 0`, `n >= 0, whole`."""
+        low = "" if self.low == -math.inf else f"{self.low:g} {'<' if self.low_open else '<='} "
+        high = "" if self.high == math.inf else f" {'<' if self.high_open else '<='} {self.high:g}"
+        if low and not high:
+            text = f"{name} {'>' if self.low_open else '>='} {self.low:g}"
+        else:
+            text = f"{low}{name}{high}" if (low or high) else f"{name} finite"
+        return text + (", whole" if self.whole else "")
+
+
+FINITE = Domain()
+ANY = Domain(low_open=False, high_open=False)  # infinite too: the ends of a truncation
+PROBABILITY = Domain(0.0, 1.0, low_open=False, high_open=False)
+POSITIVE_PROBABILITY = Domain(0.0, 1.0, high_open=False)
+NOT_NEGATIVE = Domain(0.0, low_open=False)
+POSITIVE = Domain(0.0)
+WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
+COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LawParameter:
+    """One parameter of a law; `axes` is its own rank: 0 a number, 1 a list, 2 a matrix."""
+
+    name: str
+    domain: Domain
+    axes: int = 0
+
+
+LOW = LawParameter("low", FINITE)
+HIGH = LawParameter("high", FINITE)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must hold between the parameters of a law.
+
+    `holds` takes all arguments in order, as arrays that broadcast. `parameter` is the one to name
+    where it does not hold.
+    """
+
+    text: str
+    parameter: str
+    holds: Callable[..., Any]
+
+
+class BadArgument(NamedTuple):
+    """An argument that a law does not take: the parameter, the first such value, a sentence."""
+
+    parameter: str
+    value: float
+    message: str
+
+
+class Values(Enum):
+    """What sort of numbers a law gives."""
+
+    NUMBERS = "any number between two ends"
+    WHOLE = "whole numbers"
+    LISTED = "numbers of a list"
+    TRUTHS = "1 or 0, kept as true or false"
+    SIGNS = "1 or -1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Law:
+    """One distribution of the language.
+
+    Its functions take all arguments of the law, in the order of its parameters: as plain numbers,
+    or as arrays that broadcast; lists and matrices always as arrays. What is None is not known.
+    """
+
+    name: str
+    summary: str  # a line for the page on the language
+    parameters: tuple[LawParameter, ...]
+    conditions: tuple[Condition, ...] = ()  # between parameters, such as low <= high
+    # what else keeps arrays of arguments, each in its domain, from being those of the law
+    check: Callable[..., BadArgument | None] | None = None
+    # the last axes of one value of a law of vectors, from the shapes of the arguments and from
+    # their values where fixed (None where not)
+    own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
+
+    values: Values
+    # the least and the greatest value where the law is not degenerate, the ends included
+    ends: Callable[..., tuple[Any, Any]]
+    # where the law is a constant, and which one
+    degenerate: Callable[..., tuple[Any, Any]]
+
+    # E|x|^r is finite for r below this, and infinite from here on: one number where it is the same
+    # for all arguments; asked where the law is not degenerate
+    moments: float | Callable[..., float]
+    # the powers with which P(|x - end| < ε) falls in ε, at the low and at the high end (infinite
+    # where there is no end); the law then has a positive density everywhere between them
+    near_ends: Callable[..., tuple[float, float]] | None
+    # the rates with which P(x < -t) and P(x > t) fall as an exponential of t, where there is no end
+    # on that side: infinite where they fall faster than any, 0 where they fall slower
+    tails: Callable[..., tuple[float, float]] | None
+    # chances of outcomes that a sample may miss; an argument that is not fixed is NaN
+    rare: Callable[..., Any] | None
+
+    # takes a generator and a `Size` before the arguments, in their domains; the generator's state
+    # alone decides the result
+    sampler: Callable[..., Any]
+    # the logarithm of the density, or of the probability of a discrete law: takes x before the
+    # arguments, and is asked where x lies between the ends (of vectors: anywhere)
+    log_density_inside: Callable[..., Any]
+    nanoseconds: float | Callable[[Shape], float]  # for one number, or for a draw of a shape
+
+    elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries
+    note: str = ""  # what may surprise those who know it from elsewhere
+
+    @property
+    def discrete(self) -> bool:
+        """Whether single values have a probability."""
+        return self.values is not Values.NUMBERS
+
+    @property
+    def restricted(self) -> bool:
+        """Whether its arguments must fit one another, beyond being in their domains."""
+        return bool(self.conditions) or self.check is not None
+
+    def constant(self, *values: Any) -> float | None:
+        """The one value of the law with such fixed arguments; None where it is not degenerate.
+
+        Lists and matrices are nested tuples here, as for all functions that take `values`.
+        """
+        with np.errstate(all="ignore"):
+            where, value = self.degenerate(*self._arrays(values))
+        return _number(value) if np.all(where) else None
+
+    def support(self, *values: Any) -> tuple[float, float]:
+        """The least interval, ends included, that holds all values of the law."""
+        value = self.constant(*values)
+        if value is not None:
+            return (value, value)
+        low, high = self.ends(*self._arrays(values))
+        return (_number(low), _number(high))
+
+    def support_for_all_arguments(self) -> tuple[float, float]:
+        """An interval that holds the values whatever the arguments are; NaN where unknown."""
+        return self.support(*(_nested(math.nan, one.axes) for one in self.parameters))
+
+    def moment_order(self, *values: Any) -> float:
+        """The order below which all moments exist, and from which on none does."""
+        if self.constant(*values) is not None:
+            return math.inf
+        return float(self.moments(*values) if callable(self.moments) else self.moments)
+
+    def draw_cost(self, shape: Shape) -> float:
+        """Rough nanoseconds to draw an array of this shape."""
+        if callable(self.nanoseconds):
+            return self.nanoseconds(shape)
+        return math.prod(shape) * self.nanoseconds
+
+    def sample(
+        self, generator: np.random.Generator, arguments: Arguments, shape: Shape, draws: int
+    ) -> Array:
+        """Independent draws of the law.
+
+        Args:
+            generator: Where the randomness comes from; its state alone decides the result.
+            arguments: In order, in their domains (see `bad_argument`), as float64 arrays that
+                broadcast against the result without the law's own axes.
+            shape: The shape of one draw, the law's own axes included.
+            draws: How many draws.
+
+        Returns:
+            An array of shape `shape + (draws,)`: bool where the values are truths, else float64.
+        """
+        size = (*shape, draws)
+        with np.errstate(all="ignore"):
+            if 0 in size:
+                return np.zeros(size, dtype=bool if self.values is Values.TRUTHS else np.float64)
+            return np.asarray(self.sampler(generator, size, *arguments))
+
+    def log_density(self, arguments: Arguments, x: Array) -> Array:
+        """Logarithm of the density, or of the probability where the law is discrete.
+
+        Args:
+            arguments: In order, in their domains.
+            x: Where: an array that broadcasts against the arguments; a law of vectors reads a
+                value on the axis before that of draws.
+
+        Returns:
+            An array of the shape that x and the arguments broadcast to, without the law's own
+            axis; -inf outside the support and between the points of a discrete law, NaN where x
+            is NaN.
+
+        Raises:
+            ValueError: A continuous law is a constant, which has no density.
+        """
+        x = np.asarray(x, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            if self.own_axes is not None:
+                values = self.log_density_inside(x, *arguments)
+                return np.where(np.isnan(x).any(axis=-2), np.nan, values)
+            if not self.discrete and np.any(self.degenerate(*arguments)[0]):
+                raise ValueError(f"{self.name!r} with no spread is a constant, and has no density")
+            low, high = self.ends(*arguments)
+            # an infinite x has no density, even where the support has no end
+            inside = (x >= low) & (x <= high) & np.isfinite(x)
+            if self.discrete and self.values is not Values.LISTED:
+                inside &= x == np.floor(x)
+            # outside, any point of the support serves: what is found there is not used
+            anywhere = np.where(np.isfinite(low), low, 0.0)
+            values = self.log_density_inside(np.where(inside, x, anywhere), *arguments)
+            return np.where(np.isnan(x), np.nan, np.where(inside, values, -np.inf))
+
+    def density(self, arguments: Arguments, x: Array) -> Array:
+        """The density, or the probability where the law is discrete: exp of `log_density`."""
+        with np.errstate(all="ignore"):
+            return np.asarray(np.exp(self.log_density(arguments, x)))
+
+    def _arrays(self, values: tuple[Any, ...]) -> list[Any]:
+        """Fixed arguments, lists and matrices among them as arrays."""
+        return [
+            np.asarray(value, dtype=np.float64)[..., np.newaxis] if parameter.axes else value
+            for parameter, value in zip(self.parameters, values, strict=True)
+        ]
+
+
+def _number(value: Any) -> float:
+    return float(np.asarray(value).item())
+
+
+def _nested(value: Any, axes: int) -> Any:
+    return value if axes == 0 else (_nested(value, axes - 1),)
+
+
+def bad_argument(law: Law, arguments: Arguments) -> BadArgument | None:
+    """The first argument that the law does not take, with a sentence that says why, or None.
+
+    Args:
+        law: A law of the language.
+        arguments: Its arguments in order, draws last, as for `Law.sample`.
+    """
+    with np.errstate(all="ignore"):
+        for parameter, argument in zip(law.parameters, arguments, strict=True):
+            outside = ~parameter.domain.holds(argument)
+            if outside.any():
+                value = float(argument[outside][0])
+                message = domain_problem(parameter, value) or f"{parameter.name} is wrong"
+                return BadArgument(parameter.name, value, message)
+            if parameter.axes and (argument.ndim <= parameter.axes or not argument.size):
+                kind = "list" if parameter.axes == 1 else "matrix"
+                message = f"{parameter.name} must be a {kind} of numbers that is not empty"
+                return BadArgument(parameter.name, math.nan, message)
+        for condition in law.conditions:
+            found = _broken(law, condition, arguments)
+            if found is not None:
+                return found
+        return None if law.check is None else law.check(*arguments)
+
+
+def _broken(law: Law, condition: Condition, arguments: Arguments) -> BadArgument | None:
+    """Where a condition first fails."""
+    holds = np.asarray(condition.holds(*arguments))
+    if holds.all():
+        return None
+    # a condition need not look at every argument, and those may have more elements
+    shape = np.broadcast_shapes(holds.shape, *(argument.shape for argument in arguments))
+    place = np.unravel_index(int(np.argmin(np.broadcast_to(holds, shape))), shape)
+    values = {
+        parameter.name: float(np.broadcast_to(argument, shape)[place])
+        for parameter, argument in zip(law.parameters, arguments, strict=True)
+    }
+    given = ", ".join(f"{name} = {plain(value)}" for name, value in values.items())
+    message = f"{condition.text}, and it does not hold for {given}"
+    return BadArgument(condition.parameter, values[condition.parameter], message)
+
+
+def domain_problem(parameter: LawParameter, value: float) -> str | None:
+    """What keeps one number from being a value of the parameter, or None.
+
+    >>> domain_problem(LawParameter("p", PROBABILITY), 1.2)
+    'p must satisfy 0 <= p <= 1, and is 1.2'
+    >>> domain_problem(LawParameter("n", COUNT), 2.5)
+    'n must be a whole number, and is 2.5'
+    """
+    domain, name = parameter.domain, parameter.name
+    if domain.holds(value):
+        return None
+    is_or_holds = "is" if parameter.axes == 0 else "holds"
+    limits = replace(domain, whole=False)
+    if limits.holds(value):
+        rule = "be a whole number"
+    elif math.isnan(value) and limits.holds(math.inf):
+        rule = "be a number"
+    elif limits == FINITE or math.isinf(value):
+        # "n >= 0, and is inf" would puzzle: infinity is what is wrong with it
+        rule = "be finite"
+    else:
+        # the limit of exact counting is news only to a value beyond it
+        within = math.inf if limits.high == LARGEST_COUNT >= value else limits.high
+        rule = f"satisfy {replace(limits, high=within).describe(name)}"
+    return f"{name} must {rule}, and {is_or_holds} {plain(value)}"
+
+
+def plain(value: float) -> str:
+    """A number as people write it, all its digits kept.
+
+    >>> plain(3.0), plain(0.1), plain(1e300)
+    ('3', '0.1', '1e+300')
+    """
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

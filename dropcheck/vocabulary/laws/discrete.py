@@ -1,0 +1,324 @@
+"""The laws of whole numbers.
+
+Probabilities are as in Johnson, Kemp and Kotz, Univariate Discrete Distributions (3rd edition,
+2005).
+"""
+
+# ruff: noqa: ARG005 - each function of a law is given all of its parameters
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.law import (
+    COUNT,
+    LARGEST_COUNT,
+    NOT_NEGATIVE,
+    POSITIVE_PROBABILITY,
+    PROBABILITY,
+    WHOLE,
+    Array,
+    Condition,
+    Domain,
+    Law,
+    LawParameter,
+    Size,
+    Values,
+)
+from dropcheck.vocabulary.laws.drawing import (
+    fixed,
+    random_words,
+    scalar_or_array,
+    signs,
+    whole,
+)
+
+P = LawParameter("p", PROBABILITY)
+SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
+N = LawParameter("n", COUNT)
+# numpy's hypergeometric generator takes groups below 1e9
+GROUP = Domain(0.0, 1e9, low_open=False, whole=True)
+# numpy's Poisson generator counts in 64-bit integers
+RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
+
+# a point of a discrete law may be an end: how its probability falls there is not asked
+_discrete = partial(Law, values=Values.WHOLE, near_ends=None)
+
+
+def smaller(p: Array) -> Array:
+    """The smaller of the probabilities of an outcome and of all others."""
+    return np.asarray(np.minimum(p, 1 - p))
+
+
+def _not_the_mode(mode: Callable[..., Any], log_mass: Callable[..., Any]) -> Callable[..., Any]:
+    """The chance of any value but the most common one."""
+    return lambda *arguments: -np.expm1(log_mass(mode(*arguments), *arguments))
+
+
+def _log_comb(n: Array, k: Array) -> Any:
+    """Log of n over k, by the beta function, which cancels less than three gamma functions."""
+    return -np.log1p(n) - special.betaln(n - k + 1.0, k + 1.0)
+
+
+CELLS = 2**16  # what 16 random bits tell apart
+
+
+def _coins(generator: np.random.Generator, size: Size, p: float) -> Array:
+    """True with probability p, from 16 bits a draw, as bool.
+
+    A draw whose bits fall in the cell that p divides (one in 65,536) is decided by a further
+    uniform number, so that the probability is p to within 2**-53 / 65536, however small p is.
+    """
+    count = math.prod(size)
+    whole_cells, part = divmod(p * CELLS, 1.0)
+    if whole_cells >= CELLS:
+        return np.ones(size, dtype=bool)
+    bits = random_words(generator, 2 * count).view("<u2")[:count]
+    heads = bits < np.uint16(whole_cells)
+    if part > 0:
+        undecided = np.flatnonzero(bits == np.uint16(whole_cells))
+        heads[undecided] = generator.random(undecided.size) < part
+    return heads.reshape(size)
+
+
+def _bernoulli_draws(generator: np.random.Generator, size: Size, p: Array) -> Array:
+    """Bool: an eighth of the memory, and a truth value wherever one is asked for."""
+    number = fixed(p)
+    if number is not None:
+        return _coins(generator, size, number)
+    return np.less(generator.random(size), p)
+
+
+BERNOULLI = _discrete(
+    name="bernoulli",
+    summary="1 with probability p, otherwise 0",
+    parameters=(P,),
+    values=Values.TRUTHS,
+    ends=lambda p: (0.0, 1.0),
+    degenerate=lambda p: ((p == 0) | (p == 1), p),
+    moments=math.inf,
+    tails=None,
+    rare=smaller,
+    sampler=_bernoulli_draws,
+    log_density_inside=lambda x, p: special.xlogy(x, p) + special.xlog1py(1.0 - x, -p),
+    nanoseconds=1.0,
+    elsewhere=("ber", "bern"),
+)
+
+RADEMACHER = _discrete(
+    name="rademacher",
+    summary="1 or -1, equally likely",
+    parameters=(),
+    values=Values.SIGNS,
+    ends=lambda: (-1.0, 1.0),
+    degenerate=lambda: (False, 0.0),
+    moments=math.inf,
+    tails=None,
+    rare=None,
+    sampler=signs,
+    log_density_inside=lambda x: np.where(np.abs(x) == 1.0, -math.log(2.0), -np.inf),
+    nanoseconds=1.0,
+)
+
+
+def _binomial_log_mass(x: Array, n: Array, p: Array) -> Any:
+    return _log_comb(n, x) + special.xlogy(x, p) + special.xlog1py(n - x, -p)
+
+
+BINOMIAL = _discrete(
+    name="binomial",
+    summary="successes among n trials of probability p",
+    parameters=(N, P),
+    ends=lambda n, p: (0.0, n),
+    degenerate=lambda n, p: ((n == 0) | (p == 0) | (p == 1), n * p),
+    moments=math.inf,
+    tails=None,
+    rare=_not_the_mode(lambda n, p: np.minimum(np.floor((n + 1) * p), n), _binomial_log_mass),
+    sampler=lambda generator, size, n, p: np.asarray(
+        generator.binomial(whole(n), scalar_or_array(p), size), dtype=np.float64
+    ),
+    log_density_inside=_binomial_log_mass,
+    nanoseconds=40.0,
+    elsewhere=("bin", "binom"),
+)
+
+
+def _geometric_draws(generator: np.random.Generator, size: Size, p: Array) -> Array:
+    """The rounded-up exponential variable of rate -log(1 - p) (Devroye 1986, section X.2)."""
+    out = np.empty(size)
+    generator.standard_exponential(out=out)
+    out /= -np.log1p(-p)
+    np.ceil(out, out=out)
+    return np.maximum(out, 1.0, out=out)
+
+
+def _geometric_log_mass(x: Array, p: Array) -> Any:
+    return special.xlog1py(x - 1.0, -p) + np.log(p)
+
+
+GEOMETRIC = _discrete(
+    name="geometric",
+    summary="trials up to and including the first success, from 1; 0 < p <= 1",
+    parameters=(SUCCESS,),
+    ends=lambda p: (1.0, math.inf),
+    degenerate=lambda p: (p == 1, 1.0),
+    moments=math.inf,
+    tails=None,
+    rare=_not_the_mode(np.ones_like, _geometric_log_mass),
+    sampler=_geometric_draws,
+    log_density_inside=_geometric_log_mass,
+    nanoseconds=40.0,
+    elsewhere=("geom",),
+)
+
+
+def _negative_binomial_draws(
+    generator: np.random.Generator, size: Size, n: Array, p: Array
+) -> Array:
+    """A Poisson variable whose rate is a gamma one (Greenwood and Yule 1920)."""
+    rate = generator.standard_gamma(scalar_or_array(n), size)
+    rate *= (1.0 - p) / p
+    return generator.poisson(rate).astype(np.float64)
+
+
+def _negative_binomial_log_mass(x: Array, n: Array, p: Array) -> Any:
+    # gamma(x + n) / (gamma(n) x!) = 1 / (x B(n, x)) for x > 0, and 1 for x = 0
+    many = np.where(x > 0, -np.log(x) - special.betaln(n, np.where(x > 0, x, 1.0)), 0.0)
+    mass = many + special.xlogy(n, p) + special.xlog1py(x, -p)
+    return np.where(n == 0, np.where(x == 0, 0.0, -np.inf), mass)
+
+
+NEGATIVE_BINOMIAL = _discrete(
+    name="negative_binomial",
+    summary="failures before the n-th success; n may be any number from 0, 0 < p <= 1",
+    parameters=(LawParameter("n", NOT_NEGATIVE), SUCCESS),
+    # a draw stays below 2**53, where whole numbers end, but for a chance below 1e-1000
+    conditions=(
+        Condition(
+            "(n + 1) * (1 - p) / p <= 1e12 is required",
+            "p",
+            lambda n, p: (n + 1) * (1 - p) <= 1e12 * p,
+        ),
+    ),
+    ends=lambda n, p: (0.0, math.inf),
+    degenerate=lambda n, p: ((n == 0) | (p == 1), 0.0),
+    moments=math.inf,
+    tails=None,
+    rare=_not_the_mode(
+        lambda n, p: np.floor(np.maximum(n - 1, 0) * (1 - p) / p), _negative_binomial_log_mass
+    ),
+    sampler=_negative_binomial_draws,
+    log_density_inside=_negative_binomial_log_mass,
+    nanoseconds=40.0,
+    elsewhere=("nbinom",),
+)
+
+
+def _poisson_log_mass(x: Array, rate: Array) -> Any:
+    return special.xlogy(x, rate) - rate - special.gammaln(x + 1.0)
+
+
+POISSON = _discrete(
+    name="poisson",
+    summary="events of a steady stream, rate on average",
+    parameters=(LawParameter("rate", RATE),),
+    ends=lambda rate: (0.0, math.inf),
+    degenerate=lambda rate: (rate == 0, 0.0),
+    moments=math.inf,
+    tails=lambda rate: (math.inf, math.inf),
+    rare=_not_the_mode(np.floor, _poisson_log_mass),
+    sampler=lambda generator, size, rate: np.asarray(
+        generator.poisson(scalar_or_array(rate), size), dtype=np.float64
+    ),
+    log_density_inside=_poisson_log_mass,
+    nanoseconds=40.0,
+    elsewhere=("poi", "pois"),
+)
+
+
+def _good_ones(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
+    """The fewest and the most."""
+    return np.maximum(0.0, drawn - bad), np.minimum(drawn, good)
+
+
+def _all_the_same(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
+    low, high = _good_ones(good, bad, drawn)
+    return low == high, low
+
+
+def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) -> Any:
+    return _log_comb(good, x) + _log_comb(bad, drawn - x) - _log_comb(good + bad, drawn)
+
+
+HYPERGEOMETRIC = _discrete(
+    name="hypergeometric",
+    summary="good ones among `drawn` taken without putting back; good and bad below 1e9",
+    parameters=(
+        LawParameter("good", GROUP),
+        LawParameter("bad", GROUP),
+        LawParameter("drawn", COUNT),
+    ),
+    conditions=(
+        Condition(
+            "drawn <= good + bad is required",
+            "drawn",
+            lambda good, bad, drawn: drawn <= good + bad,
+        ),
+    ),
+    ends=_good_ones,
+    degenerate=_all_the_same,
+    moments=math.inf,
+    tails=None,
+    rare=_not_the_mode(
+        lambda good, bad, drawn: np.floor((drawn + 1) * (good + 1) / (good + bad + 2)),
+        _hypergeometric_log_mass,
+    ),
+    sampler=lambda generator, size, *arguments: np.asarray(
+        generator.hypergeometric(*map(whole, arguments), size), dtype=np.float64
+    ),
+    log_density_inside=_hypergeometric_log_mass,
+    nanoseconds=40.0,
+)
+
+
+def below(generator: np.random.Generator, count: int, size: Size) -> Array:
+    """Whole numbers from 0 to count - 1, of the narrowest type, which is drawn quickest."""
+    narrowest = np.uint16 if count <= 2**16 else np.uint32 if count <= 2**32 else np.uint64
+    return generator.integers(0, count - 1, size=size, dtype=narrowest, endpoint=True)
+
+
+def _discrete_uniform_draws(
+    generator: np.random.Generator, size: Size, low: Array, high: Array
+) -> Array:
+    first, last = fixed(low), fixed(high)
+    if first is not None and last is not None:
+        out = below(generator, int(last - first) + 1, size).astype(np.float64)
+        out += first
+        return out
+    return generator.integers(
+        low.astype(np.int64), high.astype(np.int64), size=size, endpoint=True
+    ).astype(np.float64)
+
+
+DISCRETE_UNIFORM = _discrete(
+    name="discrete_uniform",
+    summary="equally likely whole numbers from low to high, both ends in",
+    parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
+    conditions=(Condition("low <= high is required", "low", lambda low, high: low <= high),),
+    ends=lambda low, high: (low, high),
+    degenerate=lambda low, high: (low == high, low),
+    moments=math.inf,
+    tails=None,
+    rare=None,
+    sampler=_discrete_uniform_draws,
+    log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),
+    nanoseconds=5.0,
+    elsewhere=("randint",),
+    note="both ends are values of it",
+)

@@ -1,0 +1,117 @@
+"""What the samplers of several laws share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary.law import Array, Size
+
+# numpy's uniforms are multiples of 2**-53 from 0 on; 0 is put in the middle of its cell
+HALF_CELL = 2.0**-54
+# the least and the greatest number that `uniforms` draws
+OUTERMOST = (HALF_CELL, 1.0 - 2.0**-53)
+# a row for each byte: its eight bits, a 1 as 1 and a 0 as -1
+SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1.0
+
+
+def fixed(argument: Array) -> float | None:
+    """The one number that an argument holds, or None where it holds several.
+
+    >>> fixed(np.array([[2.0]])), fixed(np.array([1.0, 2.0]))
+    (2.0, None)
+    """
+    return float(argument.reshape(())) if argument.size == 1 else None
+
+
+def scalar_or_array(argument: Array) -> Any:
+    """The argument as numpy's generators take it quickest: a plain number where it is one."""
+    number = fixed(argument)
+    return argument if number is None else number
+
+
+def whole(argument: Array) -> Any:
+    """A count for numpy's generators, which take whole numbers alone."""
+    number = fixed(argument)
+    return argument.astype(np.int64) if number is None else int(number)
+
+
+def uniforms(generator: np.random.Generator, size: Size) -> Array:
+    """Uniform numbers strictly between 0 and 1."""
+    out = np.empty(size)
+    generator.random(out=out)
+    return np.maximum(out, HALF_CELL, out=out)
+
+
+def normals(generator: np.random.Generator, size: Size) -> Array:
+    """Standard normal numbers."""
+    out = np.empty(size)
+    generator.standard_normal(out=out)
+    return out
+
+
+def exponentials(generator: np.random.Generator, size: Size) -> Array:
+    """Exponential numbers of mean 1, above 0."""
+    out = np.empty(size)
+    generator.standard_exponential(out=out)
+    return inside(out, 0.0, None)
+
+
+def log_gammas(generator: np.random.Generator, size: Size, shape: Array) -> Array:
+    """Logarithms of standard gamma numbers, also where these underflow.
+
+    G(a) has the law of G(a + 1) * U**(1 / a) (Marsaglia and Tsang 2000, section 6).
+    """
+    out = np.log(generator.standard_gamma(scalar_or_array(shape + 1.0), size))
+    out -= exponentials(generator, size) / shape
+    return out
+
+
+def random_words(generator: np.random.Generator, count: int) -> Array:
+    """At least `count` random bytes as 64-bit words, the same bytes on every machine."""
+    words = generator.bit_generator.random_raw(-(-count // 8))
+    return words.astype("<u8", copy=False)
+
+
+def signs(generator: np.random.Generator, size: Size) -> Array:
+    """1 or -1, a random bit each: exactly fair."""
+    count = math.prod(size)
+    eighths = -(-count // 8)
+    octets = random_words(generator, eighths).view(np.uint8)[:eighths]
+    return SIGNS.take(octets, axis=0).reshape(-1)[:count].reshape(size)
+
+
+def scaled(out: Array, loc: Array | None, scale: Array) -> Array:
+    """`loc + scale * out`, in place; nothing is done where loc is 0 and scale 1."""
+    if fixed(scale) != 1.0:
+        out *= scale
+    if loc is not None and fixed(loc) != 0.0:
+        out += loc
+    return out
+
+
+def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
+    """Hold draws strictly between two ends, in place: rounding and underflow reach them.
+
+    Where `low == high` the law is a constant, and its value is that end itself.
+    """
+    if high is None:
+        return np.maximum(out, np.nextafter(low, np.inf), out=out)
+    roomy = np.less(low, high)
+    np.maximum(out, np.where(roomy, np.nextafter(low, np.inf), low), out=out)
+    return np.minimum(out, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
+
+
+def settled(out: Array, spread: Array, value: Array | float) -> Array:
+    """Put the constant `value` where `spread` is 0, in place: 0 times an overflow is no number."""
+    still = spread == 0
+    if still.any():
+        np.copyto(out, value, where=still)
+    return out
+
+
+def positive(out: Array, scale: Array) -> Array:
+    """Draws of a law of positive numbers, scaled; the constant 0 where scale is 0."""
+    return settled(inside(scaled(out, None, scale), 0.0, None), scale, 0.0)

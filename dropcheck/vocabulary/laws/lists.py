@@ -1,0 +1,359 @@
+"""The laws that take lists or give vectors: their own axes stand just before that of draws."""
+
+# ruff: noqa: ARG001, ARG005 - each function of a law is given all of its parameters
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.entries import Shape, ShapeError
+from dropcheck.vocabulary.law import (
+    COUNT,
+    FINITE,
+    POSITIVE,
+    PROBABILITY,
+    Array,
+    BadArgument,
+    Domain,
+    Law,
+    LawParameter,
+    Size,
+    Values,
+    plain,
+)
+from dropcheck.vocabulary.laws.discrete import below, smaller
+from dropcheck.vocabulary.laws.drawing import inside, log_gammas, normals, uniforms, whole
+from dropcheck.vocabulary.laws.line import LOG_ROOT_TWO_PI
+
+OUTCOMES = LawParameter("p", PROBABILITY, axes=1)
+PROBABILITY_SUM_TOLERANCE = 1e-9
+# how far the shares of a Dirichlet variable may be from a sum of 1
+SHARE_SUM_TOLERANCE = 1e-9
+# how far a covariance matrix may be from symmetric and from positive semi-definite, as a share
+# of its largest variance: rounding of products of float64 matrices stays well below it
+COVARIANCE_TOLERANCE = 1e-9
+
+# what holds near an end and in the tail is a matter of single numbers, and not asked of lists;
+# the values are bounded, or normal, so that all moments exist
+_of_lists = partial(Law, moments=math.inf, near_ends=None, tails=None)
+
+
+def bad_probabilities(p: Array) -> BadArgument | None:
+    """What keeps numbers, on the axis before that of draws, from being all probabilities."""
+    lists = np.moveaxis(p, -2, -1)
+    # numpy's sum is not exact: a few units in the last place more than math.fsum may say
+    wrong = np.abs(lists.sum(axis=-1) - 1.0) > PROBABILITY_SUM_TOLERANCE + 1e-13
+    if not wrong.any():
+        return None
+    total = math.fsum(lists[wrong][0])
+    message = f"the probabilities p must sum to 1, and sum to {plain(total)}"
+    return BadArgument("p", total, message)
+
+
+# up to so many outcomes, comparing with each is quicker than a binary search (measured: 2 ns a
+# draw and outcome against 16 to 50 ns a draw)
+FEW_OUTCOMES = 12
+
+
+def _categorical_draws(generator: np.random.Generator, size: Size, p: Array) -> Array:
+    """The inverse of the distribution function; an outcome of probability 0 never comes up."""
+    ends = np.cumsum(p, axis=-2)
+    ends /= ends[..., -1:, :]
+    u = uniforms(generator, size)
+    outcomes = p.shape[-2]
+    if p.size == outcomes and outcomes > FEW_OUTCOMES:
+        return np.searchsorted(ends.reshape(-1), u, side="right").astype(np.float64)
+    out = np.zeros(size)
+    for index in range(outcomes - 1):
+        out += u >= ends[..., index, :]
+    return out
+
+
+def _categorical_log_mass(x: Array, p: Array) -> Any:
+    lead, draws = np.broadcast_shapes(p.shape[:-2], x.shape[:-1]), max(p.shape[-1], x.shape[-1])
+    table = np.broadcast_to(p, (*lead, p.shape[-2], draws))
+    places = np.broadcast_to(x, (*lead, draws)).astype(np.intp)[..., None, :]
+    return np.log(np.take_along_axis(table, places, axis=-2)[..., 0, :])
+
+
+def _possible(p: Array) -> tuple[Any, Any]:
+    """The first and the last outcome that can come up."""
+    possible = p > 0
+    last = p.shape[-2] - 1.0
+    return possible.argmax(axis=-2) + 0.0, last - possible[..., ::-1, :].argmax(axis=-2)
+
+
+def _only_outcome(p: Array) -> tuple[Any, Any]:
+    first, last = _possible(p)
+    return first == last, first
+
+
+CATEGORICAL = _of_lists(
+    name="categorical",
+    summary="index, from 0, of an outcome picked by its probability",
+    parameters=(OUTCOMES,),
+    check=bad_probabilities,
+    values=Values.WHOLE,
+    ends=_possible,
+    degenerate=_only_outcome,
+    rare=smaller,
+    sampler=_categorical_draws,
+    log_density_inside=_categorical_log_mass,
+    nanoseconds=40.0,
+    elsewhere=("cat",),
+)
+
+
+def _choice_draws(generator: np.random.Generator, size: Size, v: Array) -> Array:
+    picks = below(generator, v.shape[-2], size)
+    if v.size == v.shape[-2]:
+        return np.asarray(v, dtype=np.float64).reshape(-1).take(picks)
+    places = picks.astype(np.intp)[..., None, :]
+    # the list axis aside, the values are shared by all elements that they broadcast to
+    table = np.broadcast_to(v, (*size[:-1], v.shape[-2], size[-1]))
+    return np.take_along_axis(table, places, axis=-2)[..., 0, :].astype(np.float64, copy=False)
+
+
+def _choice_chances(v: Array) -> Array:
+    _, times = np.unique(v, return_counts=True)
+    return np.asarray(times / times.sum())
+
+
+CHOICE = _of_lists(
+    name="choice",
+    summary="one of the values v, equally likely",
+    parameters=(LawParameter("v", FINITE, axes=1),),
+    values=Values.LISTED,
+    ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),
+    degenerate=lambda v: (v.min(axis=-2) == v.max(axis=-2), v[..., 0, :]),
+    rare=_choice_chances,
+    sampler=_choice_draws,
+    log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
+    nanoseconds=40.0,
+)
+
+
+def _list_axis(law_name: str, name: str, shape: Shape) -> Shape:
+    if not shape:
+        raise ShapeError(f"{law_name!r} needs a list for {name}, and is given a number")
+    if shape[-1] == 0:
+        raise ShapeError(f"{law_name!r} needs a list for {name} that is not empty")
+    return shape[-1:]
+
+
+def _multinomial_draws(generator: np.random.Generator, size: Size, n: Array, p: Array) -> Array:
+    shares = np.moveaxis(p, -2, -1)
+    shares = shares / shares.sum(axis=-1, keepdims=True)
+    counts = generator.multinomial(whole(n), shares, (*size[:-2], size[-1]))
+    return np.ascontiguousarray(np.moveaxis(counts, -1, -2), dtype=np.float64)
+
+
+def _multinomial_log_mass(x: Array, n: Array, p: Array) -> Any:
+    inside_ = ((x >= 0) & (x == np.floor(x))).all(axis=-2) & (x.sum(axis=-2) == n)
+    terms = special.xlogy(x, p) - special.gammaln(x + 1.0)
+    mass = special.gammaln(n + 1.0) + terms.sum(axis=-2)
+    return np.where(inside_, mass, -np.inf)
+
+
+MULTINOMIAL = _of_lists(
+    name="multinomial",
+    summary="how often each outcome comes up among n trials of probabilities p",
+    parameters=(LawParameter("n", COUNT), OUTCOMES),
+    check=lambda n, p: bad_probabilities(p),
+    own_axes=lambda shapes, values: _list_axis("multinomial", "p", shapes[1]),
+    values=Values.WHOLE,
+    ends=lambda n, p: (0.0, n),
+    degenerate=lambda n, p: ((n == 0) | (p.shape[-2] == 1), n),
+    rare=lambda n, p: smaller(p),
+    sampler=_multinomial_draws,
+    log_density_inside=_multinomial_log_mass,
+    nanoseconds=40.0,
+)
+
+
+def _dirichlet_draws(generator: np.random.Generator, size: Size, a: Array) -> Array:
+    """Gamma variables over their sum; in logarithms, as small shapes underflow."""
+    if size[-2] == 1:
+        return np.ones(size)
+    if a.min() >= 1.0:
+        out = generator.standard_gamma(np.broadcast_to(a, size), size)
+    else:
+        out = log_gammas(generator, size, np.broadcast_to(a, size))
+        out -= out.max(axis=-2, keepdims=True)
+        np.exp(out, out=out)
+    out /= out.sum(axis=-2, keepdims=True)
+    return inside(out, 0.0, 1.0)
+
+
+def _dirichlet_log_density(x: Array, a: Array) -> Any:
+    """Density of the first k - 1 shares, as the last one follows from them."""
+    if max(a.shape[-2], x.shape[-2]) == 1:
+        raise ValueError("a dirichlet of one share is a constant, and has no density")
+    shares = (x >= 0).all(axis=-2) & (np.abs(x.sum(axis=-2) - 1.0) <= SHARE_SUM_TOLERANCE)
+    constant = special.gammaln(a.sum(axis=-2)) - special.gammaln(a).sum(axis=-2)
+    return np.where(shares, constant + special.xlogy(a - 1.0, x).sum(axis=-2), -np.inf)
+
+
+DIRICHLET = _of_lists(
+    name="dirichlet",
+    summary="shares that sum to 1, in the mean in proportion to a; every a > 0",
+    parameters=(LawParameter("a", POSITIVE, axes=1),),
+    own_axes=lambda shapes, values: _list_axis("dirichlet", "a", shapes[0]),
+    values=Values.NUMBERS,
+    ends=lambda a: (0.0, 1.0),
+    degenerate=lambda a: (a.shape[-2] == 1, 1.0),
+    rare=None,
+    sampler=_dirichlet_draws,
+    log_density_inside=_dirichlet_log_density,
+    nanoseconds=40.0,
+)
+
+
+def _permutation_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
+    n = values[0]
+    if shapes[0] != () or n is None:
+        raise ShapeError("'permutation' needs one fixed number for n: its values have n elements")
+    if not 1 <= n < math.inf:  # a division by zero in it, which is an error of its own
+        raise ShapeError(f"'permutation' needs a whole number of at least 1 for n, and has {n:g}")
+    return (int(n),)
+
+
+def _permutation_draws(generator: np.random.Generator, size: Size, n: Array) -> Array:
+    places = np.arange(size[-2], dtype=np.float64)
+    ordered = np.broadcast_to(places, (*size[:-2], size[-1], size[-2]))
+    shuffled = generator.permuted(ordered, axis=-1)
+    return np.ascontiguousarray(np.moveaxis(shuffled, -1, -2))
+
+
+def _permutation_log_mass(x: Array, n: Array) -> Any:
+    size = x.shape[-2]
+    ordered = np.arange(size, dtype=np.float64)[:, None]
+    complete = (np.sort(x, axis=-2) == ordered).all(axis=-2) & (n == size)
+    return np.where(complete, -math.lgamma(size + 1.0), -np.inf)
+
+
+PERMUTATION = _of_lists(
+    name="permutation",
+    summary="the numbers 0 to n - 1 in an order picked at random; n >= 1",
+    parameters=(LawParameter("n", Domain(1.0, 1e9, low_open=False, high_open=False, whole=True)),),
+    own_axes=_permutation_axes,
+    values=Values.WHOLE,
+    ends=lambda n: (0.0, n - 1.0),
+    degenerate=lambda n: (n == 1, 0.0),
+    rare=None,
+    sampler=_permutation_draws,
+    log_density_inside=_permutation_log_mass,
+    nanoseconds=40.0,
+    elsewhere=("randperm",),
+)
+
+
+def _normal_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
+    axis = _list_axis("multivariate_normal", "mean", shapes[0])
+    if shapes[1][-2:] != axis * 2:
+        raise ShapeError(
+            f"'multivariate_normal' needs a {axis[0]} by {axis[0]} matrix for cov, as mean has "
+            f"{axis[0]}, and is given shape {list(shapes[1])}"
+        )
+    return axis
+
+
+def _bad_covariance(mean: Array, cov: Array) -> BadArgument | None:
+    """What keeps matrices of the right shape from being covariances."""
+    matrices = np.moveaxis(cov, -1, -3)
+    slack = COVARIANCE_TOLERANCE * np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)).max(axis=-1)
+    mirrored = np.swapaxes(matrices, -1, -2)
+    unlike = np.argwhere(np.abs(np.tril(matrices - mirrored)) > slack[..., None, None])
+    if unlike.size:
+        *batch, i, j = unlike[0].tolist()
+        one = matrices[tuple(batch)]
+        message = (
+            f"cov must be symmetric, and holds {plain(one[i, j])} at [{i}, {j}] "
+            f"but {plain(one[j, i])} at [{j}, {i}]"
+        )
+        return BadArgument("cov", float(one[i, j]), message)
+    try:
+        np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:  # singular or worse: the eigenvalues show which
+        smallest = np.linalg.eigvalsh(matrices)[..., 0]
+        # rounding grows with the order of the matrix
+        wrong = smallest < -slack * math.sqrt(matrices.shape[-1])
+        if wrong.any():
+            value = float(smallest[wrong][0])
+            message = f"cov must be positive semi-definite, and has the eigenvalue {plain(value)}"
+            return BadArgument("cov", value, message)
+    return None
+
+
+def _normal_draws(generator: np.random.Generator, size: Size, mean: Array, cov: Array) -> Array:
+    out = normals(generator, size)
+    root = square_root(np.moveaxis(cov, -1, -3))
+    if root.shape[-3] == 1:  # one matrix for all draws: one product
+        out = root[..., 0, :, :] @ out
+    else:
+        out = np.einsum("...nij,...jn->...in", root, out)
+    out += mean
+    return out
+
+
+def square_root(cov: Array) -> Array:
+    """A matrix R with R @ R.T == cov, of each on the last two axes; a singular one serves too."""
+    symmetric = (cov + np.swapaxes(cov, -1, -2)) / 2.0
+    try:
+        return np.linalg.cholesky(symmetric)
+    except np.linalg.LinAlgError:  # singular somewhere
+        values, vectors = np.linalg.eigh(symmetric)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
+
+
+def _normal_log_density(x: Array, mean: Array, cov: Array) -> Any:
+    size = mean.shape[-2]
+    matrices = np.moveaxis(cov, -1, -3)
+    try:
+        root = np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        raise ValueError("cov is singular, so that multivariate_normal has no density") from None
+    deviations = np.moveaxis(x - mean, -1, -2)[..., None]  # (..., draws, size, 1)
+    if root.shape[-3] == 1:  # one matrix for all draws: one system of equations
+        columns = np.moveaxis(deviations[..., 0], -1, -2)
+        z = np.linalg.solve(root[..., 0, :, :], columns)
+        squares = (z * z).sum(axis=-2)
+    else:
+        z = np.linalg.solve(root, deviations)[..., 0]
+        squares = (z * z).sum(axis=-1)
+    log_volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
+    return -0.5 * squares - log_volume - size * LOG_ROOT_TWO_PI
+
+
+def _normal_constant(mean: Array, cov: Array) -> tuple[Any, Any]:
+    still = (cov == 0).all(axis=(-3, -2)) & (mean.min(axis=-2) == mean.max(axis=-2))
+    return still, mean[..., 0, :]
+
+
+def _normal_nanoseconds(shape: Shape) -> float:
+    """The covariance is decomposed and multiplied; from order 64 on LAPACK works in blocks."""
+    side = shape[-1]
+    decomposition = float(side) ** 3 * (0.4 if side >= 64 else 1.0)
+    return math.prod(shape) * (40.0 + side) + decomposition
+
+
+MULTIVARIATE_NORMAL = _of_lists(
+    name="multivariate_normal",
+    summary="jointly normal variables; cov may be singular",
+    parameters=(LawParameter("mean", FINITE, axes=1), LawParameter("cov", FINITE, axes=2)),
+    check=_bad_covariance,
+    own_axes=_normal_axes,
+    values=Values.NUMBERS,
+    ends=lambda mean, cov: (-math.inf, math.inf),
+    degenerate=_normal_constant,
+    rare=None,
+    sampler=_normal_draws,
+    log_density_inside=_normal_log_density,
+    nanoseconds=_normal_nanoseconds,
+    elsewhere=("multinormal", "mvn", "mvnormal"),
+)
