@@ -1,12 +1,25 @@
-"""What a YAML file holds, as nodes that know their place."""
+"""YAML into nodes that know their place, under limits that no hostile file gets past.
+
+The nodes are built straight from the parser's events, so that depth, size, aliases, tags and
+duplicate keys are seen before anything is built from them: a file of ten million brackets is
+refused at the twenty-first, and an alias is never followed. Values are resolved by the core rules
+of YAML 1.2 (`1e-3` is a number, `no` is text), by yamlcore.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from dropcheck.claims.source import Position
+from dropcheck.claims.source import Position, Report, forbidden
+from dropcheck.errors import DropcheckError
 from dropcheck.records import dataclass
+
+DEEPEST = 20  # the format itself needs five levels
+MOST_NODES = 500_000  # five times the largest grid; about a second
+
+_TEXT = "tag:yaml.org,2002:str"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +70,6 @@ class Broken:
 Node = Scalar | Listing | Tree | Broken
 
 
-def plain(node: Node) -> Any:
-    """The node as plain Python data; a broken one is None."""
-    match node:
-        case Scalar():
-            return node.value
-        case Listing():
-            return [plain(item) for item in node.items]
-        case Tree():
-            return {key: plain(entry.node) for key, entry in node.entries.items()}
-        case Broken():
-            return None
-
-
 def shown(node: Node) -> str:
     """The node as a message names it: `'banana'`, `3`, `empty`, `a list`."""
     match node:
@@ -84,3 +84,162 @@ def shown(node: Node) -> str:
             return "a mapping"
         case Broken():
             return "unreadable"
+
+
+def compose(report: Report) -> Node | None:
+    """The one document of a file, None where it is empty; what is wrong as YAML is reported.
+
+    Raises:
+        DropcheckError: what follows a place cannot be read at all: a syntax error, or a limit.
+    """
+    import yaml
+    from yamlcore import CCoreLoader  # type: ignore[import-untyped]  # it has no types
+
+    try:
+        return _Composer(report, CCoreLoader(report.source.text)).document()
+    except yaml.MarkedYAMLError as error:
+        from dropcheck.claims.syntax_errors import explain
+
+        raise report.error(explain(error, report.source)) from None
+
+
+class _Composer:
+    """Builds nodes from events, and reports what does not stop the reading."""
+
+    def __init__(self, report: Report, loader: Any) -> None:
+        import yaml
+
+        self.report = report
+        self.loader = loader
+        self.events: Any = yaml.events
+        self.count = 0
+        # what plain scalars stand for: most are keys, which come again
+        self._values: dict[tuple[str, bool], Any] = {}
+
+    def document(self) -> Node | None:
+        self.loader.get_event()  # the start of the stream
+        if self.loader.check_event(self.events.StreamEndEvent):
+            return None
+        self.loader.get_event()  # the start of the document
+        node = self._node(self.loader.get_event(), 0)
+        self.loader.get_event()  # its end
+        if not self.loader.check_event(self.events.StreamEndEvent):
+            self.report.add(
+                _start(self.loader.peek_event()),
+                "the file holds more than one YAML document",
+                "one file is one registry: take out the line '---', or split the file",
+            )
+        return node
+
+    def _stop(self, position: Position, message: str, hint: str | None = None) -> DropcheckError:
+        return self.report.error(self.report.source.problem(position, message, hint))
+
+    def _node(self, event: Any, depth: int) -> Node:
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise self._stop(_start(event), f"the file holds more than {MOST_NODES:,} entries")
+        kind = type(event)
+        if kind is self.events.ScalarEvent and event.anchor is None and event.tag is None:
+            return self._scalar(event)
+        start = _start(event)
+        if kind is self.events.AliasEvent:
+            hint = "write the value out: aliases and anchors are not part of the format"
+            self.report.add(start, f"'*{event.anchor}' is an alias", hint)
+            return Broken(start)
+        if event.anchor is not None:
+            hint = "take it out: aliases and anchors are not part of the format"
+            self.report.add(start, f"'&{event.anchor}' is an anchor", hint)
+        node = self._content(event, depth)
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            hint = "take it out; to have a value read as text, put it in quotes"
+            self.report.add(start, f"'{tag}' is a tag, and tags are not part of the format", hint)
+            return Broken(start)
+        return node
+
+    def _content(self, event: Any, depth: int) -> Node:
+        if isinstance(event, self.events.ScalarEvent):
+            return self._scalar(event)
+        start = _start(event)
+        if depth >= DEEPEST:
+            message = f"lists or mappings are nested more than {DEEPEST} deep"
+            raise self._stop(start, message, "the format itself needs five levels")
+        if isinstance(event, self.events.SequenceStartEvent):
+            return self._listing(start, depth)
+        return self._tree(start, depth)
+
+    def _listing(self, start: Position, depth: int) -> Listing:
+        items = []
+        following, end = self.loader.get_event, self.events.SequenceEndEvent
+        while type(event := following()) is not end:
+            items.append(self._node(event, depth + 1))
+        return Listing(tuple(items), start)
+
+    def _tree(self, start: Position, depth: int) -> Tree:
+        entries: dict[str, Entry] = {}
+        following, end = self.loader.get_event, self.events.MappingEndEvent
+        while type(event := following()) is not end:
+            key = self._node(event, depth + 1)
+            value = self._node(following(), depth + 1)
+            self._enter(entries, key, value)
+        return Tree(entries, start)
+
+    def _enter(self, entries: dict[str, Entry], key: Node, value: Node) -> None:
+        if isinstance(key, Broken):
+            return
+        if not isinstance(key, Scalar):
+            self.report.add(key.start, f"a key must be a name, and is {shown(key)}")
+        elif key.text == "<<" and not key.style:
+            hint = "write the keys out: merging is not part of the format"
+            self.report.add(key.start, "'<<' is a merge key", hint)
+        elif key.text in entries:
+            line = entries[key.text].key_start[0] + 1
+            hint = "take one of them out, or rename it"
+            self.report.add(key.start, f"{key.text!r} stands twice: first on line {line}", hint)
+        else:
+            entries[key.text] = Entry(key.start, value)
+
+    def _scalar(self, event: Any) -> Scalar | Broken:
+        text, start = event.value, _start(event)
+        value: Any = text
+        if not event.style:
+            try:
+                value = self._plain(text, event.implicit[0])
+            except (OverflowError, ValueError):
+                message = f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number"
+                self.report.add(start, message, "numbers are float64, up to 1.8e308")
+                return Broken(start)
+        hidden = forbidden(text) if event.style == '"' else None
+        if hidden is not None:  # an escape writes what the file itself may not hold
+            self.report.add(start, f"the text holds {hidden}", "take the escape out")
+            return Broken(start)
+        mark = event.end_mark
+        return Scalar(text, value, start, (mark.line, mark.column), event.style or "")
+
+    def _plain(self, text: str, implicit: bool) -> Any:
+        """What a text without quotes stands for.
+
+        Raises:
+            OverflowError, ValueError: too large a number; int() refuses some thousands of digits.
+        """
+        if (text, implicit) in self._values:
+            return self._values[text, implicit]
+        from yaml import ScalarNode
+
+        tag = self.loader.resolve(ScalarNode, text, (implicit, False))
+        value: Any = text
+        if tag != _TEXT:
+            value = self.loader.yaml_constructors[tag](self.loader, ScalarNode(tag, text))
+            if _is_number(value) and math.isinf(float(value)) and "inf" not in text.lower():
+                raise OverflowError
+        self._values[text, implicit] = value
+        return value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _start(event: Any) -> Position:
+    mark = event.start_mark
+    return (mark.line, mark.column)

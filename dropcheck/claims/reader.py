@@ -9,23 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dropcheck.claims.checks import check
-from dropcheck.claims.compose import MOST_PROBLEMS, compose
-from dropcheck.claims.expressions import source_text
-from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, plain, shown
-from dropcheck.claims.quick import read_quickly
-from dropcheck.claims.registry import Claim, Document, Registry, SourceText
-from dropcheck.claims.source import Source, decode, read_bytes
-from dropcheck.errors import DropcheckError, Location, Problem, in_file_order, nearest
+from dropcheck.claims.format import CLAIM, FILE, FORMAT
+from dropcheck.claims.kinds import Field
+from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, compose, shown
+from dropcheck.claims.registry import Claim, Document, Registry
+from dropcheck.claims.source import Report, Source, decode, read_bytes
+from dropcheck.errors import DropcheckError, Location, Problem
 
-if TYPE_CHECKING:
-    from dropcheck.claims.schema import ClaimModel, DefaultsModel, FileModel
-
-FORMAT = 1
 USUAL_NAME = "claims.yaml"
 MISTAKEN_NAME = "claims.yml"
 SHIPPED = "shipped"  # names the claims that ship; a file of that name is `./shipped`
@@ -151,26 +144,16 @@ def read_text(text: str | bytes, name: str = "<text>") -> Registry:
 
 
 def _read(source: Source) -> Registry:
-    root, problems = compose(source)
-    top = _top_level(root, source, problems)
-    problems.extend(_version(top, source))
-    if not problems or not _other_format(top):
-        model, found = _validate(top, source)
-        problems.extend(found)
-        problems.extend(islice(check(top, source), MOST_PROBLEMS))
-        if not problems and model is not None:
-            return _build(model, top, source)
-    raise DropcheckError(_first_in_order(problems))
+    report = Report(source)
+    top = _top_level(compose(report), report)
+    if not _is_other_format(top, report):
+        values = FILE.read(Field(top, "the file", report))
+        if not report:
+            return _registry(values, top, source)
+    raise report.error()
 
 
-def _first_in_order(problems: list[Problem]) -> list[Problem]:
-    ordered = list(in_file_order(problems))
-    if len(ordered) >= MOST_PROBLEMS:
-        ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="mend these first")]
-    return ordered
-
-
-def _top_level(root: Node | None, source: Source, problems: list[Problem]) -> Tree:
+def _top_level(root: Node | None, report: Report) -> Tree:
     """The mapping that a claims file is.
 
     Raises:
@@ -180,123 +163,81 @@ def _top_level(root: Node | None, source: Source, problems: list[Problem]) -> Tr
         return root
     hint = f"a claims file begins with 'dropcheck: {FORMAT}', and 'claims:' below"
     if root is None or (isinstance(root, Scalar) and root.value is None):
-        bare = "".join(source.lines).strip()
+        bare = "".join(report.source.lines).strip()
         message = "the file holds only comments" if "#" in bare else "the file is empty"
-        problem = source.problem((0, 0), message, hint)
-    elif isinstance(root, Broken):
-        raise DropcheckError(problems)
-    else:
+        report.add((0, 0), message, hint)
+    elif not isinstance(root, Broken):
         message = f"a claims file is a mapping of names to values, and this is {shown(root)}"
-        problem = source.problem(root.start, message, hint)
-    raise DropcheckError([*problems, problem])
+        report.add(root.start, message, hint)
+    raise report.error()
 
 
-def _version(top: Tree, source: Source) -> Iterator[Problem]:
-    entry = top.entries.get("dropcheck")
-    if entry is None:
-        if nearest("dropcheck", [key for key in top.entries if key != "claims"]) is None:
-            message = f"the file does not name its format: 'dropcheck: {FORMAT}' is missing"
-            yield source.problem((0, 0), message, f"make 'dropcheck: {FORMAT}' its first line")
-        # else the schema tells of a key that is nearly it
-    elif _other_format(top):
-        message = f"format {shown(entry.node)} is not known: this version reads format {FORMAT}"
-        hint = "a newer dropcheck may read it"
-        yield source.problem(entry.node.start, message, hint)
-    elif not _is_format(entry.node) and not isinstance(entry.node, Broken):
-        message = f"'dropcheck' is the number of the format, {FORMAT}, and is {shown(entry.node)}"
-        yield source.problem(entry.node.start, message, f"write 'dropcheck: {FORMAT}'")
-
-
-def _is_format(node: Node) -> bool:
-    return isinstance(node, Scalar) and type(node.value) is int and node.value == FORMAT
-
-
-def _other_format(top: Tree) -> bool:
-    """Whether the file says that it is in a format of another number: nothing else then holds."""
+def _is_other_format(top: Tree, report: Report) -> bool:
+    """Whether the file is in a format of another number, which is reported: nothing else counts."""
     entry = top.entries.get("dropcheck")
     node = entry.node if entry is not None else None
-    return isinstance(node, Scalar) and type(node.value) is int and node.value != FORMAT
+    other = isinstance(node, Scalar) and type(node.value) is int and node.value != FORMAT
+    if other and node is not None:
+        message = f"format {shown(node)} is not known: this version reads format {FORMAT}"
+        report.add(node.start, message, "a newer dropcheck may read it")
+    return other
 
 
-def _validate(top: Tree, source: Source) -> tuple[FileModel | None, list[Problem]]:
-    data = plain(top)
-    data["dropcheck"] = FORMAT  # `_version` has said what is wrong with it
-    read = read_quickly(data)
-    return (read, []) if read is not None else _by_schema(data, top, source)
-
-
-def _by_schema(
-    data: Mapping[str, Any], top: Tree, source: Source
-) -> tuple[FileModel | None, list[Problem]]:
-    from pydantic import ValidationError
-
-    from dropcheck.claims.schema import FileModel
-    from dropcheck.claims.schema_errors import problems
-
-    try:
-        return FileModel.model_validate(data), []
-    except ValidationError as error:
-        return None, list(islice(problems(error, top, source), MOST_PROBLEMS))
-
-
-def _build(model: FileModel, top: Tree, source: Source) -> Registry:
+def _registry(values: Mapping[str, Any], top: Tree, source: Source) -> Registry:
     documents = {
-        key: Document(key, one.title, one.date, one.url) for key, one in model.documents.items()
+        key: Document(key, **document) for key, document in values.get("documents", {}).items()
     }
-    entries = _subtree(top.entries["claims"].node)
-    claims = {
-        name: _claim(name, one, model.defaults, entries[name], source)
-        for name, one in model.claims.items()
-    }
-    return Registry(source.name, documents, claims)
-
-
-def _subtree(node: Node) -> Mapping[str, Entry]:
-    return node.entries if isinstance(node, Tree) else {}
-
-
-def _claim(
-    name: str, model: ClaimModel, defaults: DefaultsModel, entry: Entry, source: Source
-) -> Claim:
-    keys = _subtree(entry.node)
-    # a claim that sets one of the two ways to say how sharply to look sets the other aside
-    own_way = model.resolution is not None or model.within is not None
-    way = model if own_way else defaults
-    return Claim(
-        id=name,
-        title=model.title,
-        statement=_texts(keys["claim"].node, source)[0],
-        model=_texts(keys["model"].node, source)[0] if model.model is not None else None,
-        parameters={key: tuple(grid) for key, grid in model.parameters.items()},
-        cases=tuple(model.cases) if model.cases is not None else None,
-        requires=_texts(keys["requires"].node, source) if "requires" in keys else (),
-        expect=model.expect or defaults.expect,
-        tolerance=model.tolerance,
-        resolution=way.resolution if way.resolution is not None else defaults.resolution,
-        within=way.within,
-        document=model.document if model.document is not None else defaults.document,
-        section=model.section if model.section is not None else defaults.section,
-        note=model.note.strip() if model.note is not None else None,
-        tags=tuple(dict.fromkeys(model.tags if model.tags is not None else defaults.tags)),
-        location=source.location(entry.key_start),
-        parameter_locations=_parameter_locations(keys, source),
+    defaults = values.get("defaults", {})
+    claims = top.entries["claims"].node
+    assert isinstance(claims, Tree)  # else it would have been reported
+    return Registry(
+        source.name,
+        documents,
+        {
+            name: _claim(name, claim, defaults, claims.entries[name], source)
+            for name, claim in values["claims"].items()
+        },
     )
 
 
-def _texts(node: Node, source: Source) -> tuple[SourceText, ...]:
-    """The expression texts of a scalar or of a list of scalars."""
-    scalars = node.items if isinstance(node, Listing) else (node,)
-    return tuple(source_text(one, source) for one in scalars if isinstance(one, Scalar))
+def _claim(
+    name: str, own: Mapping[str, Any], defaults: Mapping[str, Any], entry: Entry, source: Source
+) -> Claim:
+    values: dict[str, Any] = {**_ABSENT, **defaults, **own}
+    if "resolution" in own:
+        values["within"] = None  # whoever sets one of the two sets the other aside
+    note = values["note"]
+    return Claim(
+        id=name,
+        title=values["title"],
+        statement=values["claim"],
+        model=values["model"],
+        parameters=values["parameters"] or {},
+        cases=values["cases"],
+        requires=values["requires"] or (),
+        expect=values["expect"],
+        tolerance=values["tolerance"],
+        resolution=values["resolution"],
+        within=values["within"],
+        document=values["document"],
+        section=values["section"],
+        note=note.strip() if note is not None else None,
+        tags=tuple(dict.fromkeys(values["tags"] or ())),
+        location=source.location(entry.key_start),
+        parameter_locations=_parameter_locations(entry.node, source),
+    )
 
 
-def _parameter_locations(keys: Mapping[str, Entry], source: Source) -> dict[str, Location]:
-    """Where each parameter is first named."""
+_ABSENT = {key.name: key.default for key in CLAIM.keys}
+
+
+def _parameter_locations(claim: Node, source: Source) -> dict[str, Location]:
+    """Where each parameter is first named: in the grid, or in the first of the listed cases."""
     found: dict[str, Location] = {}
-    trees = [keys["parameters"].node] if "parameters" in keys else []
-    if "cases" in keys and isinstance(keys["cases"].node, Listing):
-        trees.extend(keys["cases"].node.items)
-    for tree in trees:
-        for name, entry in _subtree(tree).items():
-            if name not in found:
-                found[name] = source.location(entry.key_start)
+    keys = claim.entries if isinstance(claim, Tree) else {}
+    for key in ("parameters", "cases"):
+        node = keys[key].node if key in keys else None
+        tree = node.items[0] if isinstance(node, Listing) else node
+        if isinstance(tree, Tree):
+            found |= {name: source.location(one.key_start) for name, one in tree.entries.items()}
     return found

@@ -9,6 +9,8 @@ from typing import Any
 from dropcheck.errors import Location
 from dropcheck.records import dataclass
 
+MOST_CASES = 100_000  # of one claim: a day's run at a second a case
+
 Value = float | str
 """A parameter's value: a number, or a law as text such as "normal(0, 1)"."""
 

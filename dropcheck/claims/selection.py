@@ -13,8 +13,7 @@ import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from dropcheck.claims.checks import MOST_CASES
-from dropcheck.claims.registry import Case, Claim, Registry, Value
+from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry, Value
 from dropcheck.claims.values import (
     ACCEPTED,
     format_value,

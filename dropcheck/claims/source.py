@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+from dropcheck.errors import DropcheckError, Location, Problem, in_file_order, suggestion
 from dropcheck.records import dataclass
 
 Position = tuple[int, int]
 
+MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of it
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 alone, which editors do not show.
@@ -40,6 +41,35 @@ class Source:
     def problem(self, position: Position, message: str, hint: str | None = None) -> Problem:
         """Something that is wrong at a position."""
         return Problem(message, self.location(position), hint)
+
+
+class Report:
+    """Everything that is wrong with a file, gathered while it is read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._problems: list[Problem] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._problems)
+
+    def add(self, position: Position, message: str, hint: str | None = None) -> None:
+        """Report something that is wrong at a position.
+
+        Raises:
+            DropcheckError: there are too many problems for the reading to go on.
+        """
+        self._problems.append(self.source.problem(position, message, hint))
+        if len(self._problems) >= MOST_PROBLEMS:
+            raise self.error()
+
+    def error(self, *last: Problem) -> DropcheckError:
+        """Everything that was reported, and `last`, as an error, in the order of the file."""
+        ordered = list(in_file_order([*self._problems, *last]))
+        if len(ordered) >= MOST_PROBLEMS:
+            more = Problem("there are more problems", hint="fix these first")
+            ordered[MOST_PROBLEMS:] = [more]
+        return DropcheckError(ordered)
 
 
 def read_bytes(path: Path, name: str) -> bytes:

@@ -26,11 +26,11 @@ def init(
 
     The schema that its first line names, for editors, is written beside it.
     """
-    from dropcheck.claims.json_schema import FILE_NAME
+    from dropcheck.claims.format import SCHEMA_FILE
     from dropcheck.cli.schema_command import schema_text
 
     file = _with_ending(Path(name))
-    beside = file.parent / FILE_NAME
+    beside = file.parent / SCHEMA_FILE
     _refuse(file, beside, force=force)
     for path, text in ((file, starter()), (beside, schema_text())):
         problem = write_file(path, text)
@@ -80,10 +80,10 @@ def _refuse(file: Path, beside: Path, *, force: bool) -> None:
 
 def _is_schema(path: Path) -> bool:
     """Whether a file is a schema of ours, if of another version."""
-    from dropcheck.claims.json_schema import TITLE
+    from dropcheck.claims.format import SCHEMA_TITLE
     from dropcheck.claims.source import read_bytes
 
     try:
-        return TITLE.encode() in read_bytes(path, str(path))
+        return SCHEMA_TITLE.encode() in read_bytes(path, str(path))
     except DropcheckError:
         return False

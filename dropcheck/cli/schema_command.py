@@ -14,6 +14,6 @@ def schema() -> None:
 
 def schema_text() -> str:
     """The schema as it is printed and published: in ASCII, a key a line."""
-    from dropcheck.claims.json_schema import claims_schema
+    from dropcheck.claims.format import claims_schema
 
     return json.dumps(claims_schema(), indent=2) + "\n"

@@ -7,15 +7,15 @@ import time
 import pytest
 from claims_texts import WHOLE, claim_of, file_with, place, problems_of, the_problem
 
-from dropcheck.claims.checks import MOST_CASES
-from dropcheck.claims.compose import MOST_PROBLEMS
 from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import MOST_CASES
+from dropcheck.claims.source import MOST_PROBLEMS
 
 
 @pytest.mark.parametrize(
     ("old", "new", "at", "message", "hint"),
     [
-        ("dropcheck: 1", "", (1, 1), "'dropcheck: 1' is missing", "its first line"),
+        ("dropcheck: 1", "", (1, 1), "the file lacks 'dropcheck'", "its first line"),
         ("dropcheck:", "dropchek:", (1, 1), "the file has no key 'dropchek'", "'dropcheck'?"),
         ("check: 1", "check: 2", (1, 12), "format 2 is not known: this version reads", "newer"),
         (
@@ -26,7 +26,7 @@ from dropcheck.claims.reader import read_text
             "dropcheck: 1",
         ),
         ("check: 1", "check: true", (1, 12), "the number of the format, 1, and is true", ""),
-        ("check: 1", "check:", (1, 11), "the number of the format, 1, and is empty", ""),
+        ("check: 1", "check:", (1, 1), "'dropcheck' has no value", "'dropcheck: 1'"),
         ("claims:", "claim:", (13, 1), "the file has no key 'claim'", "did you mean 'claims'?"),
         ("documents:", "extra: 1\ndocuments:", (3, 1), "no key 'extra'", "the keys here are"),
         ("documents:", "note: 1\ndocuments:", (3, 1), "no key 'note'", "under the claim's id"),

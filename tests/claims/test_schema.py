@@ -20,11 +20,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from dropcheck.claims.compose import compose
-from dropcheck.claims.json_schema import FILE_NAME, MODELINE, claims_schema
-from dropcheck.claims.nodes import plain
+from dropcheck.claims.format import SCHEMA_FILE, claims_schema
+from dropcheck.claims.nodes import Listing, Node, Scalar, Tree, compose
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.source import decode
+from dropcheck.claims.source import Report, decode
 from dropcheck.errors import DropcheckError
 
 TOP = Path(__file__).parents[2]
@@ -43,9 +42,21 @@ def accepted(text: str) -> bool:
 
 def valid(text: str) -> bool:
     """Whether the schema takes the file, as an editor would read it."""
-    root, _ = compose(decode(text.encode(), "claims.yaml"))
+    root = compose(Report(decode(text.encode(), "claims.yaml")))
     assert root is not None
     return bool(VALIDATOR.is_valid(plain(root)))
+
+
+def plain(node: Node) -> Any:
+    """What a node holds, as JSON does."""
+    match node:
+        case Listing():
+            return [plain(item) for item in node.items]
+        case Tree():
+            return {key: plain(entry.node) for key, entry in node.entries.items()}
+        case Scalar():
+            return node.value
+    raise AssertionError(node)
 
 
 def claim(more: str = "", *, title: str = "T", statement: str = "1 == 1") -> str:
@@ -370,11 +381,9 @@ def test_the_published_file_is_what_the_command_prints(cli: Cli) -> None:
     result = cli("schema")
     assert (result.code, result.err) == (0, "")
     assert json.loads(result.out) == SCHEMA
-    assert (TOP / FILE_NAME).read_text(encoding="utf-8") == result.out
+    assert (TOP / SCHEMA_FILE).read_text(encoding="utf-8") == result.out
 
 
 def test_the_shipped_claims_name_the_schema() -> None:
     first = (TOP / "claims.yaml").read_text(encoding="utf-8").splitlines()[0]
-    assert first == MODELINE
-    named = first.partition("$schema=")[2]
-    assert (TOP / named).is_file()
+    assert first == f"# yaml-language-server: $schema={SCHEMA_FILE}"

@@ -7,8 +7,8 @@ import time
 import pytest
 from claims_texts import GOOD, WHOLE, place, problems_of, the_problem
 
-from dropcheck.claims import compose
-from dropcheck.claims.compose import DEEPEST
+from dropcheck.claims import nodes
+from dropcheck.claims.nodes import DEEPEST
 from dropcheck.claims.reader import read_text
 
 
@@ -68,7 +68,7 @@ def test_what_is_no_yaml(data: str | bytes, at: tuple[int, int], message: str, h
 
 
 def test_a_file_of_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "MOST_NODES", 60)
+    monkeypatch.setattr(nodes, "MOST_NODES", 60)
     read_text(WHOLE.split("  listed:", maxsplit=1)[0])
     assert "more than 60 entries" in the_problem(WHOLE).message
 

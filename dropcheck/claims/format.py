@@ -1,0 +1,324 @@
+"""The format of a claims file, format 1: one table of its keys.
+
+All that is known of a key stands in its row. From the table come the reader of a file with each of
+its errors, the JSON Schema, and the page of the documentation that lists the keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dropcheck.claims.grids import (
+    CASES,
+    PARAMETERS,
+    VALUE,
+    VALUE_DEFINITION,
+    VALUE_IN_FULL,
+    check_claim,
+    count_cases,
+    mapping_at,
+)
+from dropcheck.claims.kinds import (
+    Key,
+    Level,
+    Names,
+    Schema,
+    expression,
+    format_number,
+    items,
+    named,
+    number,
+    text,
+    word,
+)
+from dropcheck.claims.nodes import Entry, Scalar, Tree
+from dropcheck.claims.registry import MOST_CASES
+from dropcheck.claims.source import Report
+from dropcheck.errors import nearest
+
+FORMAT = 1
+SCHEMA_FILE = "claims.schema.json"
+"""Where the first line of a claims file looks for the schema: beside it."""
+SCHEMA_TITLE = "A claims file of dropcheck"
+MOST_CASES_IN_ALL = 1_000_000  # of a file: their names alone take a gigabyte
+
+
+# ---- what is particular to the file --------------------------------------------------------------
+
+
+def _check_file(root: Tree, report: Report) -> None:
+    """Report documents that are named and not listed, and more cases than one file may have."""
+    documents = mapping_at(root, "documents")
+    claims = [entry.node for entry in mapping_at(root, "claims").values()]
+    defaults = root.entries.get("defaults")
+    for node in (*claims, *([defaults.node] if defaults is not None else [])):
+        if isinstance(node, Tree):
+            _check_document(node, documents, report)
+    counts = [count_cases(node) for node in claims if isinstance(node, Tree)]
+    count = sum(counts)
+    if count > MOST_CASES_IN_ALL and max(counts) <= MOST_CASES:  # else that has been reported
+        message = f"the file has {count:,} cases, and the most is {MOST_CASES_IN_ALL:,}"
+        report.add(root.entries["claims"].key_start, message, "split it into several")
+
+
+def _check_document(tree: Tree, documents: Mapping[str, Entry], report: Report) -> None:
+    entry = tree.entries.get("document")
+    if entry is None or not isinstance(entry.node, Scalar):
+        return
+    name = entry.node.value
+    if not isinstance(name, str) or not name.strip() or name in documents:
+        return
+    near = nearest(name, documents)
+    if near is not None:
+        hint = f"did you mean {near!r}?"
+    elif documents:
+        hint = "the documents are " + ", ".join(list(documents)[:10])
+    else:
+        hint = "list it under 'documents', with its title"
+    report.add(entry.node.start, f"there is no document {name!r}", hint)
+
+
+def _id_problem(name: str) -> tuple[str, str | None] | None:
+    if name == "all":
+        message = f"a claim cannot be called {name!r}: 'run {name}' means every claim"
+        return message, "give it another id"
+    if re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        return None
+    fixed = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    hint = f"call it {fixed!r}" if fixed not in ("", "all") else None
+    return f"{name!r} is no claim id: ids are lower-case letters, digits and hyphens", hint
+
+
+_IDS = Names(
+    {
+        "pattern": r"^[a-z0-9][a-z0-9-]*$",
+        "not": {"const": "all"},  # `run all` means every claim
+        "patternErrorMessage": "ids are lower-case letters, digits and hyphens",
+    },
+    _id_problem,
+)
+
+_LINE = text(one_line=True)
+_WAYS = ("resolution", "within")
+_WAYS_HINT = "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute"
+
+# ---- the table -----------------------------------------------------------------------------------
+
+# What defaults may set: how claims are judged, and where they come from.
+_SHARED = (
+    Key(
+        "expect",
+        word("verified", "refuted"),
+        description="The verdict with which the claim passes; a claim that is known to be false "
+        "passes by being refuted.",
+        examples=("refuted",),
+        default="verified",
+    ),
+    Key(
+        "resolution",
+        number(),
+        description="How sharply to look, relative to the claim's scale; give this or 'within'.",
+        examples=(0.01, 0.001),
+        default=0.01,
+    ),
+    Key(
+        "within",
+        number(of_percentage="it is absolute; for a share of the scale write 'resolution: {}'"),
+        description="How sharply to look, as a number; give this or 'resolution'.",
+        examples=(0.005,),
+    ),
+    Key(
+        "document",
+        text(),
+        description="Where the claim comes from: one of the keys under 'documents'.",
+        examples=("notes",),
+    ),
+    Key("section", _LINE, description="Where in the document it stands.", examples=("Scaling",)),
+    Key(
+        "tags",
+        items(_LINE, "a list", "A tag."),
+        description="Words to select claims by: dropcheck run --tag WORD.",
+        examples=(["attention", "scaling"],),
+    ),
+)
+
+CLAIM = Level(
+    "claim",
+    description="A claim: a title, a statement, and what the statement speaks of.",
+    keys=(
+        Key(
+            "title",
+            _LINE,
+            description="What the claim says, in one sentence.",
+            examples=("The mean of dropout's output is its input's",),
+            required="write what it says in one sentence, 'title: …'",
+        ),
+        Key(
+            "claim",
+            expression(
+                "a statement as text",
+                hint="a claim states something, such as 'claim: E(x) == 3'",
+            ),
+            description="The statement: L == R, an inequality, or a range a <= L <= b. Random "
+            "names stand inside the operators E, Var, Std, Cov, Corr, P, Skew and Kurt.",
+            examples=(
+                "Var(q @ k) == dk",
+                "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
+                "P(y == 0, given=x > 0) <= p",
+            ),
+            required="write the statement, such as 'claim: Var(q @ k) == dk'",
+        ),
+        Key(
+            "model",
+            expression("lines of text"),
+            description="What is drawn and what is worked out, line by line: `name ~ law` draws, "
+            "`name = expression` computes, and brackets after a law are the shape of one draw.",
+            examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",),
+        ),
+        Key(
+            "parameters",
+            named(
+                items(VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
+                PARAMETERS,
+                hint="write 'name: value'",
+                item_is="A value, or a list of values: one case each.",
+            ),
+            description=f"Names for {VALUE_IN_FULL}. A list is a grid: one case a value, "
+            "crossed over the parameters.",
+            examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]}),
+        ),
+        Key(
+            "cases",
+            CASES,
+            description="The cases one by one, in place of a grid: each names the same parameters.",
+            examples=([{"p": 0.1, "n": 10}, {"p": 0.5, "n": 40}],),
+        ),
+        Key(
+            "requires",
+            items(
+                expression(),
+                "a condition as text, or a list of conditions",
+                "A condition.",
+                or_one=True,
+            ),
+            description="Conditions that the parameters must meet.",
+            examples=("0 <= p < 1", ["0 <= p < 1", "n >= 1"]),
+        ),
+        Key(
+            "tolerance",
+            number(
+                "a share greater than 0 and less than 1",
+                below=1,
+                if_larger="0.05 is 'within 5%'",
+            ),
+            description="Part of the claim: L == R give or take this share of R.",
+            examples=(0.005,),
+        ),
+        Key(
+            "note",
+            text(),
+            description="Why the claim holds, or why it fails.",
+            examples=("The mask is 0 or 1, so its square is itself.",),
+        ),
+        *_SHARED,
+    ),
+    either=_WAYS,
+    either_hint=_WAYS_HINT,
+    check=check_claim,
+)
+_CLAIM_KEYS = [key.name for key in CLAIM.keys]
+
+DEFAULTS = Level(
+    "defaults",
+    description="What holds for every claim that does not say otherwise.",
+    keys=_SHARED,
+    either=_WAYS,
+    either_hint=_WAYS_HINT,
+    misplaced=dict.fromkeys(_CLAIM_KEYS, "it belongs to each claim: give it there"),
+    examples=({"resolution": 0.01},),
+)
+
+DOCUMENT = Level(
+    "document",
+    description="A document that claims come from.",
+    keys=(
+        Key(
+            "title",
+            _LINE,
+            description="The title of the document.",
+            examples=("Notes on attention",),
+            required="write its title, 'title: …'",
+        ),
+        Key(
+            "date",
+            _LINE,
+            description="When it was written, in whatever form.",
+            examples=("2024-02-13",),
+        ),
+        Key(
+            "url", _LINE, description="Where it is found.", examples=("https://example.org/notes",)
+        ),
+    ),
+)
+
+FILE = Level(
+    "file",
+    description="Mathematical claims, each of which dropcheck checks by simulation.",
+    keys=(
+        Key(
+            "dropcheck",
+            format_number(FORMAT),
+            description="The version of the format.",
+            examples=(FORMAT,),
+            required=f"make 'dropcheck: {FORMAT}' its first line: the number of the format",
+        ),
+        Key(
+            "documents",
+            named(
+                DOCUMENT.kind, what="document ", hint="write 'key:', and indent its title under it"
+            ),
+            description="Where claims come from: a key for each document.",
+            examples=({"notes": {"title": "Notes on attention", "date": "2024-02-13"}},),
+        ),
+        Key(
+            "defaults", DEFAULTS.kind, description=DEFAULTS.description, examples=DEFAULTS.examples
+        ),
+        Key(
+            "claims",
+            named(
+                CLAIM.kind,
+                _IDS,
+                what="claim ",
+                if_empty="write at least one claim",
+                hint="a claim has an id: write 'my-claim:', and indent its keys under it",
+            ),
+            description="The claims: a key for each, of lower-case letters, digits and hyphens.",
+            examples=({"mean-kept": {"title": "A fair coin", "claim": "P(x == 1) == 0.5"}},),
+            required="begin a line with 'claims:', and indent the claims under it",
+        ),
+    ),
+    check=_check_file,
+    misplaced=dict.fromkeys(_CLAIM_KEYS, "it is a key of a claim: indent it under the claim's id"),
+)
+LEVELS = (FILE, DOCUMENT, DEFAULTS, CLAIM)
+
+
+def claims_schema() -> Schema:
+    """The JSON Schema (draft-07) of a claims file, for editors and other tools.
+
+    It says what a file looks like. What only reading the language can tell (a name that is not
+    defined, a law that does not exist) is left to `check`.
+
+    >>> claims_schema()["required"]
+    ['dropcheck', 'claims']
+    """
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": f"{SCHEMA_TITLE}, format {FORMAT}",
+        **FILE.definition,
+        "definitions": {
+            **{one.name: one.definition for one in LEVELS[1:]},
+            "value": VALUE_DEFINITION,
+        },
+    }

@@ -1,0 +1,195 @@
+"""The parameters of a claim: their names, their values, and the cases that these make."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from dropcheck.claims.kinds import (
+    LARGEST,
+    NOT_EMPTY,
+    Field,
+    Kind,
+    Names,
+    Schema,
+    WrongError,
+    named,
+    read,
+)
+from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
+from dropcheck.claims.registry import MOST_CASES, Value
+from dropcheck.claims.source import Report
+from dropcheck.claims.values import ACCEPTED, parse_value, value_hint
+from dropcheck.errors import nearest
+
+
+def _read_value(field: Field) -> Value:
+    """A parameter's value as the registry holds it: a finite float, or a law as text."""
+    node, holds = field.node, "a number or a law"
+    if not isinstance(node, Scalar):
+        raise field.wrong_kind(holds, "a list of values stands under 'parameters', one level deep")
+    value = node.value
+    if isinstance(value, bool):
+        raise WrongError(f"must be {holds}, and is a truth value", "write 1 or 0")
+    if isinstance(value, int | float):
+        if math.isfinite(value):
+            return float(value) + 0.0  # -0.0 is 0.0: one number, one case
+        raise WrongError("must be a finite number", ACCEPTED)
+    try:
+        return parse_value(node.text)
+    except ValueError as error:
+        text = repr(node.text if len(node.text) <= 40 else node.text[:39] + "…")
+        hint = value_hint(node.text, error)
+        raise WrongError(f"must be {holds}, and {text} {error}", hint) from None
+
+
+VALUE = Kind("a number or a law", {"$ref": "#/definitions/value"}, _read_value)
+VALUE_IN_FULL = "a number such as 512, 1e6 or 1/3, or a law as text, such as normal(0, 1)"
+# Arithmetic on literals, or a word and a bracket.
+_NUMBER = r"(?=[^0-9]*[0-9])[0-9a-fA-FxXoO_.+\-*/%()\s]+"
+_LAW = r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
+VALUE_DEFINITION: Schema = {
+    "description": f"A parameter's value: {VALUE_IN_FULL}.",
+    "type": ["number", "string"],
+    "minimum": -LARGEST,
+    "maximum": LARGEST,
+    "pattern": f"^(?:{_NUMBER}|{_LAW})$",
+    "patternErrorMessage": f"write {VALUE_IN_FULL}",
+    "examples": [512, "1/3", "normal(0, 1)"],
+}
+
+
+# `and`, `or`, `not`, `if`, `else` are among Python's; a Python without one of them changes nothing
+_KEYWORDS = frozenset(keyword.kwlist) | {"and", "or", "not", "if", "else"}
+
+
+def _parameter_problem(name: str) -> tuple[str, str | None] | None:
+    normal = unicodedata.normalize("NFKC", name)  # as Python's grammar reads names
+    if name in _KEYWORDS:
+        message = f"a parameter cannot be called {name!r}: it is a word of the language"
+        return message, f"call it '{name}_'"
+    if name.isidentifier() and normal == name:
+        return None
+    fixed = re.sub(r"\W+", "_", normal).strip("_")
+    hint = f"call it {fixed!r}" if fixed.isidentifier() and fixed not in _KEYWORDS else None
+    return f"{name!r} is no name: names are letters, digits and '_', a letter first", hint
+
+
+PARAMETERS = Names(
+    {
+        # A letter or '_', then digits too. Beyond ASCII any character: the dialects of regular
+        # expressions that editors use do not agree on what else is a letter.
+        "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*$",
+        "not": {"enum": sorted(keyword.kwlist)},
+        "patternErrorMessage": "names are letters, digits and '_', a letter first",
+    },
+    _parameter_problem,
+)
+
+
+_CASE_HINT = "a case names its parameters: '- {p: 0.1, n: 10}'"
+_CASE = named(VALUE, hint=_CASE_HINT, if_empty=NOT_EMPTY)
+
+
+def _read_cases(field: Field) -> tuple[dict[str, Value], ...]:
+    """Cases, each once, that give a value to the same parameters."""
+    node = field.node
+    if not isinstance(node, Listing):
+        raise field.wrong_kind("a list", _CASE_HINT)
+    if not node.items:
+        field.refuse("is empty", NOT_EMPTY)
+    name = f"an item of {field.name}"
+    cases = tuple(read(_CASE, Field(one, name, field.report)) or {} for one in node.items)
+    trees = [one for one in node.items if isinstance(one, Tree)]
+    places = {name: one.key_start for tree in reversed(trees) for name, one in tree.entries.items()}
+    for name, place in places.items():
+        wrong = _parameter_problem(name)
+        if wrong is not None:
+            field.report.add(place, *wrong)
+    _check_same_names(trees, field.report)
+    first: dict[frozenset[tuple[str, Value]], int] = {}
+    for index, case in enumerate(cases, start=1):
+        complete = case and None not in case.values()
+        earlier = first.setdefault(frozenset(case.items()), index) if complete else index
+        if earlier != index:
+            says = f"lists one case twice: items {earlier} and {index} are alike"
+            field.refuse(says, "take one of the two out")
+    return cases
+
+
+def _check_same_names(cases: Sequence[Tree], report: Report) -> None:
+    counts = Counter(name for case in cases for name in case.entries)
+    for case in cases:
+        if len(case.entries) in (0, len(counts)):  # an empty one is reported as empty
+            continue
+        lacking = list(islice((name for name in counts if name not in case.entries), 6))
+        given = ", ".join(map(repr, lacking[:5])) + (", …" if len(lacking) > 5 else "")
+        message = f"this case gives no value for {given}, which another case has"
+        slips = (nearest(name, lacking) for name in case.entries if counts[name] == 1)
+        near = next((name for name in slips if name is not None), None)
+        hint = f"did you mean {near!r}?" if near else "every case names the same parameters"
+        report.add(case.start, message, hint)
+
+
+CASES = Kind(
+    "a list of cases, each a mapping of parameters to values",
+    {
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {
+            "description": "A case: a value for each parameter.",
+            **_CASE.schema,
+            "propertyNames": PARAMETERS.schema,
+        },
+    },
+    _read_cases,
+)
+
+
+# ---- several keys together -----------------------------------------------------------------------
+
+
+def check_claim(tree: Tree, report: Report) -> None:
+    """Report parameters that stand under both 'parameters' and 'cases', and too large a grid."""
+    grid, rows = mapping_at(tree, "parameters"), _rows(tree)
+    places = {name: entry for row in reversed(rows) for name, entry in row.entries.items()}
+    for name in grid.keys() & places.keys():
+        line = grid[name].key_start[0] + 1
+        message = f"{name!r} stands under 'cases' and under 'parameters' (line {line})"
+        report.add(places[name].key_start, message, "keep one of the two")
+    count = count_cases(tree)
+    if count > MOST_CASES:
+        sizes = [len(rows), *(_length(entry.node) for entry in grid.values())]
+        factors = " × ".join(str(size) for size in sizes if size > 1)
+        message = f"the grid has {count:,} cases ({factors}), and the most is {MOST_CASES:,}"
+        hint = "use fewer values of each, or list the points that matter under 'cases'"
+        report.add(tree.entries["parameters" if grid else "cases"].key_start, message, hint)
+
+
+def mapping_at(tree: Tree, key: str) -> Mapping[str, Entry]:
+    """The entries of the mapping under a key; none where it is something else."""
+    entry = tree.entries.get(key)
+    return entry.node.entries if entry is not None and isinstance(entry.node, Tree) else {}
+
+
+def _rows(tree: Tree) -> list[Tree]:
+    entry = tree.entries.get("cases")
+    if entry is None or not isinstance(entry.node, Listing):
+        return []
+    return [item for item in entry.node.items if isinstance(item, Tree)]
+
+
+def count_cases(tree: Tree) -> int:
+    """How many cases a claim has, without making any."""
+    sizes = (_length(entry.node) for entry in mapping_at(tree, "parameters").values())
+    return math.prod(sizes) * max(len(_rows(tree)), 1)
+
+
+def _length(node: Node) -> int:
+    return max(1, len(node.items)) if isinstance(node, Listing) else 1

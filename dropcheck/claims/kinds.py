@@ -1,0 +1,364 @@
+"""What the value of a key may be: the words for it, its JSON Schema, and how it is read.
+
+What is wrong with a value is reported, and None stands for it: a file of which anything was
+reported is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dropcheck.claims.expressions import source_text
+from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, shown
+from dropcheck.claims.registry import SourceText
+from dropcheck.claims.source import Position, Report
+from dropcheck.claims.values import format_value, parse_number, percentage
+from dropcheck.errors import nearest
+from dropcheck.records import dataclass
+
+Schema = dict[str, Any]
+
+LARGEST = 1.7976931348623157e308  # of a float64; `.inf` is more
+MAPPING = "a mapping of names to values"
+_OPTIONAL = "leave it out, or give it one"
+NOT_EMPTY = "leave it out, or put something in"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a value may be.
+
+    `holds` is what messages and documentation call such a value ("a number greater than 0"),
+    `schema` its part of the JSON Schema. `read` returns the value or raises a `WrongError`; what is
+    wrong within a list or a mapping it reports.
+    """
+
+    holds: str
+    schema: Schema
+    read: Callable[[Field], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value in a file under the name that messages give it, with the place of its key."""
+
+    node: Node
+    name: str
+    report: Report
+    key_start: Position | None = None
+
+    def refuse(self, says: str, hint: str | None = None) -> None:
+        """Report what is wrong, with the name of the field before it."""
+        node = self.node
+        long_or_absent = not isinstance(node, Scalar) or node.value is None
+        at = self.key_start if long_or_absent and self.key_start is not None else node.start
+        self.report.add(at, f"{self.name} {says}", hint)
+
+    def wrong_kind(self, holds: str, hint: str | None = None) -> WrongError:
+        """What to raise for a value of another kind than `holds` says."""
+        return WrongError(f"must be {holds}, and is {shown(self.node)}", hint)
+
+
+class WrongError(Exception):
+    """A value that cannot be read: what is said of it after its name, and a hint."""
+
+    def __init__(self, says: str, hint: str | None = None) -> None:
+        super().__init__(says)
+        self.says, self.hint = says, hint
+
+
+def read(kind: Kind, field: Field, if_absent: str | None = None) -> Any:
+    """The value of a field; None where something is wrong with it, which is reported."""
+    node = field.node
+    if isinstance(node, Broken):  # it was reported as YAML
+        return None
+    if isinstance(node, Scalar) and node.value is None:
+        field.refuse("has no value", if_absent or _OPTIONAL)
+        return None
+    try:
+        return kind.read(field)
+    except WrongError as wrong:
+        field.refuse(wrong.says, wrong.hint)
+        return None
+
+
+# ---- single values -------------------------------------------------------------------------------
+
+
+def text(holds: str = "text", hint: str | None = None, *, one_line: bool = False) -> Kind:
+    """Text that is not blank; on one line, its spaces and line breaks are one space each.
+
+    `hint` stands in place of the advice to put a number in quotes.
+    """
+
+    def read_text(field: Field) -> str:
+        node = field.node
+        if not isinstance(node, Scalar) or not isinstance(node.value, str):
+            quoted = f"put it in quotes: '{node.text[:40]}'" if isinstance(node, Scalar) else None
+            raise field.wrong_kind(holds, hint or quoted)
+        if not node.value.strip():
+            raise WrongError("must not be empty")
+        return " ".join(node.value.split()) if one_line else node.value
+
+    schema = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
+    return Kind(holds, schema, read_text)
+
+
+def expression(holds: str = "text", hint: str | None = None) -> Kind:
+    """Text of the language, which is parsed later and keeps its places in the file."""
+    plain = text(holds, hint)
+
+    def read_expression(field: Field) -> SourceText:
+        node = field.node
+        plain.read(field)
+        assert isinstance(node, Scalar)
+        return source_text(node, field.report.source)
+
+    return Kind(holds, plain.schema, read_expression)
+
+
+def number(
+    holds: str = "a number greater than 0",
+    below: float = math.inf,
+    if_larger: str | None = None,
+    of_percentage: str = "write {}",
+) -> Kind:
+    """A number between 0 and `below`, both excluded.
+
+    `if_larger` is the hint for one that is not below it, `of_percentage` for a text such as `2%`.
+    """
+
+    def read_number(field: Field) -> float:
+        value = field.node.value if isinstance(field.node, Scalar) else None
+        if isinstance(value, str):
+            raise field.wrong_kind(holds, in_place_of(value))
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise field.wrong_kind(holds)
+        if not 0 < value < below:
+            raise field.wrong_kind(holds, if_larger if value >= below else None)
+        return float(value)
+
+    def in_place_of(written: str) -> str | None:
+        try:
+            return f"write {format_value(parse_number(written))}, without quotes"
+        except ValueError:
+            share = percentage(written)
+        return None if share is None else of_percentage.format(format_value(share))
+
+    most = {"exclusiveMaximum": below} if below < math.inf else {"maximum": LARGEST}
+    return Kind(holds, {"type": "number", "exclusiveMinimum": 0, **most}, read_number)
+
+
+def word(*words: str) -> Kind:
+    """One of a few words."""
+    holds = " or ".join(map(repr, words))
+
+    def read_word(field: Field) -> str:
+        node = field.node
+        if isinstance(node, Scalar) and node.value in words:
+            return node.text
+        near = nearest(node.text, words) if isinstance(node, Scalar) else None
+        raise field.wrong_kind(holds, f"did you mean {near!r}?" if near else None)
+
+    return Kind(holds, {"enum": list(words)}, read_word)
+
+
+def format_number(only: int) -> Kind:
+    """The number of the format, of which there is one."""
+
+    def read_format(field: Field) -> int:
+        node = field.node
+        if isinstance(node, Scalar) and type(node.value) is int and node.value == only:
+            return only
+        says = f"is the number of the format, {only}, and is {shown(node)}"
+        raise WrongError(says, f"write 'dropcheck: {only}'")
+
+    return Kind(str(only), {"type": "integer", "const": only}, read_format)
+
+
+# ---- lists and mappings --------------------------------------------------------------------------
+
+
+def items(
+    item: Kind, holds: str, item_is: str | None = None, *, or_one: bool = False, grid: bool = False
+) -> Kind:
+    """A list of values of one kind; a single one may stand in its place where `or_one`.
+
+    `item_is` describes an item in the JSON Schema. A `grid` has one value or more, each once.
+    """
+    described = {"description": item_is, **item.schema} if item_is else item.schema
+    schema: Schema = {"type": "array", "items": described}
+    schema |= {"minItems": 1, "uniqueItems": True} if grid else {}
+
+    def read_items(field: Field) -> tuple[Any, ...]:
+        node = field.node
+        if isinstance(node, Scalar) and or_one:
+            return (item.read(field),)
+        if not isinstance(node, Listing):
+            hint = f"write [{node.text[:40]}]" if isinstance(node, Scalar) else None
+            raise field.wrong_kind(holds, hint)
+        if grid and not node.items:
+            field.refuse("is empty", NOT_EMPTY)
+        name = f"an item of {field.name}"
+        values = tuple(read(item, Field(one, name, field.report)) for one in node.items)
+        if grid and len(set(values)) < len(values):
+            for value, count in Counter(values).items():
+                if value is not None and count > 1:
+                    hint = "every value of a grid is a case of its own: take one out"
+                    field.refuse(f"holds {format_value(value)} twice", hint)
+        return values
+
+    return Kind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the keys of a mapping may be called: for the JSON Schema, and what is wrong with one."""
+
+    schema: Schema
+    problem: Callable[[str], tuple[str, str | None] | None]  # name → message and hint
+
+
+def named(
+    item: Kind,
+    names: Names | None = None,
+    what: str = "",
+    hint: str | None = None,
+    *,
+    if_empty: str | None = None,
+    item_is: str | None = None,
+) -> Kind:
+    """A mapping of free names to values of one kind.
+
+    Args:
+        item: what the values are.
+        names: what their keys may be called.
+        what: what messages call a value, before its name: "claim ".
+        hint: what to write in place of something else.
+        if_empty: the hint for an empty mapping; None where one may be empty.
+        item_is: describes a value in the JSON Schema.
+    """
+
+    def read_named(field: Field) -> dict[str, Any]:
+        node = field.node
+        if not isinstance(node, Tree):
+            raise field.wrong_kind(MAPPING, hint)
+        if if_empty is not None and not node.entries:
+            field.refuse("is empty", if_empty)
+        values = {}
+        for name, entry in node.entries.items():
+            wrong = names.problem(name) if names is not None else None
+            if wrong is not None:
+                field.report.add(entry.key_start, *wrong)
+            inner = Field(entry.node, f"{what}{name!r}", field.report, entry.key_start)
+            values[name] = read(item, inner)
+        return values
+
+    schema: Schema = {"type": "object"}
+    schema |= {"minProperties": 1} if if_empty is not None else {}
+    schema |= {"propertyNames": names.schema} if names is not None else {}
+    described = {"description": item_is} if item_is else {}
+    schema["additionalProperties"] = described | item.schema
+    return Kind(MAPPING, schema, read_named)
+
+
+# ---- mappings of known keys ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: what it means, what it holds, and what holds where it is left out."""
+
+    name: str
+    kind: Kind
+    description: str
+    examples: tuple[Any, ...]
+    default: float | str | None = None
+    required: str | None = None  # what to write where it is missing; None for an optional key
+
+    @property
+    def schema(self) -> Schema:
+        """The part of the JSON Schema that describes the key."""
+        inner = self.kind.schema
+        if "$ref" in inner:
+            return inner
+        default = {} if self.default is None else {"default": self.default}
+        return {"description": self.description, **inner, **default, "examples": [*self.examples]}
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A mapping of known keys: the file, a document, the defaults, or a claim."""
+
+    name: str
+    description: str
+    keys: tuple[Key, ...]
+    either: tuple[str, ...] = ()  # keys of which at most one is given
+    either_hint: str = ""
+    check: Callable[[Tree, Report], None] | None = None  # of keys that concern each other
+    misplaced: Mapping[str, str] | None = None  # keys of another level, and what to do with them
+    examples: tuple[Any, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Such a mapping as a value."""
+        return Kind(MAPPING, {"$ref": f"#/definitions/{self.name}"}, self.read)
+
+    @property
+    def definition(self) -> Schema:
+        """The part of the JSON Schema that describes it."""
+        required = [key.name for key in self.keys if key.required]
+        return {
+            "description": self.description,
+            "type": "object",
+            "properties": {key.name: key.schema for key in self.keys},
+            "additionalProperties": False,
+            **({"required": required} if required else {}),
+            **({"not": {"required": list(self.either)}} if self.either else {}),
+            **({"examples": [*self.examples]} if self.examples else {}),
+        }
+
+    def read(self, field: Field) -> dict[str, Any]:
+        """The values that are given, by the names of their keys."""
+        node = field.node
+        if not isinstance(node, Tree):
+            raise field.wrong_kind(MAPPING)
+        known = {key.name: key for key in self.keys}
+        values: dict[str, Any] = {}
+        unknown = []
+        for name, entry in node.entries.items():
+            key = known.get(name)
+            if key is None:
+                unknown.append(name)
+            else:
+                inner = Field(entry.node, repr(name), field.report, entry.key_start)
+                values[name] = read(key.kind, inner, key.required)
+        if unknown or any(key.required and key.name not in values for key in self.keys):
+            self._check_names(node, field, unknown)
+        if self.either and all(name in values for name in self.either):
+            later = max(node.entries[name].key_start for name in self.either)
+            message = f"{field.name} gives both {' and '.join(map(repr, self.either))}"
+            field.report.add(later, message, self.either_hint)
+        if self.check is not None:
+            self.check(node, field.report)
+        return values
+
+    def _check_names(self, tree: Tree, field: Field, unknown: list[str]) -> None:
+        """Report keys that are unknown, and required ones that are missing."""
+        names = [key.name for key in self.keys]
+        meant = set()
+        for name in unknown:
+            near = nearest(name, names)
+            meant.add(near)
+            hint = (self.misplaced or {}).get(name, "the keys here are " + ", ".join(names))
+            hint = f"did you mean {near!r}?" if near is not None else hint
+            at = tree.entries[name].key_start
+            field.report.add(at, f"{field.name} has no key {name!r}", hint)
+        at = field.key_start or tree.start
+        for key in self.keys:
+            # where an unknown key is a slip for it, the hint there says so
+            if key.required and key.name not in tree.entries and key.name not in meant:
+                field.report.add(at, f"{field.name} lacks {key.name!r}", key.required)
