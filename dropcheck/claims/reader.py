@@ -147,7 +147,7 @@ def _read(source: Source) -> Registry:
     report = Report(source)
     top = _top_level(compose(report), report)
     if not _is_other_format(top, report):
-        values = FILE.read(Field(top, "the file", report))
+        values = FILE.read(Field(top, "the file", report, (0, 0)))
         if not report:
             return _registry(values, top, source)
     raise report.error()
