@@ -111,41 +111,42 @@ _SHARED = (
         "expect",
         word("verified", "refuted"),
         description="The verdict with which the claim passes; a claim that is known to be false "
-        "passes by being refuted.",
+        "expects `refuted`.",
         examples=("refuted",),
         default="verified",
     ),
     Key(
         "resolution",
         number(),
-        description="How sharply to look, relative to the claim's scale; give this or 'within'.",
+        description="How small an error is to be found, relative to the claim's scale; give this "
+        "or `within`.",
         examples=(0.01, 0.001),
         default=0.01,
     ),
     Key(
         "within",
         number(of_percentage="it is absolute; for a share of the scale write 'resolution: {}'"),
-        description="How sharply to look, as a number; give this or 'resolution'.",
+        description="The same as an absolute number; give this or `resolution`.",
         examples=(0.005,),
     ),
     Key(
         "document",
         text(),
-        description="Where the claim comes from: one of the keys under 'documents'.",
+        description="Where the claim comes from: one of the keys under `documents`.",
         examples=("notes",),
     ),
     Key("section", _LINE, description="Where in the document it stands.", examples=("Scaling",)),
     Key(
         "tags",
         items(_LINE, "a list", "A tag."),
-        description="Words to select claims by: dropcheck run --tag WORD.",
+        description="Words to select claims by: `dropcheck run --tag WORD`.",
         examples=(["attention", "scaling"],),
     ),
 )
 
 CLAIM = Level(
     "claim",
-    description="A claim: a title, a statement, and what the statement speaks of.",
+    description="A claim: a title, a statement, and the model that the statement is about.",
     keys=(
         Key(
             "title",
@@ -160,8 +161,8 @@ CLAIM = Level(
                 "a statement as text",
                 hint="a claim states something, such as 'claim: E(x) == 3'",
             ),
-            description="The statement: L == R, an inequality, or a range a <= L <= b. Random "
-            "names stand inside the operators E, Var, Std, Cov, Corr, P, Skew and Kurt.",
+            description="The statement: `L == R`, an inequality, or a range `a <= L <= b`. Random "
+            "names stand inside an operator, such as `E(…)`, `Var(…)` or `P(…)`.",
             examples=(
                 "Var(q @ k) == dk",
                 "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
@@ -172,8 +173,9 @@ CLAIM = Level(
         Key(
             "model",
             expression("lines of text"),
-            description="What is drawn and what is worked out, line by line: `name ~ law` draws, "
-            "`name = expression` computes, and brackets after a law are the shape of one draw.",
+            description="What is drawn and what is computed, line by line: `name ~ law` draws, "
+            "`name = expression` computes, and brackets after a law are the shape of one draw. "
+            "Needed where anything in the claim is random.",
             examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",),
         ),
         Key(
@@ -182,16 +184,17 @@ CLAIM = Level(
                 items(VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
                 PARAMETERS,
                 hint="write 'name: value'",
-                item_is="A value, or a list of values: one case each.",
+                item_is="A value, or a list of values: one case for each.",
             ),
-            description=f"Names for {VALUE_IN_FULL}. A list is a grid: one case a value, "
-            "crossed over the parameters.",
+            description=f"A value for each name: {VALUE_IN_FULL}. A list makes one case for "
+            "each value, and several lists are crossed.",
             examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]}),
         ),
         Key(
             "cases",
             CASES,
-            description="The cases one by one, in place of a grid: each names the same parameters.",
+            description="The cases one by one, in place of crossed lists: each gives a value to "
+            "the same parameters.",
             examples=([{"p": 0.1, "n": 10}, {"p": 0.5, "n": 40}],),
         ),
         Key(
@@ -202,7 +205,8 @@ CLAIM = Level(
                 "A condition.",
                 or_one=True,
             ),
-            description="Conditions that the parameters must meet.",
+            description="A condition on the parameters, or a list of conditions; a case that "
+            "breaks one is an error.",
             examples=("0 <= p < 1", ["0 <= p < 1", "n >= 1"]),
         ),
         Key(
@@ -212,7 +216,7 @@ CLAIM = Level(
                 below=1,
                 if_larger="0.05 is 'within 5%'",
             ),
-            description="Part of the claim: L == R give or take this share of R.",
+            description="Part of the claim: `L == R` give or take this share of `R`.",
             examples=(0.005,),
         ),
         Key(
@@ -231,7 +235,7 @@ _CLAIM_KEYS = [key.name for key in CLAIM.keys]
 
 DEFAULTS = Level(
     "defaults",
-    description="What holds for every claim that does not say otherwise.",
+    description="Values for every claim that does not give its own.",
     keys=_SHARED,
     either=_WAYS,
     either_hint=_WAYS_HINT,
@@ -253,7 +257,7 @@ DOCUMENT = Level(
         Key(
             "date",
             _LINE,
-            description="When it was written, in whatever form.",
+            description="When it was written, in any form.",
             examples=("2024-02-13",),
         ),
         Key(
@@ -278,7 +282,7 @@ FILE = Level(
             named(
                 DOCUMENT.kind, what="document ", hint="write 'key:', and indent its title under it"
             ),
-            description="Where claims come from: a key for each document.",
+            description="The documents that claims come from: a key for each.",
             examples=({"notes": {"title": "Notes on attention", "date": "2024-02-13"}},),
         ),
         Key(
