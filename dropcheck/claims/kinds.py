@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dropcheck.claims.expressions import source_text
-from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, shown
+from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, shown, source_text
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.source import Position, Report
 from dropcheck.claims.values import format_value, parse_number, percentage

@@ -117,10 +117,8 @@ class Claim:
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Every parameter, in file order, whether it stands under `parameters` or `cases`."""
-        names = dict.fromkeys(self.parameters)
-        for case in self.cases or ():
-            names.update(dict.fromkeys(case))
-        return tuple(names)
+        listed = self.cases[0] if self.cases else {}  # every case names the same ones
+        return tuple(dict.fromkeys((*self.parameters, *listed)))
 
     def expand(self) -> tuple[Case, ...]:
         """The claim's cases: the crossed grid, or the cases listed (each crossed with the grid)."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import time
 
 import pytest
 
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.registry import MOST_CASES, Case, Registry
 from dropcheck.claims.selection import repeat_command, select, select_claims
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 
@@ -310,6 +311,18 @@ def test_a_sweep_of_too_many_cases_is_refused() -> None:
     many = ",".join(str(n) for n in range(400))
     (problem,) = problems_of(patterns=("qk-variance",), dk=many, mu=many)
     assert problem.message == "qk-variance would have 160,000 cases, and the most is 100,000"
+
+
+def test_the_work_grows_with_the_number_of_values() -> None:
+    values = ",".join(map(str, range(MOST_CASES)))
+    start = time.process_time()
+    assert len(select(REGISTRY, ["dropout-mean"], [], {"p": values})) == MOST_CASES
+    listed = ", ".join(f"{{p: {n}, n: 1}}" for n in range(20_000))
+    text = f"dropcheck: 1\nclaims: {{a: {{title: T, claim: p == p, cases: [{listed}]}}}}"
+    registry = read_text(text)
+    assert len(select(registry, [], [], {"p": "5,6"})) == 2
+    assert len(registry.expand()) == 20_000
+    assert time.process_time() - start < 30  # 2 s; by its square it is an hour
 
 
 # ---- names and commands -------------------------------------------------------------------------
