@@ -29,6 +29,10 @@ def test_names_and_parameters_are_those_promised() -> None:
     assert ours == {text.replace("))", ")") for text in promised}
 
 
+def test_every_law_of_numbers_has_a_twin() -> None:
+    assert {name for name, _ in CASES} == {n for n, law in LAWS.items() if law.own_axes is None}
+
+
 GOOD: list[tuple[str, tuple[Any, ...]]] = [
     *CASES,
     ("normal", (0.0, 0.0)),

@@ -47,8 +47,8 @@ GROUP = Domain(0.0, 1e9, low_open=False, whole=True)
 # numpy's Poisson generator counts in 64-bit integers
 RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
 
-# a point of a discrete law may be an end: how its probability falls there is not asked
-_discrete = partial(Law, values=Values.WHOLE, near_ends=None)
+# an end is a value of such a law, near which nothing falls as a power
+_discrete = partial(Law, values=Values.WHOLE, near_ends=None, tails=None, nanoseconds=40.0)
 
 
 def smaller(p: Array) -> Array:
@@ -103,7 +103,6 @@ BERNOULLI = _discrete(
     ends=lambda p: (0.0, 1.0),
     degenerate=lambda p: ((p == 0) | (p == 1), p),
     moments=math.inf,
-    tails=None,
     rare=smaller,
     sampler=_bernoulli_draws,
     log_density_inside=lambda x, p: special.xlogy(x, p) + special.xlog1py(1.0 - x, -p),
@@ -119,7 +118,6 @@ RADEMACHER = _discrete(
     ends=lambda: (-1.0, 1.0),
     degenerate=lambda: (False, 0.0),
     moments=math.inf,
-    tails=None,
     rare=None,
     sampler=signs,
     log_density_inside=lambda x: np.where(np.abs(x) == 1.0, -math.log(2.0), -np.inf),
@@ -138,13 +136,11 @@ BINOMIAL = _discrete(
     ends=lambda n, p: (0.0, n),
     degenerate=lambda n, p: ((n == 0) | (p == 0) | (p == 1), n * p),
     moments=math.inf,
-    tails=None,
     rare=_not_the_mode(lambda n, p: np.minimum(np.floor((n + 1) * p), n), _binomial_log_mass),
     sampler=lambda generator, size, n, p: np.asarray(
         generator.binomial(whole(n), scalar_or_array(p), size), dtype=np.float64
     ),
     log_density_inside=_binomial_log_mass,
-    nanoseconds=40.0,
     elsewhere=("bin", "binom"),
 )
 
@@ -169,11 +165,9 @@ GEOMETRIC = _discrete(
     ends=lambda p: (1.0, math.inf),
     degenerate=lambda p: (p == 1, 1.0),
     moments=math.inf,
-    tails=None,
     rare=_not_the_mode(np.ones_like, _geometric_log_mass),
     sampler=_geometric_draws,
     log_density_inside=_geometric_log_mass,
-    nanoseconds=40.0,
     elsewhere=("geom",),
 )
 
@@ -209,13 +203,11 @@ NEGATIVE_BINOMIAL = _discrete(
     ends=lambda n, p: (0.0, math.inf),
     degenerate=lambda n, p: ((n == 0) | (p == 1), 0.0),
     moments=math.inf,
-    tails=None,
     rare=_not_the_mode(
         lambda n, p: np.floor(np.maximum(n - 1, 0) * (1 - p) / p), _negative_binomial_log_mass
     ),
     sampler=_negative_binomial_draws,
     log_density_inside=_negative_binomial_log_mass,
-    nanoseconds=40.0,
     elsewhere=("nbinom",),
 )
 
@@ -237,7 +229,6 @@ POISSON = _discrete(
         generator.poisson(scalar_or_array(rate), size), dtype=np.float64
     ),
     log_density_inside=_poisson_log_mass,
-    nanoseconds=40.0,
     elsewhere=("poi", "pois"),
 )
 
@@ -274,7 +265,6 @@ HYPERGEOMETRIC = _discrete(
     ends=_good_ones,
     degenerate=_all_the_same,
     moments=math.inf,
-    tails=None,
     rare=_not_the_mode(
         lambda good, bad, drawn: np.floor((drawn + 1) * (good + 1) / (good + bad + 2)),
         _hypergeometric_log_mass,
@@ -283,7 +273,6 @@ HYPERGEOMETRIC = _discrete(
         generator.hypergeometric(*map(whole, arguments), size), dtype=np.float64
     ),
     log_density_inside=_hypergeometric_log_mass,
-    nanoseconds=40.0,
 )
 
 
@@ -314,7 +303,6 @@ DISCRETE_UNIFORM = _discrete(
     ends=lambda low, high: (low, high),
     degenerate=lambda low, high: (low == high, low),
     moments=math.inf,
-    tails=None,
     rare=None,
     sampler=_discrete_uniform_draws,
     log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),

@@ -46,6 +46,7 @@ _any_number = partial(
     ends=lambda *_: (-math.inf, math.inf),
     near_ends=lambda *_: (math.inf, math.inf),
     rare=None,
+    nanoseconds=40.0,
 )
 _located = partial(
     _any_number,
@@ -91,7 +92,6 @@ STUDENT_T = _any_number(
     tails=lambda df: (0.0, 0.0),
     sampler=lambda generator, size, df: generator.standard_t(scalar_or_array(df), size),
     log_density_inside=_student_t_log_density,
-    nanoseconds=40.0,
     elsewhere=("t", "studentt"),
 )
 
@@ -109,7 +109,6 @@ CAUCHY = _located(
     tails=lambda loc, scale: (0.0, 0.0),
     sampler=lambda generator, size, loc, scale: scaled(generator.standard_cauchy(size), loc, scale),
     log_density_inside=_cauchy_log_density,
-    nanoseconds=40.0,
 )
 
 
@@ -142,7 +141,6 @@ LOGISTIC = _located(
     tails=lambda loc, scale: (1 / scale, 1 / scale),
     sampler=lambda generator, size, loc, scale: scaled(generator.logistic(size=size), loc, scale),
     log_density_inside=_logistic_log_density,
-    nanoseconds=40.0,
 )
 
 
@@ -165,5 +163,4 @@ GUMBEL = _located(
     tails=lambda loc, scale: (math.inf, 1 / scale),
     sampler=_gumbel_draws,
     log_density_inside=_gumbel_log_density,
-    nanoseconds=40.0,
 )

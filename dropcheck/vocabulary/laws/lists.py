@@ -40,7 +40,7 @@ COVARIANCE_TOLERANCE = 1e-9
 
 # what holds near an end and in the tail is a matter of single numbers, and not asked of lists;
 # the values are bounded, or normal, so that all moments exist
-_of_lists = partial(Law, moments=math.inf, near_ends=None, tails=None)
+_of_lists = partial(Law, moments=math.inf, near_ends=None, tails=None, nanoseconds=40.0)
 
 
 def bad_probabilities(p: Array) -> BadArgument | None:
@@ -104,7 +104,6 @@ CATEGORICAL = _of_lists(
     rare=smaller,
     sampler=_categorical_draws,
     log_density_inside=_categorical_log_mass,
-    nanoseconds=40.0,
     elsewhere=("cat",),
 )
 
@@ -134,7 +133,6 @@ CHOICE = _of_lists(
     rare=_choice_chances,
     sampler=_choice_draws,
     log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
-    nanoseconds=40.0,
 )
 
 
@@ -172,7 +170,6 @@ MULTINOMIAL = _of_lists(
     rare=lambda n, p: smaller(p),
     sampler=_multinomial_draws,
     log_density_inside=_multinomial_log_mass,
-    nanoseconds=40.0,
 )
 
 
@@ -210,7 +207,6 @@ DIRICHLET = _of_lists(
     rare=None,
     sampler=_dirichlet_draws,
     log_density_inside=_dirichlet_log_density,
-    nanoseconds=40.0,
 )
 
 
@@ -248,7 +244,6 @@ PERMUTATION = _of_lists(
     rare=None,
     sampler=_permutation_draws,
     log_density_inside=_permutation_log_mass,
-    nanoseconds=40.0,
     elsewhere=("randperm",),
 )
 

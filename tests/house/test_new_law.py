@@ -1,0 +1,157 @@
+"""A law that the package does not have is added by the one entry that CONTRIBUTING shows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+from typing import Any
+
+import language_page
+import numpy as np
+import pytest
+from law_judges import distance_allowed, gap
+from lowered import expressed, lowering
+from scipy import stats
+from trials import OPEN, REFUTED, VERIFIED, compiled, judged
+
+from dropcheck.analysis.bounds import support
+from dropcheck.analysis.moment_orders import moment_order
+from dropcheck.claims.reader import read_text
+from dropcheck.errors import DropcheckError
+from dropcheck.language.checks import check_registry
+from dropcheck.language.elsewhere import function_hint, law_hint
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS, positive
+
+CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+
+
+@pytest.fixture
+def lomax(monkeypatch: pytest.MonkeyPatch) -> Law:
+    """The entry of the page, as if it stood in the file that the page names."""
+    section = CONTRIBUTING.read_text(encoding="utf-8").partition("## To add a law")[2]
+    entry = section.partition("```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = dict(vars(positive))
+    exec(entry, names)
+    law = names["LOMAX"]
+    assert isinstance(law, Law)
+    monkeypatch.setitem(LAWS, law.name, law)
+    return law
+
+
+def problems_of(model: str, claim: str) -> list[tuple[str, str]]:
+    text = f"{{title: T, model: '{model}', claim: '{claim}'}}"
+    checked = check_registry(read_text(f"dropcheck: 1\nclaims: {{c: {text}}}"))
+    return [(problem.message, problem.hint or "") for problem in checked.problems]
+
+
+def test_it_is_not_a_law_of_the_package() -> None:
+    assert "lomax" not in LAWS
+    [(message, _)] = problems_of("x ~ lomax(3, 1)", "E(x) == 0.5")
+    assert message == "'lomax' is not a law"
+
+
+def test_draws_follow_it(lomax: Law) -> None:
+    arguments = [np.full(1, 1.5), np.full(1, 2.0)]
+    draws = lomax.sample(np.random.default_rng(1), arguments, (), 20_000)
+    assert gap(draws, stats.lomax(1.5, scale=2.0).cdf) <= distance_allowed(20_000)
+
+
+@pytest.mark.usefixtures("lomax")
+def test_claims_on_it_are_judged() -> None:
+    assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 2**-1.5").verdict == VERIFIED
+    assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 0.5").verdict == REFUTED
+    assert judged("a ~ uniform(5, 6); x ~ lomax(a, 1)", "P(x > 1) < 0.1").verdict == VERIFIED
+
+
+@pytest.mark.usefixtures("lomax")
+def test_moments_exist_as_far_as_the_entry_says() -> None:
+    scope = lowering("x ~ lomax(1.5, 2); y ~ lomax(3, 0)")
+    for expression, order in (("x", 1.5), ("x**2", 0.75), ("1 / x", 1.0), ("exp(x)", 0.0)):
+        found = moment_order(expressed(scope, expression))
+        assert (found.sure, found.never) == (order, order), expression
+    assert moment_order(expressed(scope, "y")).sure == math.inf  # it is the constant 0
+    assert moment_order(expressed(lowering("a ~ uniform(1, 2); x ~ lomax(a, 1)"), "x")).sure == 0
+
+
+@pytest.mark.usefixtures("lomax")
+def test_a_mean_that_does_not_exist_gets_no_verdict() -> None:
+    result = judged("x ~ lomax(0.8, 1)", "E(x) == 1")
+    assert result.verdict == OPEN
+    assert "no finite moment of order 1" in str(result)
+
+
+@pytest.mark.usefixtures("lomax")
+def test_its_support_bounds_what_is_made_of_it() -> None:
+    hull = support(expressed(lowering("x ~ lomax(3, 1)"), "1 / (1 + x)"))
+    assert (hull.low, hull.high) == pytest.approx((0, 1))
+    assert compiled("x ~ lomax(3, 1)", "E(1 / (1 + x)) == 0.75").mean is not None
+
+
+@pytest.mark.usefixtures("lomax")
+def test_its_density_is_known() -> None:
+    value = expressed(lowering(), "[density(lomax(3, 2), 0.7), logdensity(lomax(3, 2), -1)]").known
+    assert isinstance(value, tuple)
+    assert value[0] == pytest.approx(stats.lomax(3, scale=2).pdf(0.7), rel=1e-12)
+    assert value[1] == -math.inf
+
+
+@pytest.mark.usefixtures("lomax")
+def test_arguments_outside_its_domain_are_refused() -> None:
+    [(message, hint)] = problems_of("x ~ lomax(0, 1)", "E(x) == 0.5")
+    assert message.startswith("lomax: alpha must satisfy alpha > 0, and is 0")
+    assert hint.startswith("lomax(alpha, scale): P(x > t)")
+    [(message, hint)] = problems_of("x ~ lomax(2)", "E(x) == 0.5")
+    assert (message, hint) == ("lomax lacks 'scale'", "write lomax(alpha, scale)")
+    with pytest.raises(DropcheckError, match=r"alpha > 0, and is -.*in some draw"):
+        judged("a ~ uniform(-1, 1); x ~ lomax(a, 1)", "P(x > 1) < 0.1")
+
+
+@pytest.mark.usefixtures("lomax")
+def test_hints_know_it() -> None:
+    assert law_hint("lomx") == "did you mean 'lomax'?"
+    called = "lomax(alpha, scale): it starts at 0; pareto starts at scale"
+    assert law_hint("pareto2") == f"write {called}"
+    assert function_hint("lomax") == f"draw on a line of the model, x ~ {called}"
+
+
+def test_the_page_on_the_language_has_its_line(lomax: Law) -> None:
+    lines = language_page.page().splitlines()
+    line = f"- `lomax(alpha, scale)`: {lomax.summary}."
+    assert line in lines
+    first = lines.index("## Distributions of numbers")
+    assert (
+        first
+        < lines.index(line)
+        < lines.index("## Distributions of whole numbers and of given values")
+    )
+
+
+def test_its_draws_have_a_cost(lomax: Law) -> None:
+    assert lomax.draw_cost((10, 10)) == 4000
+
+
+FACTS = [one.name for one in fields(Law) if one.default is MISSING]
+
+
+def test_what_the_analysis_asks_is_a_fact_that_every_law_must_state() -> None:
+    needed = {"ends", "degenerate", "moments", "near_ends", "tails", "rare", "sampler"}
+    assert needed <= set(FACTS)
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_law_without_one_of_its_facts_cannot_be_built(lomax: Law, fact: str) -> None:
+    known = {one.name: getattr(lomax, one.name) for one in fields(Law)}
+    assert Law(**known).name == "lomax"
+    del known[fact]
+    with pytest.raises(TypeError, match=fact):
+        Law(**known)
+
+
+def test_moments_follow_the_entry_and_nothing_else(
+    lomax: Law, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test of moments above can fail: with another fact another order is found."""
+    monkeypatch.setitem(LAWS, "lomax", replace(lomax, moments=lambda alpha, _: alpha + 1))
+    assert moment_order(expressed(lowering("x ~ lomax(1.5, 2)"), "x")).never == 2.5
