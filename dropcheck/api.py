@@ -163,10 +163,10 @@ def verify(
     if result.result is Outcome.UNDECIDED and undecided == "skip":
         from unittest import SkipTest  # which every test runner understands
 
-        raise SkipTest(f"undecided: {result.reason or result.statement}")
+        raise SkipTest(f"undecided: {result.explanation or result.statement}")
     failed = result.result is Outcome.FAIL
     if failed or (result.result is Outcome.UNDECIDED and undecided == "fail"):
-        raise ClaimFailedError(_failure(result, read, settings), result)
+        raise ClaimFailedError(_failure(result), result)
     return result
 
 
@@ -204,7 +204,7 @@ def _own_code(sample: Sampler, settings: Settings, failures: list[Exception]) ->
     return own_code(noted if callable(sample) else sample, settings.seed, settings.max_memory)
 
 
-def _failure(result: CaseResult, claim: Claim, settings: Settings) -> str:
+def _failure(result: CaseResult) -> str:
     """What was found in a line, which test runners show in their summaries, and a table's block.
 
     Options are as they are written here.
@@ -213,7 +213,7 @@ def _failure(result: CaseResult, claim: Claim, settings: Settings) -> str:
     from dropcheck.report.terminal.run_table import case_block
     from dropcheck.report.terminal.screen import Terminal
 
-    block = case_block(result, Terminal(), {claim.id: claim}, settings)
+    block = case_block(result, Terminal())
     text = f"{headline(result)}\n\n{block}".rstrip("\n")
     needed = needs(result)
     if needed is not None:

@@ -172,7 +172,7 @@ class CaseItem(pytest.Item):
         if result.result is Outcome.PASS:
             return
         if result.result is Outcome.UNDECIDED:
-            self.undecided = f"undecided: {result.reason or result.statement}"
+            self.undecided = f"undecided: {result.explanation or result.statement}"
             if plugin.policy == "pass":
                 return
             if plugin.policy == "skip":
@@ -190,7 +190,7 @@ class CaseItem(pytest.Item):
     def _shown(self, result: CaseResult) -> ReprExceptionInfo:
         """The block of a case, with a line for pytest's summary; of a kind that xdist hands on."""
         path, line, _ = self.reportinfo()
-        block = case_block(result, Terminal(), self.registry.claims, self.parent.plugin.settings)
+        block = case_block(result, Terminal())
         entry = ReprEntryNative([block.rstrip("\n") + "\n"])
         return ReprExceptionInfo(
             ReprTraceback([entry], None, style="native"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dropcheck.errors import Location
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.settings import DEFAULT_MEMORY
 
 
@@ -57,9 +59,93 @@ class Settings:
     max_memory: int = DEFAULT_MEMORY
 
 
+class Method(StrEnum):
+    """How a case was judged."""
+
+    ARITHMETIC = "arithmetic"  # nothing is random: the quantity is known, not estimated
+    CERTAINTY = "certainty"  # a claim that something always or never happens: one draw refutes it
+    PROPORTION = "proportion"  # one probability, from a count
+    BOUNDED_MEAN = "bounded mean"
+    BLOCK_MEANS = "block means"
+
+
+class Quantity(StrEnum):
+    """Of what the estimate and the interval of a case are."""
+
+    LEFT = "left side"
+    RIGHT = "right side"  # of `1 == E(x)`
+    MIDDLE = "middle"
+    LEFT_MINUS_RIGHT = "left side minus right side"
+    MIDDLE_MINUS_LEFT = "middle minus left side"
+    MIDDLE_MINUS_RIGHT = "middle minus right side"
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether a difference of two sides was estimated, not one side."""
+        return "minus" in self.value
+
+
 @dataclass(frozen=True, slots=True)
+class Region:
+    """Where a claim says that a quantity lies; an open end is a strict inequality.
+
+    >>> Region(0.0, 0.0).point, Region(high=2.0, high_open=True).relation
+    (True, '<')
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+
+    @property
+    def point(self) -> bool:
+        """Whether the region is one number, as for `L == R`."""
+        return self.low == self.high
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of a range; infinite for a half-line, 0 for a point."""
+        return (self.high - self.low) / 2
+
+    @property
+    def relation(self) -> str | None:
+        """How the quantity is to its one end: `==`, `<`, `<=`, `>` or `>=`; None for a range."""
+        if self.point:
+            return "=="
+        if math.isinf(self.low):
+            return "<" if self.high_open else "<="
+        if math.isinf(self.high):
+            return ">" if self.low_open else ">="
+        return None
+
+    def strict_end_within(self, value: float, distance: float) -> bool:
+        """Whether an end that must not be reached lies so near to a value.
+
+        >>> Region(low=1.0, low_open=True).strict_end_within(1.1, 0.2)
+        True
+        """
+        ends = ((self.low, self.low_open), (self.high, self.high_open))
+        return any(is_open and abs(value - end) < distance for end, is_open in ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """How sharply a case was looked at, in the unit of its quantity.
+
+    `asked` is what was asked for, and `absolute` says that it was a number, not a share of the
+    scale. `widening` is how far beyond an end that belongs to its region a quantity still verifies
+    the claim: less than was asked for where the region is narrow, 0 in arithmetic.
+    """
+
+    asked: float
+    widening: float
+    absolute: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """One case, judged. What is unknown is None, never a made-up number."""
+    """One case, judged, with all that was decided. What is unknown is None, never made up."""
 
     claim: str
     parameters: dict[str, float | str]
@@ -68,29 +154,48 @@ class CaseResult:
     document: str | None
     section: str | None
     tags: tuple[str, ...]
-    claimed: float | tuple[float | None, float | None] | None
+    quantity: Quantity | None
+    expression: str  # the quantity as it is written in the statement: `E(y) - E(x)`
+    region: Region | None  # where the quantity is claimed to lie
     estimate: float | None
     interval: tuple[float | None, float | None] | None  # None at an end: unbounded
     standard_error: float | None
+    # the estimates of both sides, where both are estimated and the quantity is their difference
+    sides: tuple[float, float] | None = None
     confidence: float
     scale: float | None
-    resolution: float
+    resolution: float  # relative to the scale, as it was asked for
+    sharpness: Resolution | None  # in the unit of the quantity; None where no scale is known
     draws: int
     blocks: int
     seconds: float
+    method: Method | None  # None where no draw was made
     guarantee: Guarantee
     sampling: str
     verdict: Verdict
     expect: Verdict
     result: Outcome
-    reason: str | None
+    explanation: Explanation | None
     more_draws: int | None  # draws that an undecided case is likely to need beyond those made
+    more_seconds: float | None = None  # what they are likely to take, on the threads of this run
     warnings: tuple[str, ...]
     location: Location
     repeat: str
-    more_seconds: float | None = None  # what they are likely to take, on the threads of this run
-    # the estimates of left and right side, where both are estimated and `estimate` is between them
-    sides: tuple[float, float] | None = None
+
+    @property
+    def claimed(self) -> float | tuple[float | None, float | None] | None:
+        """The number that the quantity is compared with, or both ends of a range."""
+        if self.region is None:
+            return None
+        ends = (self.region.low, self.region.high)
+        if self.region.point or math.isinf(ends[0]):
+            return ends[1]
+        return ends[0] if math.isinf(ends[1]) else ends
+
+    @property
+    def reason(self) -> Reason | None:
+        """The reason that the explanation gives."""
+        return None if self.explanation is None else self.explanation.reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dropcheck.analysis.moment_orders import moment_order
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value
+from dropcheck.reasons import Explanation, Reason
 
 # The order of the moment that each operator is.
 ORDERS = {"E": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
 
 
-def missing_moment(lowered: LoweredCase) -> str | None:
+def missing_moment(lowered: LoweredCase) -> Explanation | None:
     """Why a quantity of the statement cannot be judged, where the laws alone settle it.
 
     A moment of order k that does not exist cannot be estimated at all. One that exists can have an
@@ -26,15 +27,14 @@ def missing_moment(lowered: LoweredCase) -> str | None:
         for quantity in value.inputs:
             never = moment_order(quantity).never
             if never <= needed:
-                return (
-                    f"{value.operation} does not exist: by its law, the quantity has no finite "
-                    f"moment of order {max(never, 1):g}"
+                order = max(never, 1)
+                moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
+                return Reason.NO_MOMENT.explain(
+                    operator=value.operation, order=order, moment=moment
                 )
             if never <= 2 * needed:
-                return (
-                    f"{value.operation} exists, but no interval can be trusted: by its law, the "
-                    f"quantity has no finite moment of order {never:g}, and the limit theorem "
-                    f"needs order {2 * needed}"
+                return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
+                    operator=value.operation, order=never, needed=2 * needed
                 )
     return None
 

@@ -43,7 +43,7 @@ def outlook(lowered: LoweredCase) -> Outlook:
         return Outlook("arithmetic: nothing is random")
     missing = missing_moment(lowered)
     if missing is not None:
-        return Outlook("none: no verdict is possible", missing=missing)
+        return Outlook("none: no verdict is possible", missing=str(missing))
     side, ends = sides(lowered)
     fixed = not any(end.estimated for end in ends)
     event = affine(side) if side is not None and fixed else None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.inference.region import Region
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
+from dropcheck.results import Quantity, Region
 
 Floats = npt.NDArray[np.float64]
 Operands = Mapping[int, Floats]
@@ -26,6 +26,7 @@ class Comparison:
     """
 
     quantity: Callable[[Operands], Floats]
+    measures: Quantity
     region: Region
     side: int
     against: int | None = None
@@ -59,23 +60,23 @@ def read_statement(lowered: LoweredCase, tolerance: float | None) -> Reading:
     fixed = _fixed(operands[end])
     if fixed is None:
         region = _region(operator, 0.0)
+        comparison = Comparison(
+            lambda found: found[side] - found[end], Quantity.LEFT_MINUS_RIGHT, region, side, end
+        )
         if tolerance is not None:
-            share = Region(-tolerance, tolerance)
-            comparison = Comparison(
-                lambda found: _share(found[side], found[end]),
-                share,
-                side,
-                end,
+            comparison = replace(
+                comparison,
+                quantity=lambda found: _share(found[side], found[end]),
+                region=Region(-tolerance, tolerance),
                 share=True,
             )
-        else:
-            comparison = Comparison(lambda found: found[side] - found[end], region, side, end)
         return Reading((comparison,), side, (end,), None)
     region = _region(operator, fixed)
     if tolerance is not None:
         give = tolerance * abs(fixed)
         region = Region(fixed - give, fixed + give)
-    comparison = Comparison(lambda found: found[side], region, side)
+    measures = Quantity.RIGHT if side else Quantity.LEFT
+    comparison = Comparison(lambda found: found[side], measures, region, side)
     return Reading((comparison,), side, (end,), abs(fixed) or None)
 
 
@@ -109,14 +110,15 @@ def _range(lowered: LoweredCase) -> Reading:
     if ends[0] is not None and ends[1] is not None:
         region = Region(ends[0], ends[1], low_open, high_open)
         scale = max(abs(ends[0]), abs(ends[1]))
-        comparison = Comparison(lambda found: found[1], region, 1)
+        comparison = Comparison(lambda found: found[1], Quantity.MIDDLE, region, 1)
         return Reading((comparison,), 1, (low, high), scale or None)
-    above = Comparison(
-        lambda found: found[1] - found[low], Region(0.0, math.inf, low_open=low_open), 1, low
-    )
-    below = Comparison(
-        lambda found: found[1] - found[high], Region(-math.inf, 0.0, high_open=high_open), 1, high
-    )
+
+    def from_end(end: int, region: Region) -> Comparison:
+        measures = Quantity.MIDDLE_MINUS_RIGHT if end else Quantity.MIDDLE_MINUS_LEFT
+        return Comparison(lambda found: found[1] - found[end], measures, region, 1, end)
+
+    above = from_end(low, Region(0.0, math.inf, low_open=low_open))
+    below = from_end(high, Region(-math.inf, 0.0, high_open=high_open))
     return Reading((above, below), 1, (low, high), None)
 
 

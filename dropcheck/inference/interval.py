@@ -29,6 +29,7 @@ import numpy.typing as npt
 from scipy import special
 
 from dropcheck.inference.covariance import principal_axes
+from dropcheck.reasons import Explanation, Reason
 
 Floats = npt.NDArray[np.float64]
 Theta = Callable[[Floats], Floats]
@@ -46,9 +47,6 @@ MOST_NEGLECTED = 1.0
 MOST_SHARE = 1 / 32
 # An average that moves the quantity by less than this share of its standard error does not.
 NO_SLOPE = 1e-6
-TOO_SKEW = "the averages are still too skewed for the normal limit"
-HEAVY_SUM = "a few draws carry the sum (heavy tails)"
-HEAVY_PARTS = "a few draws carry an average that the quantity is made of (heavy tails)"
 # A sample without any variation is taken for a constant once draws that differ are known to be
 # rarer than this: the bound that claims of certainty use.
 RAREST_SEEN = 1e-4
@@ -67,7 +65,7 @@ class Interval:
     low: float
     high: float
     standard_error: float
-    unmet: str | None = None
+    unmet: Explanation | None = None
     second_order: float = 0.0  # what the second-order term adds to the half-width
     settles: float = 0.0
 
@@ -115,7 +113,9 @@ def estimate_interval(
             return _undefined()
         if axes is None:
             return _unbounded(
-                centre, math.nan, f"{blocks} of the {FEWEST_BLOCKS} blocks that an interval takes"
+                centre,
+                math.nan,
+                Reason.TOO_FEW_BLOCKS.explain(blocks=blocks, needed=FEWEST_BLOCKS),
             )
         return _constant(centre, draws, alpha)
     rank = axes.rank
@@ -149,17 +149,21 @@ def estimate_interval(
     settles = draws * max(neglected, parts if parts > 1 else 0.0)
     remainder = _second_order(at, values, gradient, rank, radius) if defined else None
     if remainder is None or not math.isfinite(error):
-        found = _unbounded(centre, error, "it is not defined wherever the averages may lie")
+        found = _unbounded(centre, error, Reason.UNDEFINED_NEARBY.explain())
         return replace(found, settles=settles)
     if error == 0 and remainder == 0:
         found = _constant(centre, draws, alpha)
-        return replace(found, unmet=HEAVY_PARTS, settles=settles) if parts > 1 else found
+        return (
+            replace(found, unmet=Reason.HEAVY_PART.explain(), settles=settles)
+            if parts > 1
+            else found
+        )
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
     unmet = None
     if not neglected <= 1:  # what is not a number is not small
         unmet = _unmet(skewness, excess, blocks)
     elif parts > 1:
-        unmet = HEAVY_PARTS
+        unmet = Reason.HEAVY_PART.explain()
     return Interval(
         centre,
         centre - error * (quantile + max(-shift, 0.0)) - remainder,
@@ -212,10 +216,11 @@ def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
 
 
 def _undefined() -> Interval:
-    return Interval(math.nan, math.nan, math.nan, math.nan, "it is undefined at the averages")
+    unmet = Reason.UNDEFINED_AT_AVERAGES.explain()
+    return Interval(math.nan, math.nan, math.nan, math.nan, unmet)
 
 
-def _unbounded(centre: float, error: float, unmet: str) -> Interval:
+def _unbounded(centre: float, error: float, unmet: Explanation) -> Interval:
     return Interval(centre, -math.inf, math.inf, error, unmet)
 
 
@@ -231,10 +236,10 @@ def draws_that_agree(alpha: float) -> float:
     return math.log(1 / alpha) / RAREST_SEEN
 
 
-def never_differed(draws: int, alpha: float) -> str | None:
+def never_differed(draws: int, alpha: float) -> Explanation | None:
     """Why so many draws that agree decide nothing yet; None where they may."""
     needed = draws_that_agree(alpha)
-    return None if draws >= needed else f"no draw differs yet, and {needed:,.0f} are needed"
+    return None if draws >= needed else Reason.NO_DIFFERENCE_YET.explain(needed=needed)
 
 
 def _constant(centre: float, draws: int, alpha: float) -> Interval:
@@ -366,9 +371,9 @@ def _beyond_chance(skewness: float, excess: float, blocks: int) -> tuple[float, 
     )
 
 
-def _unmet(skewness: float, excess: float, blocks: int) -> str:
+def _unmet(skewness: float, excess: float, blocks: int) -> Explanation:
     """Which condition of the limit theorem fails, where one does."""
     skew, tail = _beyond_chance(skewness, excess, blocks)
     if tail > 5 and tail / 4 > skew**2 / 2:
-        return HEAVY_SUM
-    return TOO_SKEW
+        return Reason.HEAVY_SUM.explain()
+    return Reason.TOO_SKEWED.explain()

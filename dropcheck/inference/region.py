@@ -3,42 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from dropcheck.results import Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Where a claim says that a quantity lies; an open end is a strict inequality.
-
-    >>> Region(0.0, 0.0).point
-    True
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
-    low_open: bool = False
-    high_open: bool = False
-
-    @property
-    def point(self) -> bool:
-        """Whether the region is one number, as for `L == R`."""
-        return self.low == self.high
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of a range; infinite for a half-line, 0 for a point."""
-        return (self.high - self.low) / 2
-
-    def strict_end_within(self, value: float, distance: float) -> bool:
-        """Whether an end that must not be reached lies so near to a value.
-
-        >>> Region(low=1.0, low_open=True).strict_end_within(1.1, 0.2)
-        True
-        """
-        ends = ((self.low, self.low_open), (self.high, self.high_open))
-        return any(is_open and abs(value - end) < distance for end, is_open in ends)
+from dropcheck.results import Region, Verdict
 
 
 def widening(region: Region, asked: float) -> float:

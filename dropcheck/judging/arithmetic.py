@@ -9,7 +9,8 @@ import numpy as np
 from dropcheck.inference.region import decide
 from dropcheck.judging.statement import ROUNDING, scale_of, settling
 from dropcheck.judging.trial import Finding, Floats, Trial, fitted
-from dropcheck.results import Guarantee, Verdict
+from dropcheck.reasons import Reason
+from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation.compile import Compiled, compile_case
 from dropcheck.simulation.functional import means_of
 
@@ -39,20 +40,24 @@ def _at_a_point(trial: Trial, compiled: Compiled, means: Floats, centres: Floats
         value = float(comparison.quantity(found)[0])
         if not math.isfinite(value):
             return Finding(
-                Verdict.INCONCLUSIVE,
-                scale=scale,
+                verdict=Verdict.INCONCLUSIVE,
+                method=Method.ARITHMETIC,
                 guarantee=Guarantee.ARITHMETIC,
-                reason="the quantity is undefined (it works out as NaN or infinite)",
+                scale=scale,
+                explanation=Reason.UNDEFINED_ARITHMETIC.explain(),
             )
         # arithmetic needs no resolution: what is not equal is different
         verdicts.append((decide(value, value, comparison.region, 0.0, rounding), value, comparison))
     verdict, value, comparison = settling(verdicts)
     return Finding(
-        verdict,
-        value,
-        (value, value),
-        0.0,
-        comparison.region,
-        scale,
+        verdict=verdict,
+        method=Method.ARITHMETIC,
         guarantee=Guarantee.ARITHMETIC,
+        quantity=comparison.measures,
+        region=comparison.region,
+        estimate=value,
+        interval=(value, value),
+        standard_error=0.0,
+        scale=scale,
+        sharpness=trial.looked(scale, widening=0.0),
     )

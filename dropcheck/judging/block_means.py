@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.judging.bounded_means import allowing_for_unseen
-from dropcheck.judging.look import Judged, judged_at, shown, why_undefined
+from dropcheck.judging.look import Judged, judged_at, method_of, shown, why_undefined
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS
 from dropcheck.judging.statement import ENDLESS, planned
 from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Floats, Trial, fitted, in_blocks
@@ -226,7 +226,7 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
     judged = None
     for look in budget.looks(pilot.expected, min(pilot.fewest, most), most, trial.alpha):
         yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
-        broken = trial.undefined(tally)
+        broken = trial.undefined(tally, method_of(pilot.tier), Guarantee.ASYMPTOTIC)
         if broken is not None:
             return broken
         judged = judged_at(trial, compiled, tally, centres, look.alpha, pilot.tier, pilot.doubt)
@@ -236,12 +236,13 @@ def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanS
             break
     if judged is None:
         return Finding(
-            Verdict.INCONCLUSIVE,
+            verdict=Verdict.INCONCLUSIVE,
+            method=method_of(pilot.tier),
             draws=tally.draws,
             blocks=len(tally.sums),
             seconds=tally.seconds,
-            reason=why_undefined(compiled, tally),
             sampling=program.sampling,
+            explanation=why_undefined(compiled, tally),
         )
     return shown(trial, judged, tally, pilot.tier)
 

@@ -11,7 +11,7 @@ import numpy as np
 from dropcheck.inference import budget
 from dropcheck.inference.binomial import clopper_pearson, upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval
-from dropcheck.inference.region import Region, decide, widening
+from dropcheck.inference.region import decide, widening
 from dropcheck.judging.statement import ROUNDING, more, planned
 from dropcheck.judging.trial import (
     FEWEST_DRAWS,
@@ -20,7 +20,8 @@ from dropcheck.judging.trial import (
     fitted,
     in_blocks,
 )
-from dropcheck.results import Guarantee, Verdict
+from dropcheck.reasons import Reason
+from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Certainty, Proportion
 from dropcheck.simulation.program import Program, SpanSums
@@ -53,23 +54,24 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
         # a condition is seen in some draws only: go on until it was seen often enough
         enough = min(most, max(2 * tally.drawn, enough))
     trial.refuse_if_nowhere_defined(tally)
-    broken = trial.undefined(tally)
+    broken = trial.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
     if broken is not None:
-        return replace(broken, guarantee=Guarantee.EXACT)
+        return broken
     low, high = clopper_pearson(violations, seen, trial.alpha)
     share = violations / seen if seen else 0.0
     if claim.probability == 1:
         low, high, share = 1 - high, 1 - low, 1 - share
+    explanation = None
     if violations:
-        verdict, reason = Verdict.REFUTED, f"{violations:,} counterexamples in {seen:,} draws"
-        if violations == 1:
-            reason = f"1 counterexample in {seen:,} draws"
+        verdict = Verdict.REFUTED
+        reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE
+        explanation = reason.explain(violations=violations, draws=seen)
     elif upper_bound(0, seen, trial.alpha) < bound:
-        verdict, reason = Verdict.VERIFIED, None
+        verdict = Verdict.VERIFIED
     else:
-        verdict, reason = Verdict.INCONCLUSIVE, "too few draws to bound the violations"
+        verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
         if claim.conditional and not seen:
-            reason = f"the condition was never met in {tally.drawn:,} draws"
+            explanation = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
     warnings: tuple[str, ...] = ()
     if verdict is Verdict.VERIFIED:
         exact = fitted(claim.exact, most).span(
@@ -80,23 +82,26 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
                 f"{trial.case.claim.id}: values that differ by rounding alone were taken for "
                 "equal; isclose(a, b) says so",
             )
-    return Finding(
-        verdict,
-        share,
-        (low, high),
-        None,
-        Region(claim.probability, claim.probability),
-        1.0,
-        tally.drawn,
-        tally.drawn // tally.block_draws,
-        tally.seconds,
-        Guarantee.EXACT,
-        reason,
+    more_draws = None
+    if verdict is Verdict.INCONCLUSIVE and seen:
         # as many draws in which the condition holds as bound the violations
-        bounding * tally.drawn / seen - tally.drawn + claim.program.span_draws
-        if verdict is Verdict.INCONCLUSIVE and seen
-        else None,
-        warnings,
+        more_draws = bounding * tally.drawn / seen - tally.drawn + claim.program.span_draws
+    return Finding(
+        verdict=verdict,
+        method=Method.CERTAINTY,
+        guarantee=Guarantee.EXACT,
+        quantity=trial.reading.comparisons[0].measures,
+        region=Region(claim.probability, claim.probability),
+        estimate=share,
+        interval=(low, high),
+        scale=1.0,
+        sharpness=Resolution(bound, bound, absolute=True),
+        draws=tally.drawn,
+        blocks=tally.drawn // tally.block_draws,
+        seconds=tally.seconds,
+        explanation=explanation,
+        more_draws=more_draws,
+        warnings=warnings,
     )
 
 
@@ -194,33 +199,36 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
     final = Interval(math.nan, 0.0, 1.0, math.nan)
     for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, most), most, trial.alpha):
         yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
-        broken = trial.undefined(tally)
+        broken = trial.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
         if broken is not None:
-            return replace(broken, guarantee=Guarantee.EXACT)
+            return broken
         final = interval_of(claim, tally, look.alpha)
         rounding = ROUNDING * (abs(claim.factor) + abs(claim.constant))
         verdict = decide(final.low, final.high, region, widen, min(rounding, widen / 1000))
         hopeless = math.isnan(final.estimate) and trial.seems_never(tally.drawn)
         if verdict is not Verdict.INCONCLUSIVE or hopeless or trial.out_of_time():
             break
-    reason = None
+    explanation = None
     if math.isnan(final.estimate):
-        reason = f"the condition was never met in {tally.drawn:,} draws"
+        explanation = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
     elif verdict is Verdict.INCONCLUSIVE:
-        reason = "the interval is still too wide"
+        explanation = Reason.TOO_WIDE.explain()
     return Finding(
-        verdict,
-        final.estimate,
-        (final.low, final.high),
-        final.standard_error,
-        region,
-        pilot.scale,
-        tally.drawn,
-        tally.drawn // tally.block_draws,
-        tally.seconds,
-        Guarantee.EXACT,
-        reason,
-        more(
+        verdict=verdict,
+        method=Method.PROPORTION,
+        guarantee=Guarantee.EXACT,
+        quantity=trial.reading.comparisons[0].measures,
+        region=region,
+        estimate=final.estimate,
+        interval=(final.low, final.high),
+        standard_error=final.standard_error,
+        scale=pilot.scale,
+        sharpness=trial.looked(pilot.scale, widen),
+        draws=tally.drawn,
+        blocks=tally.drawn // tally.block_draws,
+        seconds=tally.seconds,
+        explanation=explanation,
+        more_draws=more(
             verdict,
             tally.drawn,
             _to_plan_by(claim, final, tally),
@@ -230,5 +238,5 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
             Guarantee.EXACT,
             program.span_draws,
         ),
-        trial.ties(program),
+        warnings=trial.ties(program),
     )

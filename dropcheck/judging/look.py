@@ -11,26 +11,25 @@ import numpy.typing as npt
 
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import (
-    TOO_SKEW,
     Interval,
     Theta,
     draws_that_agree,
     estimate_interval,
     never_differed,
 )
-from dropcheck.inference.region import Region, decide, widening
+from dropcheck.inference.region import decide, widening
 from dropcheck.judging.bounded_means import allowing_for_unseen, mean_within_bounds
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
 from dropcheck.judging.statement import ROUNDING, more, scale_of, settling, why_endless
 from dropcheck.judging.trial import Finding, Floats, Trial
-from dropcheck.results import Guarantee, Verdict
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation.blocks import Tally
 from dropcheck.simulation.compile import Compiled, bounded_leaves
 from dropcheck.simulation.functional import means_of
 
 # How far averages are moved to see whether a quantity follows, in sizes of their own.
 MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
-RARER = "draws that differ may be too rare to be met, and too large to be left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def judged_at(
         else:
             interval = _by_limit(trial, compiled, tally, centres, theta, share, comparison)
             if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
-                interval = replace(interval, unmet=doubt.unmet or TOO_SKEW)
+                interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
         unit = 1.0  # a difference that is looked at as a share is shown as a difference
         if comparison.share and comparison.against is not None:
             unit = max(abs(operands[comparison.against]), 1e-300)
@@ -153,29 +152,36 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         tier,
         tally.program.span_draws,
     )
-    reason = None
+    explanation = None
     if judged.verdict is Verdict.INCONCLUSIVE:
-        wide = "the interval is still too wide"
-        if needed == math.inf:
-            wide = why_endless(interval, region, judged.widen)
-        reason = interval.unmet or wide
+        endless = needed == math.inf
+        wide = why_endless(interval, region, judged.widen) if endless else Reason.TOO_WIDE
+        explanation = interval.unmet or wide.explain()
     return Finding(
-        judged.verdict,
-        interval.estimate * unit,
-        (interval.low * unit, interval.high * unit),
-        interval.standard_error * unit,
-        Region(region.low * unit, region.high * unit, region.low_open, region.high_open),
-        judged.scale,
-        tally.draws,
-        len(tally.sums),
-        tally.seconds,
-        tier,
-        reason,
-        needed,
-        trial.ties(tally.program),
-        tally.program.sampling,
-        judged.sides,
+        verdict=judged.verdict,
+        method=method_of(tier),
+        guarantee=tier,
+        quantity=judged.comparison.measures,
+        region=Region(region.low * unit, region.high * unit, region.low_open, region.high_open),
+        estimate=interval.estimate * unit,
+        interval=(interval.low * unit, interval.high * unit),
+        standard_error=interval.standard_error * unit,
+        sides=judged.sides,
+        scale=judged.scale,
+        sharpness=trial.looked(judged.scale, judged.widen * unit),
+        draws=tally.draws,
+        blocks=len(tally.sums),
+        seconds=tally.seconds,
+        sampling=tally.program.sampling,
+        explanation=explanation,
+        more_draws=needed,
+        warnings=trial.ties(tally.program),
     )
+
+
+def method_of(tier: Guarantee) -> Method:
+    """How averages are judged: by an inequality for bounded means, or by the limit theorem."""
+    return Method.BOUNDED_MEAN if tier is Guarantee.FINITE_SAMPLE else Method.BLOCK_MEANS
 
 
 def _by_limit(
@@ -222,9 +228,10 @@ def _once_expected(interval: Interval, tally: Tally) -> Interval:
     wait = tally.program.unwatched
     if interval.unmet is not None or not wait or tally.draws >= RARE_SIGHTINGS * wait:
         return interval
-    expected = f"{tally.draws / wait:.2g} times in {tally.draws:,} draws"
-    told = f"the rarest outcome of the model is expected {expected}, and must be {RARE_SIGHTINGS}"
-    return replace(interval, unmet=told, settles=RARE_SIGHTINGS * wait)
+    unmet = Reason.RARE_OUTCOME_EXPECTED.explain(
+        expected=tally.draws / wait, draws=tally.draws, needed=RARE_SIGHTINGS
+    )
+    return replace(interval, unmet=unmet, settles=RARE_SIGHTINGS * wait)
 
 
 def _once_settled(
@@ -248,9 +255,9 @@ def _once_settled(
     return replace(interval, unmet=unmet, settles=draws_that_agree(alpha))
 
 
-def _alike(interval: Interval) -> str:
+def _alike(interval: Interval) -> Explanation:
     """Why a point that draws without a difference make may not decide."""
-    return f"every draw gave {interval.estimate:.6g}: {RARER}"
+    return Reason.ALL_ALIKE.explain(value=interval.estimate)
 
 
 def _all_alike(
@@ -313,13 +320,10 @@ def _moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
     )
 
 
-def why_undefined(compiled: Compiled, tally: Tally) -> str:
+def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
     """What makes the quantity undefined at the averages themselves."""
     for leaf in compiled.functional.leaves.values():
         column = leaf.columns.get("g")
         if column is not None and tally.totals[column] == 0:
-            return f"the condition was never met in {tally.drawn:,} draws"
-    return (
-        "the quantity is undefined at the averages (a division by 0, Corr of a constant, or values "
-        "too small to be squared)"
-    )
+            return Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+    return Reason.UNDEFINED_AT_AVERAGES.explain()

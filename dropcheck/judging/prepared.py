@@ -15,6 +15,8 @@ from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.rare import too_many_conditions
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
+from dropcheck.language.syntax import Statement
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.simulation.blocks import Request
@@ -33,7 +35,7 @@ from dropcheck.simulation.program import Program, SpanSums
 class Unanswerable:
     """Why no sample can settle the case, whatever its size."""
 
-    reason: str
+    why: Explanation
 
 
 Means = Certainty | Proportion | Compiled | Unanswerable | None
@@ -45,6 +47,7 @@ class Prepared:
     """A case read and compiled, with the strongest means that its statement allows."""
 
     case: Case
+    statement: Statement
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
     key: str  # what the case's streams are named after
@@ -62,7 +65,17 @@ class Prepared:
             deadline: when to stop; never by default.
         """
         end = deadline or Deadline()
-        return Trial(self.case, settings, alpha, self.lowered, self.reading, self.key, repeat, end)
+        return Trial(
+            case=self.case,
+            settings=settings,
+            alpha=alpha,
+            statement=self.statement,
+            lowered=self.lowered,
+            reading=self.reading,
+            key=self.key,
+            repeat=repeat,
+            deadline=end,
+        )
 
     def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
         """The same case with what it simulates drawn otherwise, in other spans for example."""
@@ -87,10 +100,11 @@ def prepare(case: Case, *, crossing: bool, memory: int = DEFAULT_MEMORY) -> Prep
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    lowered = lower_case(parse_claim(case.claim), case.parameters, memory)
+    parsed = parse_claim(case.claim)
+    lowered = lower_case(parsed, case.parameters, memory)
     reading = read_statement(lowered, case.claim.tolerance)
     means = _means(lowered, crossing=crossing)
-    return Prepared(case, lowered, reading, case.key, means)
+    return Prepared(case, parsed.statement, lowered, reading, case.key, means)
 
 
 def _means(lowered: LoweredCase, *, crossing: bool) -> Means:
@@ -141,16 +155,20 @@ def judged(trial: Trial, means: Means) -> Generator[Request, SpanSums, Finding]:
         DropcheckError: for what only a draw can show.
     """
     if trial.out_of_time() and means is not None:
-        reason = "the time of the run was up before its first draw"
-        return Finding(Verdict.INCONCLUSIVE, reason=reason)
+        return _unjudged(Reason.OUT_OF_TIME.explain())
     match means:
         case None:
             return by_arithmetic(trial)
-        case Unanswerable(reason):
-            return Finding(Verdict.INCONCLUSIVE, reason=reason)
+        case Unanswerable(why):
+            return _unjudged(why)
         case Certainty() as claim:
             return (yield from by_counterexample(trial, claim))
         case Proportion() as claim:
             return (yield from by_proportion(trial, claim))
         case compiled:
             return (yield from by_block_means(trial, compiled))
+
+
+def _unjudged(why: Explanation) -> Finding:
+    """A case of which no draw was made."""
+    return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)

@@ -19,6 +19,7 @@ import numpy as np
 from dropcheck.inference.binomial import upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.simulation.blocks import Tally
 from dropcheck.simulation.program import Forced, Program
 from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
@@ -86,8 +87,9 @@ def allowing_for_rare(
         if math.isfinite(by):
             above, below = above + max(by, 0.0), below + max(-by, 0.0)
         elif tally.drawn < math.log(1 / alpha) / RAREST_SEEN:
-            line = program_line(program, found.truth)
-            return replace(interval, unmet=f"the rarer outcome in line {line} was hardly seen")
+            line = program_line(program, found.truth) or 0
+            unmet = Reason.RARE_OUTCOME_HARDLY_SEEN.explain(line=line)
+            return replace(interval, unmet=unmet)
     for meeting in met:
         more = min(1.0, _uncertain_share(meeting, tally.drawn, share))
         by = abs(shift(meeting.forced, more, PAIR_DRAWS))
@@ -101,12 +103,11 @@ def allowing_for_rare(
     )
 
 
-def too_many_conditions(program: Program) -> str:
+def too_many_conditions(program: Program) -> Explanation:
     """Why nothing is trusted of a model with more truths than are counted."""
     watched = len(program.watched)
-    return (
-        f"the model has {watched + program.overlooked} conditions, and of no more than {watched} "
-        "can it be told whether an outcome is too rare to be seen"
+    return Reason.TOO_MANY_CONDITIONS.explain(
+        conditions=watched + program.overlooked, watched=watched
     )
 
 
@@ -117,15 +118,13 @@ def program_line(program: Program, truth: int) -> int | None:
     return values[register].at.location.line
 
 
-def _unpriced(program: Program, truths: tuple[_Rarer, ...]) -> str:
+def _unpriced(program: Program, truths: tuple[_Rarer, ...]) -> Explanation:
     """Why draws that were hardly met cannot be made: what is needed of them."""
     lines = sorted({program_line(program, found.truth) or 0 for found in truths})
-    where = " and ".join(f"line {line}" for line in lines)
-    seen = min(found.sightings for found in truths) if len(truths) == 1 else None
-    times = "" if seen is None else f" {seen:,.0f} times"
-    return (
-        f"what happens in rare draws hangs on the values that make them rare: the rarer outcome in "
-        f"{where} was seen{times or ' too seldom'}, and must be seen {RARE_SIGHTINGS} times"
+    return Reason.RARE_OUTCOME_UNPRICED.explain(
+        lines=" and ".join(f"line {line}" for line in lines),
+        seen=f"{truths[0].sightings:,.0f} times" if len(truths) == 1 else "too seldom",
+        needed=RARE_SIGHTINGS,
     )
 
 

@@ -10,10 +10,11 @@ from typing import TypeVar
 from dropcheck.inference import budget
 from dropcheck.inference.bounded import bernstein_quantile
 from dropcheck.inference.comparison import Comparison, Reading
-from dropcheck.inference.interval import HEAVY_PARTS, HEAVY_SUM, TOO_SKEW, Interval
-from dropcheck.inference.region import Region, reach
+from dropcheck.inference.interval import Interval
+from dropcheck.inference.region import reach
 from dropcheck.judging.trial import Floats
-from dropcheck.results import Guarantee, Verdict
+from dropcheck.reasons import Reason
+from dropcheck.results import Guarantee, Region, Verdict
 from dropcheck.simulation.compile import Compiled
 
 # Differences below this share of the largest magnitude met are rounding.
@@ -24,8 +25,6 @@ ENDLESS = 10**15
 # Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
 # a larger one has is not known, nor whether there is a mean at all.
 UNTOLD = 32
-AT_THE_EDGE = "the estimate lies where no interval can decide, at the edge of what is claimed"
-TOO_FINE = "at this resolution it takes more draws than any run can make"
 
 Quantity = TypeVar("Quantity")
 
@@ -73,18 +72,20 @@ def planned(
     return int(min(max(needed, 1.0), ENDLESS))
 
 
-def why_endless(interval: Interval, region: Region, widen: float) -> str:
+def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
     """Why no number of draws that a run can make would decide."""
     near = 2 * interval.standard_error
     edge = region.strict_end_within(interval.estimate, near)
-    return AT_THE_EDGE if edge or not reach(interval.estimate, near, region, widen) else TOO_FINE
+    edge = edge or not reach(interval.estimate, near, region, widen)
+    return Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
 
 
 def carried_by_few(interval: Interval, draws: int) -> bool:
     """Whether a few of so many draws carry an average: what more would do is then not known."""
-    if interval.unmet == TOO_SKEW:
+    reason = None if interval.unmet is None else interval.unmet.reason
+    if reason is Reason.TOO_SKEWED:
         return interval.settles > UNTOLD * draws
-    return interval.unmet in (HEAVY_SUM, HEAVY_PARTS)
+    return reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
 
 
 def more(

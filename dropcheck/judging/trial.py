@@ -14,9 +14,21 @@ from dropcheck.execution.deadline import Deadline
 from dropcheck.execution.schedule import TURN_SECONDS
 from dropcheck.inference.comparison import Reading
 from dropcheck.inference.interval import FEWEST_BLOCKS
-from dropcheck.inference.region import Region
 from dropcheck.language.cases import LoweredCase, parameter_text
-from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
+from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import Binary, Statement
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import (
+    CaseResult,
+    Guarantee,
+    Method,
+    Outcome,
+    Quantity,
+    Region,
+    Resolution,
+    Settings,
+    Verdict,
+)
 from dropcheck.settings import default_threads
 from dropcheck.simulation.assemble import BLOCKS_OF_SPAN, SMALLEST_BATCH
 from dropcheck.simulation.blocks import Request, Tally
@@ -49,25 +61,28 @@ FEWEST_IN_BLOCK = 8
 NEVER = 640_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What was found of a case, before it is dressed as a result."""
+    """What a judge says of a case; `quantity` and `region` where they are not the statement's."""
 
     verdict: Verdict
+    method: Method | None
+    guarantee: Guarantee = Guarantee.ASYMPTOTIC
+    quantity: Quantity | None = None
+    region: Region | None = None
     estimate: float | None = None
     interval: tuple[float, float] | None = None
     standard_error: float | None = None
-    region: Region | None = None
+    sides: tuple[float, float] | None = None
     scale: float | None = None
+    sharpness: Resolution | None = None
     draws: int = 0
     blocks: int = 0
     seconds: float = 0.0
-    guarantee: Guarantee = Guarantee.ASYMPTOTIC
-    reason: str | None = None
+    sampling: str = "plain"
+    explanation: Explanation | None = None
     more_draws: float | None = None
     warnings: tuple[str, ...] = ()
-    sampling: str = "plain"
-    sides: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +92,7 @@ class Trial:
     case: Case
     settings: Settings
     alpha: float
+    statement: Statement
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
     key: str  # what the case's streams are named after
@@ -96,6 +112,12 @@ class Trial:
         if within is not None and self.settings.resolution is None:
             return within
         return self.resolution * scale
+
+    def looked(self, scale: float, widening: float) -> Resolution | None:
+        """How sharply a case of this scale was looked at; None where there is no scale."""
+        absolute = self.case.claim.within is not None and self.settings.resolution is None
+        asked = self.sharpness(scale)
+        return Resolution(asked, widening, absolute) if asked > 0 else None
 
     def most_draws(self, program: Program) -> int:
         """The end of the case's budget in draws: a time limit takes the default's place."""
@@ -178,20 +200,22 @@ class Trial:
             "overflow in the model",
         )
 
-    def undefined(self, tally: Tally) -> Finding | None:
+    def undefined(
+        self, tally: Tally, method: Method | None, guarantee: Guarantee
+    ) -> Finding | None:
         """The finding where some draw is NaN or infinite."""
-        if not tally.undefined:
+        why = undefined_draws(tally)
+        if why is None:
             return None
-        share = tally.undefined / tally.looked_at
         return Finding(
-            Verdict.INCONCLUSIVE,
+            verdict=Verdict.INCONCLUSIVE,
+            method=method,
+            guarantee=guarantee,
             draws=tally.drawn,
             blocks=tally.drawn // tally.block_draws,
             seconds=tally.seconds,
-            reason=f"undefined: {tally.undefined:,} of {tally.looked_at:,} draws "
-            f"({_percent(share)}) are NaN or infinite, the first of them draw "
-            f"{(tally.first_undefined or 0) + 1:,}",
             sampling=tally.program.sampling,
+            explanation=why,
         )
 
     def ties(self, program: Program) -> tuple[str, ...]:
@@ -207,15 +231,6 @@ class Trial:
             "to within rounding; isclose(a, b) tells ties apart",
         )
 
-    def one_region(self) -> Region | None:
-        """Where the statement says that its quantity lies; None where it speaks of several.
-
-        A share of an end that is estimated is no value that the claim names.
-        """
-        comparisons = self.reading.comparisons
-        only = len(comparisons) == 1 and not comparisons[0].share
-        return comparisons[0].region if only else None
-
     def result(self, found: Finding) -> CaseResult:
         """The finding as the result that reports are made from."""
         claim = self.case.claim
@@ -228,6 +243,7 @@ class Trial:
         if found.more_draws is not None and found.more_draws < 1e18:
             more = max(1, math.ceil(found.more_draws))
         interval = found.interval
+        quantity, region = self._claimed(found)
         return CaseResult(
             claim=claim.id,
             parameters=dict(self.case.parameters),
@@ -236,31 +252,89 @@ class Trial:
             document=claim.document,
             section=claim.section,
             tags=claim.tags,
-            claimed=_claimed(found.region or self.one_region()),
+            quantity=quantity,
+            expression=expression(self.statement, quantity),
+            region=region,
             estimate=_finite(found.estimate),
             interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
             standard_error=_finite(found.standard_error),
+            sides=found.sides,
             confidence=1 - self.alpha,
             scale=_finite(found.scale),
             resolution=self.resolution,
+            sharpness=found.sharpness,
             draws=found.draws,
             blocks=found.blocks,
             seconds=found.seconds,
+            method=found.method,
             guarantee=found.guarantee,
             sampling=found.sampling,
             verdict=found.verdict,
             expect=expected,
             result=outcome,
-            reason=found.reason,
+            explanation=found.explanation,
             more_draws=more,
-            warnings=found.warnings,
-            location=claim.location,
-            repeat=self.repeat,
-            sides=found.sides,
             more_seconds=None
             if more is None or not found.draws
             else more * found.seconds / found.draws / self.threads,
+            warnings=found.warnings,
+            location=claim.location,
+            repeat=self.repeat,
         )
+
+    def _claimed(self, found: Finding) -> tuple[Quantity | None, Region | None]:
+        """The quantity that was judged, and where the statement says that it lies.
+
+        Where none was judged they are known of a statement with one comparison. A share of an end
+        that is estimated is no value that the claim names.
+        """
+        if found.quantity is not None:
+            return found.quantity, found.region
+        comparisons = self.reading.comparisons
+        if len(comparisons) > 1:
+            return None, None
+        return comparisons[0].measures, None if comparisons[0].share else comparisons[0].region
+
+
+def expression(statement: Statement, quantity: Quantity | None) -> str:
+    """A quantity of a statement as it would be written in the language.
+
+    Args:
+        statement: the statement.
+        quantity: which of its quantities; None for the side that is claimed about.
+
+    >>> from dropcheck.claims.registry import SourceText
+    >>> from dropcheck.errors import Location
+    >>> from dropcheck.language.parser import parse_statement
+    >>> read = parse_statement(SourceText("E(y) == E(x) + 1", (Location("claims.yaml", 1),)))
+    >>> expression(read, Quantity.LEFT_MINUS_RIGHT)
+    'E(y) - (E(x) + 1)'
+    """
+    operands = statement.operands
+    middle = operands[len(operands) // 2]
+    match quantity:
+        case Quantity.LEFT:
+            return unparse(operands[0])
+        case Quantity.LEFT_MINUS_RIGHT:
+            return unparse(Binary(statement.at, "-", operands[0], operands[1]))
+        case Quantity.MIDDLE_MINUS_LEFT:
+            return unparse(Binary(statement.at, "-", middle, operands[0]))
+        case Quantity.MIDDLE_MINUS_RIGHT:
+            return unparse(Binary(statement.at, "-", middle, operands[2]))
+        case _:  # of two sides the second is the right one
+            return unparse(middle)
+
+
+def undefined_draws(tally: Tally) -> Explanation | None:
+    """How many draws are NaN or infinite, where some are."""
+    if not tally.undefined:
+        return None
+    return Reason.UNDEFINED_DRAWS.explain(
+        undefined=tally.undefined,
+        draws=tally.looked_at,
+        percent=100 * tally.undefined / tally.looked_at,
+        first=(tally.first_undefined or 0) + 1,
+    )
 
 
 def fitted(program: Program, most: int) -> Program:
@@ -293,25 +367,6 @@ def in_blocks(program: Program, draws: int) -> Program:
         return program
     blocks = min(BLOCKS_OF_SPAN, program.span_draws // block)
     return replace(program, span_draws=blocks * block, span_blocks=blocks)
-
-
-def _claimed(region: Region | None) -> float | tuple[float | None, float | None] | None:
-    """A point, the one end of a half-line, or both ends of a range."""
-    if region is None:
-        return None
-    low, high = _finite(region.low), _finite(region.high)
-    if low is None or region.point:
-        return high
-    return low if high is None else (low, high)
-
-
-def _percent(share: float) -> str:
-    """A share that is not 0, to two figures.
-
-    >>> _percent(0.5), _percent(1.0), _percent(0.00123)
-    ('50%', '100%', '0.12%')
-    """
-    return f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.2g}%"
 
 
 def _finite(value: float | None) -> float | None:

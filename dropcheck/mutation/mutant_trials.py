@@ -105,7 +105,8 @@ class ClaimTrial:
         fates = {Verdict.REFUTED: Fate.REFUTED, Verdict.VERIFIED: Fate.TRUE}
         fate = fates.get(found.verdict, Fate.UNDECIDED)
         draws = sum(one.draws for _, one in tried)
-        result = MutantResult(mutant, fate, dict(case.parameters), draws, found.reason)
+        why = None if found.explanation is None else str(found.explanation)
+        result = MutantResult(mutant, fate, dict(case.parameters), draws, why)
         change = self.readings.change(parsed, case.parameters)
         near = change is not None and (fate is Fate.TRUE or change <= 2 * found.resolution)
         if near and fate is not Fate.REFUTED and "==" in parsed.statement.operators:

@@ -11,13 +11,13 @@ import numpy as np
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
-from dropcheck.inference.region import Region
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import judged_at, why_undefined
 from dropcheck.judging.prepared import Prepared, Unanswerable
-from dropcheck.judging.statement import AT_THE_EDGE, ENDLESS, carried_by_few, why_endless
-from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, fitted
-from dropcheck.results import Guarantee, Settings
+from dropcheck.judging.statement import ENDLESS, carried_by_few, why_endless
+from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, fitted, undefined_draws
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Guarantee, Region, Settings
 from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
 from dropcheck.simulation.compile import Certainty, Compiled, Proportion
 from dropcheck.simulation.program import Program, SpanSums
@@ -52,7 +52,7 @@ class Forecast:
     piloted: float = 0.0  # seconds of one thread that the pilot took
     scale: float | None = None
     smallest: Smallest = _nothing
-    reason: str | None = None
+    explanation: Explanation | None = None
     ends: int | None = None
 
 
@@ -72,10 +72,12 @@ def forecast(
     trial = prepared.trial(settings, alpha)
     match prepared.means:
         case None:
-            reason = "nothing in it is random: arithmetic decides it"
-            return Forecast(trial.case, Guarantee.ARITHMETIC, trial.resolution, 0, reason=reason)
-        case Unanswerable(reason):
-            return Forecast(trial.case, Guarantee.ASYMPTOTIC, trial.resolution, None, reason=reason)
+            why = Reason.NOTHING_RANDOM.explain()
+            return Forecast(trial.case, Guarantee.ARITHMETIC, trial.resolution, 0, explanation=why)
+        case Unanswerable(why):
+            return Forecast(
+                trial.case, Guarantee.ASYMPTOTIC, trial.resolution, None, explanation=why
+            )
         case Certainty() as claim:
             return (yield from _of_certainty(trial, claim))
         case Proportion() as claim:
@@ -87,14 +89,14 @@ def forecast(
 def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
     pilot = yield from block_means.piloted(trial, compiled, sparing=False)
     tally = pilot.tally
-    broken = trial.undefined(tally)
-    if broken is not None:
-        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, broken.reason)
+    undefined = undefined_draws(tally)
+    if undefined is not None:
+        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, undefined)
         return replace(found, ends=pilot.fewest)  # the first look sees it
     judged = judged_at(trial, compiled, tally, pilot.centres, trial.alpha, pilot.tier)
     if judged is None:
-        reason = why_undefined(compiled, tally)
-        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, reason)
+        why = why_undefined(compiled, tally)
+        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, why)
         return replace(found, ends=_given_up(trial))
     interval = judged.decisive
     # other conditions are met after so many draws as they ask for, and these are planned
@@ -156,14 +158,13 @@ def _seen_by_average(
 def _of_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Forecast]:
     pilot = yield from counting.piloted(trial, claim)
     tally = pilot.tally
-    broken = trial.undefined(tally)
+    undefined = why = undefined_draws(tally)
     share = counting.seen_in(claim, tally) / tally.drawn
-    reason = broken.reason if broken is not None else None
     if not share:
-        reason = f"the condition was never met in {tally.drawn:,} draws"
-    if reason is not None:
-        found = _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, reason)
-        ends = _given_up(trial) if broken is None else FEWEST_DRAWS
+        why = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+    if why is not None:
+        found = _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, why)
+        ends = _given_up(trial) if undefined is None else FEWEST_DRAWS
         return replace(found, ends=ends)
     region, alpha = pilot.region, trial.alpha
     floor = _floor(region, pilot.widen)
@@ -191,13 +192,12 @@ def _of_certainty(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums
     program = fitted(claim.program, most)
     tally = Tally(program)
     yield from trial.draw_until(tally, program, PILOT, np.zeros(program.size), 1)
-    broken = trial.undefined(tally)
-    share = counting.seen_in(claim, tally) / tally.drawn if broken is None else 0.0
+    undefined = undefined_draws(tally)
+    share = counting.seen_in(claim, tally) / tally.drawn if undefined is None else 0.0
     if not share:
-        reason = f"the condition was never met in {tally.drawn:,} draws"
-        reason = reason if broken is None else broken.reason or reason
-        found = _of_pilot(trial, program, most, tally, Guarantee.EXACT, reason)
-        ends = _given_up(trial) if broken is None else program.span_draws
+        why = undefined or Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+        found = _of_pilot(trial, program, most, tally, Guarantee.EXACT, why)
+        ends = _given_up(trial) if undefined is None else program.span_draws
         return replace(found, ends=ends)
     # where a condition holds in some draws only, their number is doubled until it is enough
     draws = counting.draws_that_bound(trial) * 2 ** math.ceil(math.log2(1 / share))
@@ -220,18 +220,18 @@ def _of_pilot(
     most: int,
     tally: Tally,
     guarantee: Guarantee,
-    reason: str | None,
+    explanation: Explanation | None,
     expected: int | None = None,
     scale: float | None = None,
     smallest: Smallest = _nothing,
-    endless: str = AT_THE_EDGE,
+    endless: Reason = Reason.AT_THE_EDGE,
 ) -> Forecast:
     """The forecast from a pilot's draws; whole spans are drawn, whatever is planned."""
     draws = None
     if expected is not None and expected < ENDLESS:
         draws = -(-expected // program.span_draws) * program.span_draws
     elif expected is not None:
-        reason = endless
+        explanation = endless.explain()
     return Forecast(
         trial.case,
         guarantee,
@@ -243,7 +243,7 @@ def _of_pilot(
         tally.seconds,
         scale,
         smallest,
-        reason,
+        explanation,
     )
 
 

@@ -234,7 +234,7 @@ def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
         seen / found.scale if seen is not None and found.scale else None,
         found.scale,
         found.resolution,
-        found.reason,
+        None if found.explanation is None else str(found.explanation),
         seconds(drawn),
         drawn * found.seconds_a_draw,
         drawn,

@@ -76,7 +76,7 @@ def number_field(value: float | None) -> str:
 
 
 def _row(case: CaseResult, seed: int) -> dict[str, str]:
-    claimed = words.region(case) or (None, None)
+    low, high = (None, None) if case.region is None else (case.region.low, case.region.high)
     interval = case.interval or (None, None)
     place = case.location
     return {
@@ -87,8 +87,8 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "document": text_field(case.document),
         "section": text_field(case.section),
         "tags": text_field(" ".join(case.tags)),
-        "claimed_low": number_field(claimed[0]),
-        "claimed_high": number_field(claimed[1]),
+        "claimed_low": number_field(low),
+        "claimed_high": number_field(high),
         "estimate": number_field(case.estimate),
         "interval_low": number_field(interval[0]),
         "interval_high": number_field(interval[1]),
@@ -102,7 +102,7 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "verdict": str(case.verdict),
         "expect": str(case.expect),
         "result": str(case.result),
-        "reason": text_field(case.reason),
+        "reason": text_field(None if case.explanation is None else str(case.explanation)),
         "file": text_field(place.file),
         "line": "" if place.line is None else str(place.line),
         "seed": str(seed),

@@ -37,19 +37,13 @@ def _table(report: Report) -> str:
     from dropcheck.report.terminal.screen import Terminal
 
     terminal = report.terminal or Terminal()
-    table = run_report(
-        report.run,
-        terminal,
-        claims=report.registry.claims,
-        verbose=report.verbose,
-        quiet=report.quiet,
-    )
+    table = run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
     if not report.plot:
         return table
     from dropcheck.report.terminal.curve_plot import terminal_plot
 
     # above the table, so that the summary stays the last line
-    return terminal_plot(report.run, report.registry, terminal) + table
+    return terminal_plot(report.run, terminal) + table
 
 
 def _json(report: Report) -> str:
@@ -101,10 +95,10 @@ def _picture(report: Report, kind: Literal["svg", "png"]) -> bytes:
     if report.plot:
         from dropcheck.report.pictures.curve_picture import curve_picture
 
-        return curve_picture(report.run, report.registry, kind)
+        return curve_picture(report.run, kind)
     from dropcheck.report.pictures.cases_picture import picture
 
-    return picture(report.run, report.registry, kind)
+    return picture(report.run, kind)
 
 
 # what stands on standard output, where errors are left to standard error

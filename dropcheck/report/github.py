@@ -10,7 +10,7 @@ from dropcheck.errors import Location, Problem
 from dropcheck.report import numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.contents import Report
-from dropcheck.report.groups import not_passed
+from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.screen import one_line, plain
 from dropcheck.results import CaseResult
@@ -73,7 +73,7 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         f"estimated: {words.estimated(case)}, interval {words.interval(case)}",
         *([f"sides: {sides}"] if (sides := words.sides(case)) else []),
         f"reading: {words.reading(case)}",
-        *([f"reason: {one_line(case.reason)}"] if case.reason else []),
+        *([f"reason: {case.explanation}"] if case.explanation else []),
         f"repeat: {one_line(case.repeat)}",
     ]
     known = _file(case.location, workspace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from dropcheck import __version__
@@ -64,7 +65,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "verdict": str(case.verdict),
         "expect": str(case.expect),
         "result": str(case.result),
-        "reason": case.reason,
+        "reason": None if case.explanation is None else str(case.explanation),
         "location": location(case.location),
         "repeat": case.repeat,
         "standard_error": case.standard_error,
@@ -73,6 +74,13 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "more_draws": case.more_draws,
         "more_seconds": case.more_seconds,
         "warnings": list(case.warnings),
+        "quantity": case.quantity,
+        "expression": case.expression,
+        "region": None if case.region is None else asdict(case.region),
+        "sharpness": None if case.sharpness is None else asdict(case.sharpness),
+        "method": case.method,
+        "reason_code": None if case.reason is None else case.reason.name.lower(),
+        "details": {} if case.explanation is None else dict(case.explanation.details),
     }
 
 

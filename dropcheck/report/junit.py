@@ -47,7 +47,7 @@ def junit_report(report: Report) -> str:
     for name, value in _properties(run):
         SubElement(properties, "property", name=_legal(name), value=_legal(value))
     for case in run.cases:
-        _case(suite, case, class_name(run.registry), report)
+        _case(suite, case, class_name(run.registry))
     for problem in report.problems:
         _problem(suite, problem, run.registry)
     document = tostring(suites, encoding="us-ascii", xml_declaration=False).decode("ascii")
@@ -104,7 +104,7 @@ def _interval(low: float | None, high: float | None) -> str:
     return f"{f'[{left}' if left else '(-inf'}, {f'{right}]' if right else 'inf)'}"
 
 
-def _case(suite: Element, case: CaseResult, class_name: str, report: Report) -> None:
+def _case(suite: Element, case: CaseResult, class_name: str) -> None:
     element = SubElement(
         suite,
         "testcase",
@@ -118,7 +118,7 @@ def _case(suite: Element, case: CaseResult, class_name: str, report: Report) -> 
     message = f"{case.verdict}, expected {case.expect}: {words.reading(case)}"
     kind = "undecided" if undecided else str(case.verdict)
     failure = SubElement(element, "failure", type=kind, message=_legal(message))
-    block = case_block(case, Terminal(), report.registry.claims, report.run.settings)
+    block = case_block(case, Terminal())
     failure.text = _legal(block)
 
 

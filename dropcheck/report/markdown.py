@@ -10,8 +10,8 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.contents import Report
-from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
 from dropcheck.report.latex import claim_latex
+from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.run_table import summary_parts
 from dropcheck.report.terminal.screen import one_line, plain
@@ -154,7 +154,7 @@ def _failure(case: CaseResult) -> str:
         f"  - claimed {words.claimed(case)}, estimated {words.estimated(case)}, "
         f"interval {words.interval(case)}",
         f"  - {text(words.reading(case))}",
-        *([f"  - {text(case.reason)}"] if case.reason else []),
+        *([f"  - {text(str(case.explanation))}"] if case.explanation else []),
         f"  - {code(case.repeat)}",
     ]
     return "\n".join(lines)

@@ -12,6 +12,8 @@ LARGEST_FIXED = 1e7
 SMALLEST_FIXED = 1e-3
 # as long as a number that people write; of a longer one, such as 2 / 3, less will do
 LONGEST_KNOWN = 6
+# and of that no fewer: what is claimed is not as rough as an estimate
+FEWEST_KNOWN = 4
 
 
 def exact(value: float | None) -> str:
@@ -30,12 +32,14 @@ def exact(value: float | None) -> str:
 
 
 def known(value: float | None, width: float | None, more: int = 0) -> str:
-    """A number that is known, beside measured ones: where it is long, a digit more than theirs.
+    """A number that is known, beside measured ones, in the digits that it was written with.
 
-    >>> known(2 / 3, 0.03), known(2 / 3, 0.03, more=2), known(2 / 3, 0.0), known(0.125, 0.03)
-    ('0.6667', '0.666667', '0.66666667', '0.125')
-    >>> known(2 / 3, None), known(1048576.0, 3e4), known(1e6 + 0.01, 6e-7)
-    ('0.6667', '1048576', '1000000.010000000')
+    A long one, such as 2/3, has a digit more than the measured ones, and four at least.
+
+    >>> known(2 / 3, 0.03), known(2 / 3, 0.03, more=2), known(2 / 3, 0.0), known(7.04, 30.0)
+    ('0.6667', '0.666667', '0.66666667', '7.04')
+    >>> known(2 / 3, None), known(1048576.0, 3e4), known(1e6 + 0.01, 6e-7), known(1 / 120, 0.05)
+    ('0.6667', '1048576', '1000000.010000000', '0.008333')
     """
     text = exact(value)
     if value is not None and width and abs(float(text) - value) > width / 100:
@@ -43,8 +47,24 @@ def known(value: float | None, width: float | None, more: int = 0) -> str:
     if value is None or width == 0 or "." not in text or len(_figures(text)) <= LONGEST_KNOWN:
         return text
     if width is None or not math.isfinite(width):
-        return rough(value, 4 + more)
-    return min(measured((value,), width, more + 1)[0], text, key=len)
+        return rough(value, FEWEST_KNOWN + more)
+    shorter = measured((value,), width, more + 1)[0]
+    if len(_figures(shorter)) < FEWEST_KNOWN:
+        shorter = rough(value, FEWEST_KNOWN + more)
+    return min(shorter, text, key=len)
+
+
+def apart(low: float, high: float, width: float | None, more: int = 0) -> tuple[str, str]:
+    """Two known numbers that differ, in as many digits as it takes to see that.
+
+    >>> apart(1 / 3, 1 / 3 + 1e-5, 0.01)
+    ('0.33333', '0.33334')
+    """
+    for further in range(more, more + LONGEST_KNOWN):
+        texts = known(low, width, further), known(high, width, further)
+        if texts[0] != texts[1]:
+            return texts
+    return exact(low), exact(high)
 
 
 def _figures(text: str) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from dropcheck.claims import values
 from dropcheck.report import numbers
-from dropcheck.report.statements import compares_estimates, relation
-from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
+from dropcheck.results import CaseResult, Method, Outcome, RunResult, Verdict
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
 
+SEVERITY = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}
 MOST_DIGITS_MORE = 8
-
-# words that reasons use where a distribution's tail is what stands in the way
-_TAIL_WORDS = ("tail", "moment", "settle", "carry", "infinite variance")
 
 
 def parameters(case: CaseResult) -> str:
@@ -29,28 +27,25 @@ def case_name(case: CaseResult) -> str:
 
 def claimed(case: CaseResult) -> str:
     """What the claim says of the quantity: `512`, `> 0.9`, `0.405 … 0.415`."""
-    value = case.claimed
-    sign = relation(case.statement)
-    if value is None:
+    if case.region is None:
         return numbers.UNKNOWN
-    width = 0.0 if _is_known(case) else _spread(case)
-    more = _more_digits(case)
-    if isinstance(value, tuple):
-        low, high = (numbers.known(end, width, more) for end in value)
-        if value[0] is None or math.isinf(value[0]):
-            return f"{sign if sign in ('<', '<=') else '<='} {high}"
-        if value[1] is None or math.isinf(value[1]):
-            return f"{sign if sign in ('>', '>=') else '>='} {low}"
-        return f"{low} … {high}"
-    text = numbers.known(value, width, more)
-    return text if sign == "==" else f"{sign} {text}"
+    low, high, more = case.region.low, case.region.high, _more_digits(case)
+    # where nothing was measured, no digit is one too many
+    width = numbers.spread(case.interval, case.estimate) if case.interval else 0.0
+    match case.region.relation:
+        case None:
+            return " … ".join(numbers.apart(low, high, width, more))
+        case "==":
+            return numbers.known(low, width, more)
+        case relation:
+            return f"{relation} {numbers.known(low if math.isinf(high) else high, width, more)}"
 
 
 def estimated(case: CaseResult) -> str:
     """The estimate, to the digits that its interval supports."""
-    width = _spread(case)
-    if width is None and case.estimate is not None and not _is_known(case):
-        return numbers.rough(case.estimate, 3)  # nothing says how many are right
+    width = numbers.spread(case.interval, case.estimate)
+    if width is None and case.estimate is not None:
+        return numbers.rough(case.estimate, 3)  # nothing says how many digits are right
     low, high = case.interval or (None, None)
     return numbers.measured((case.estimate, low, high), width, _more_digits(case))[0]
 
@@ -60,29 +55,21 @@ def interval(case: CaseResult) -> str:
     return numbers.interval(case.interval, case.estimate, _more_digits(case))
 
 
-def _spread(case: CaseResult) -> float | None:
-    return numbers.spread(case.interval, case.estimate)
-
-
-def _is_known(case: CaseResult) -> bool:
-    """Whether the quantity was worked out rather than drawn."""
-    return not case.draws and case.interval is None
-
-
 def _more_digits(case: CaseResult) -> int:
     """Digits beyond the usual with which the interval is seen to touch, or miss, what is claimed.
 
     Rounded, `[-0.012, -0.0004]` would touch a claimed 0 that it misses.
     """
-    allowed, ends, width = region(case), case.interval, _spread(case)
-    if allowed is None or ends is None or width is None:
+    width = numbers.spread(case.interval, case.estimate)
+    if case.region is None or case.interval is None or width is None:
         return 0
+    allowed = case.region.low, case.region.high
     for more in range(MOST_DIGITS_MORE):
-        texts = numbers.measured((*ends, case.estimate), width, more)
+        texts = numbers.measured((*case.interval, case.estimate), width, more)
         low, high = (float(numbers.known(end, width, more)) for end in allowed)
-        if _touch((_end(texts[0]), _end(texts[1])), (low, high)) is _touch(ends, allowed):
+        if _touch((_end(texts[0]), _end(texts[1])), (low, high)) is _touch(case.interval, allowed):
             return more
-    return 0  # they tie to within rounding: no digits would tell
+    return 0  # they tie to within rounding: no digits show it
 
 
 def _end(text: str) -> float | None:
@@ -95,15 +82,16 @@ def _touch(ends: tuple[float | None, float | None], allowed: tuple[float, float]
 
 
 def measured_quantity(case: CaseResult) -> str:
-    """What was estimated, where that is not simply the left side."""
-    return "left side minus right side" if compares_estimates(case.statement) else ""
+    """What was estimated, where that is not simply one side."""
+    quantity = case.quantity
+    return str(quantity) if quantity is not None and quantity.is_difference else ""
 
 
 def sides(case: CaseResult) -> str | None:
     """Both sides of a claim that compares estimates, to the digits that their interval supports."""
     if case.sides is None:
         return None
-    width = _spread(case)
+    width = numbers.spread(case.interval, case.estimate)
     if width is None:  # nothing says how many digits are right
         left, right = (numbers.rough(side, 3) for side in case.sides)
     else:
@@ -111,52 +99,64 @@ def sides(case: CaseResult) -> str | None:
     return f"left {left}, right {right}"
 
 
-def region(case: CaseResult) -> tuple[float, float] | None:
-    """The values that the claim allows the quantity, as a closed interval."""
-    value = case.claimed
-    if value is None:
-        return None
-    if isinstance(value, tuple):
-        low, high = value
-        return -math.inf if low is None else low, math.inf if high is None else high
-    sign = relation(case.statement)
-    return (
-        -math.inf if sign in ("<", "<=") else value,
-        math.inf if sign in (">", ">=") else value,
-    )
-
-
 def excess(case: CaseResult) -> float:
     """How far the interval reaches beyond the region, in units of the resolution.
 
     Below 1 the claim is verified; the greatest is the worst of a grid. Infinite where unknown.
     """
-    allowed = region(case)
-    if allowed is None or case.interval is None:
+    if case.region is None or case.interval is None or case.sharpness is None:
         return math.inf
     low, high = case.interval
     beyond = max(
-        allowed[0] - (-math.inf if low is None else low),
-        (math.inf if high is None else high) - allowed[1],
+        case.region.low - (-math.inf if low is None else low),
+        (math.inf if high is None else high) - case.region.high,
     )
-    unit = case.resolution * (case.scale or 1.0)
-    return math.inf if math.isnan(beyond) or unit <= 0 else beyond / unit
+    return math.inf if math.isnan(beyond) else beyond / case.sharpness.asked
 
 
 def distance(case: CaseResult) -> str | None:
     """How far the estimate is from what is claimed, in standard errors."""
-    allowed = region(case)
-    if allowed is None or case.estimate is None or not math.isfinite(case.estimate):
+    if case.region is None or case.estimate is None or not math.isfinite(case.estimate):
         return None
-    low, high = allowed
-    gap = max(low - case.estimate, case.estimate - high)
+    gap = max(case.region.low - case.estimate, case.estimate - case.region.high)
     if gap <= 0:
         return "none: the estimate is as claimed"
-    side = "below" if case.estimate < low else "above"
+    side = "below" if case.estimate < case.region.low else "above"
     share = f", {_share(gap / case.scale)}" if case.scale else ""
     if not case.standard_error:
         return f"{numbers.rough(gap, 3)} {side}{share}"
     return f"{numbers.rough(gap / case.standard_error, 3)} standard errors {side}{share}"
+
+
+def reach(case: CaseResult) -> str | None:
+    """How far beyond what is claimed a quantity still verifies it: `±0.05`; None where unknown."""
+    if case.region is None or case.sharpness is None:
+        return None
+    region = case.region
+    closed = (not region.low_open and math.isfinite(region.low)) or (
+        not region.high_open and math.isfinite(region.high)
+    )
+    return f"±{numbers.rough(case.sharpness.widening if closed else 0.0, 3)}"
+
+
+def resolution(case: CaseResult) -> str | None:
+    """What the resolution of a case comes to: `0.01 of 5: ±0.05`; None where it is not known."""
+    far, sharpness = reach(case), case.sharpness
+    if far is None or sharpness is None:
+        return None
+    if case.method is Method.CERTAINTY:
+        return f"{far}: violations rarer than that"
+    if case.method is Method.ARITHMETIC:
+        return f"{far}: nothing is random, and what is not equal differs"
+    if far == "±0":
+        return f"{far}: a strict inequality is not widened"
+    asked = numbers.rough(sharpness.asked, 3)
+    if sharpness.absolute and far == f"±{asked}":
+        return f"{far}, absolute"
+    text = f"{numbers.exact(case.resolution)} of {numbers.rough(case.scale or 0.0, 3)}"
+    if sharpness.absolute:
+        text = f"{asked}, absolute"
+    return f"{text}: {far}" + ("" if far == f"±{asked}" else ", a tenth of the half-width")
 
 
 def _share(ratio: float) -> str:
@@ -174,19 +174,18 @@ def reading(case: CaseResult) -> str:
         return "false as stated: the interval misses what is claimed"
     if case.verdict is Verdict.VERIFIED:
         return "true, although it is expected to be refuted"
-    if case.reason and any(word in case.reason.lower() for word in _TAIL_WORDS):
-        return "heavy-tailed: the sample does not settle, and more draws may not help"
     if case.more_draws is not None:
         return f"too few draws: {needs(case)}"
-    return "cannot be told from these draws"
+    if case.explanation is not None and case.explanation.reading:
+        return case.explanation.reading
+    return "not decided by these draws"
 
 
 def _slightly(case: CaseResult) -> bool:
     """Whether a statement with `==` was refuted for an error below its resolution."""
-    allowed = region(case)
-    if allowed is None or case.estimate is None or not case.scale or allowed[0] != allowed[1]:
+    if case.region is None or case.estimate is None or case.sharpness is None:
         return False
-    return abs(case.estimate - allowed[0]) < case.resolution * case.scale
+    return case.region.point and abs(case.estimate - case.region.low) < case.sharpness.asked
 
 
 def needs(case: CaseResult) -> str | None:
@@ -219,3 +218,44 @@ def counts(run: RunResult) -> str:
 def outcome(case: CaseResult) -> str:
     """Pass or fail, so that it is seen without colour too."""
     return {Outcome.PASS: "pass", Outcome.FAIL: "FAIL", Outcome.UNDECIDED: "undecided"}[case.result]
+
+
+def standing(case: CaseResult) -> str:
+    """The verdict and what it means for the claim, in few words."""
+    if case.result is Outcome.UNDECIDED:
+        return "undecided"
+    if case.result is Outcome.FAIL:
+        expected = "" if case.verdict is Verdict.REFUTED else ", expected refuted"
+        return f"FAIL: {case.verdict}{expected}"
+    return str(case.verdict) if case.verdict is Verdict.VERIFIED else "refuted, as expected"
+
+
+def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
+    """The cases of each claim, in the order of their first."""
+    groups: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        groups.setdefault(case.claim, []).append(case)
+    return groups
+
+
+def not_passed(cases: Iterable[CaseResult]) -> list[CaseResult]:
+    """The cases that did not pass, failures first."""
+    bad = [case for case in cases if case.result is not Outcome.PASS]
+    return sorted(bad, key=lambda case: -SEVERITY[case.result])
+
+
+def worst(group: Iterable[CaseResult]) -> CaseResult:
+    """The case nearest to failing: a failure before an undecided one, then the least clear."""
+
+    def badness(case: CaseResult) -> tuple[int, float]:
+        # a refuted case that is expected to be is the clearer, the further off it is
+        sign = 1 if case.expect is Verdict.VERIFIED else -1
+        return SEVERITY[case.result], sign * excess(case)
+
+    return max(group, key=badness)
+
+
+def passed_share(group: Iterable[CaseResult]) -> str:
+    """How many cases of a claim passed, of several: ` 3/4`; nothing of one."""
+    results = [case.result for case in group]
+    return f" {results.count(Outcome.PASS)}/{len(results)}" if len(results) > 1 else ""

@@ -14,8 +14,8 @@ from dropcheck.audit.repeat import Plan, ready
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.inference.comparison import read_statement
-from dropcheck.inference.region import Region, widening
-from dropcheck.results import Settings
+from dropcheck.inference.region import widening
+from dropcheck.results import Region, Settings
 
 # ---- the built-in sets ---------------------------------------------------------------------------
 

@@ -12,7 +12,17 @@ from typing import Any
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
+from dropcheck.results import (
+    CaseResult,
+    Guarantee,
+    Method,
+    Outcome,
+    Quantity,
+    Region,
+    Resolution,
+    Settings,
+    Verdict,
+)
 
 CLAIMS = """\
 dropcheck: 1
@@ -62,22 +72,26 @@ def judged(case: Case, settings: Settings) -> CaseResult:
         document=None,
         section=None,
         tags=claim.tags,
-        claimed=1.0,
+        quantity=Quantity.LEFT,
+        expression=claim.statement.text.partition(" ==")[0],
+        region=Region(1.0, 1.0),
         estimate=1.0,
         interval=(0.99, 1.01),
         standard_error=0.001,
         confidence=1 - settings.alpha,
         scale=1.0,
         resolution=0.01,
+        sharpness=Resolution(0.01, 0.01),
         draws=1000,
         blocks=64,
         seconds=0.0,
+        method=Method.BLOCK_MEANS,
         guarantee=Guarantee.ASYMPTOTIC,
         sampling="plain",
         verdict=verdict,
         expect=Verdict.VERIFIED,
         result=outcome,
-        reason=None,
+        explanation=None,
         more_draws=None,
         warnings=(),
         location=claim.location,

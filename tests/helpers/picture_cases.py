@@ -5,45 +5,50 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from report_cases import FAILED, PASSED, UNDECIDED
+from report_cases import FAILED, PASSED, UNDECIDED, claiming
 
 from dropcheck.claims.registry import Registry
-from dropcheck.results import CaseResult, Outcome, Verdict
+from dropcheck.results import CaseResult, Outcome, Region, Verdict
 
 EMPTY = Registry("claims.yaml", {}, {})
 HOSTILE = "<script>alert('x')</script> \"quoted\" & \u202edesrever \x1b[31mred $x^2$ \ud800"
 
-ONE_SIDED = replace(
+ONE_SIDED = claiming(
     PASSED,
+    Region(low=0.9),
     claim="one-sided",
     statement="P(x > 3) >= 0.9",
-    claimed=(0.9, None),
+    expression="P(x > 3)",
     estimate=0.95,
     interval=(0.93, None),
     scale=0.9,
     parameters={},
 )
-STRICT = replace(
+STRICT = claiming(
     ONE_SIDED,
+    Region(high=2.0, high_open=True),
     claim="strict",
     statement="E(x) < 2",
-    claimed=(None, 2.0),
+    expression="E(x)",
     estimate=1.99,
     interval=(1.97, 2.01),
     scale=2.0,
     verdict=Verdict.INCONCLUSIVE,
     result=Outcome.UNDECIDED,
 )
-UNKNOWN = replace(UNDECIDED, claim="unknown", estimate=None, interval=None, scale=None)
+UNKNOWN = replace(
+    UNDECIDED, claim="unknown", estimate=None, interval=None, scale=None, sharpness=None
+)
 AS_EXPECTED = replace(FAILED, claim="false-on-purpose", expect=Verdict.REFUTED, result=Outcome.PASS)
 AGAINST_EXPECTATION = replace(
     PASSED, claim="true-after-all", expect=Verdict.REFUTED, result=Outcome.FAIL
 )
-FAR = replace(
+FAR = claiming(
     FAILED,
+    Region(1.0, 1.0),
     claim="far-away",
     statement="E(x) == 1",
-    claimed=1.0,
+    expression="E(x)",
     estimate=1e9,
     interval=(1e9 - 1, 1e9 + 1),
     scale=1.0,
@@ -57,7 +62,6 @@ OF_HOSTILE_TEXTS = replace(
     FAILED,
     claim="hostile",
     title=HOSTILE,
-    reason=HOSTILE,
     document=HOSTILE,
     section=HOSTILE,
     tags=(HOSTILE,),
@@ -85,12 +89,13 @@ def swept(**changes: Any) -> tuple[CaseResult, ...]:
     cases = []
     for p in (0.1, 0.3, 0.5, 0.7, 0.9):
         value = 4 * p / (1 - p)
-        case = replace(
+        case = claiming(
             PASSED,
+            Region(value, value),
             claim="dropout-variance",
             statement="Var(y) == x**2 * p / q",
             parameters={"p": p, "x": 2.0},
-            claimed=value,
+            expression="Var(y)",
             scale=value,
             estimate=1.001 * value,
             interval=(0.998 * value, 1.004 * value),

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import Any
 
 from dropcheck.errors import Location
-from dropcheck.results import CaseResult, Guarantee, Outcome, RunResult, Settings, Verdict
+from dropcheck.inference.region import widening
+from dropcheck.reasons import Reason
+from dropcheck.results import (
+    CaseResult,
+    Guarantee,
+    Method,
+    Outcome,
+    Quantity,
+    Region,
+    Resolution,
+    RunResult,
+    Settings,
+    Verdict,
+)
 
 PASSED = CaseResult(
     claim="qk-variance",
@@ -15,34 +30,49 @@ PASSED = CaseResult(
     document="scaling-post",
     section="Similar Scaling",
     tags=("attention",),
-    claimed=512.0,
+    quantity=Quantity.LEFT,
+    expression="Var(q @ k)",
+    region=Region(512.0, 512.0),
     estimate=511.83,
     interval=(509.11, 514.57),
     standard_error=0.45,
     confidence=0.999999991,
     scale=512.0,
     resolution=0.01,
+    sharpness=Resolution(5.12, 5.12),
     draws=262144,
     blocks=256,
     seconds=0.01,
+    method=Method.BLOCK_MEANS,
     guarantee=Guarantee.ASYMPTOTIC,
     sampling="plain",
     verdict=Verdict.VERIFIED,
     expect=Verdict.VERIFIED,
     result=Outcome.PASS,
-    reason=None,
+    explanation=None,
     more_draws=None,
     warnings=(),
     location=Location("claims.yaml", 18),
     repeat="dropcheck run qk-variance --dk 512 --seed 0",
 )
-FAILED = replace(
+
+
+def claiming(case: CaseResult, region: Region, **changes: Any) -> CaseResult:
+    """The case with another region, looked at by the resolution that its scale gives."""
+    changed = replace(case, region=region, **changes)
+    asked = changed.resolution * (changed.scale or math.nan)
+    looked = Resolution(asked, widening(region, asked)) if asked > 0 else None
+    return replace(changed, sharpness=looked)
+
+
+FAILED = claiming(
     PASSED,
+    Region(low=0.9),
     claim="naive-dropout",
     parameters={"p": 0.3},
     title="A title with [/x], :smile: and Var[q.k]",
     statement="P(x > 3) >= 0.9",
-    claimed=0.9,
+    expression="P(x > 3)",
     estimate=0.7004,
     interval=(0.691, 0.7098),
     standard_error=0.001,
@@ -52,18 +82,20 @@ FAILED = replace(
     location=Location("claims.yaml", 40),
     repeat="dropcheck run naive-dropout --p 0.3 --seed 0",
 )
-UNDECIDED = replace(
+UNDECIDED = claiming(
     PASSED,
+    Region(0.405, 0.415),
     claim="heavy-tail",
     parameters={},
     statement="0.405 <= Std(y) <= 0.415",
-    claimed=(0.405, 0.415),
+    quantity=Quantity.MIDDLE,
+    expression="Std(y)",
     estimate=0.41,
     interval=(0.39, 0.43),
     scale=0.415,
     verdict=Verdict.INCONCLUSIVE,
     result=Outcome.UNDECIDED,
-    reason="the budget ended first",
+    explanation=Reason.TOO_WIDE.explain(),
     more_draws=1_230_000,
     repeat="dropcheck run heavy-tail --seed 0",
 )

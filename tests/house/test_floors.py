@@ -18,6 +18,7 @@ FLOORS = {
     "__init__": 0,
     "errors": 0,
     "interrupt": 0,
+    "reasons": 0,
     "records": 0,
     "results": 0,
     "settings": 0,
@@ -50,6 +51,8 @@ FLOORS = {
 SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     # a result says where its claim stands
     ("results", "errors"): None,
+    # and why it is undecided
+    ("results", "reasons"): None,
     # settings have the defaults of their options
     ("results", "settings"): None,
     # what the package itself offers is imported when it is first asked for

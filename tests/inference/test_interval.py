@@ -155,7 +155,7 @@ def test_averages_that_are_almost_equal_are_told_apart() -> None:
 def test_few_blocks_have_no_interval() -> None:
     found = estimate_interval(np.ones((63, 1)), 1000, first, 0.01)
     assert (found.low, found.high) == (-math.inf, math.inf)
-    assert found.unmet == "63 of the 64 blocks that an interval takes"
+    assert str(found.unmet) == "63 of the 64 blocks that an interval takes"
 
 
 def test_a_constant_is_a_point_once_that_is_no_accident() -> None:

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from dropcheck.inference.region import Region, decide, reach, widening
-from dropcheck.results import Verdict
+from dropcheck.inference.region import decide, reach, widening
+from dropcheck.results import Region, Verdict
 
 INF = math.inf
 VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE

@@ -129,7 +129,8 @@ def _not_passed(claim: Claim, registry: Registry) -> list[str]:
     assert len(results) == len(claim.expand())
     return [
         f"{claim.id} {result.parameters}: {result.verdict}, estimate {result.estimate}"
-        f" in {result.interval}, claimed {result.claimed}, {result.draws} draws: {result.reason}"
+        f" in {result.interval}, claimed {result.claimed}, {result.draws} draws: "
+        f"{result.explanation}"
         for result in results
         if result.result is not Outcome.PASS
     ]

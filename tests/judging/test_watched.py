@@ -31,7 +31,7 @@ def test_a_rare_event_is_seen_behind_many_conditions(conditions: int) -> None:
 def test_a_model_with_more_conditions_than_are_watched_is_not_trusted() -> None:
     found = judged(spike_after(assemble.MOST_WATCHED), "E(y) == 0.0256", most=MOST)
     assert found.verdict is OPEN
-    assert "the model has 513 conditions" in (found.reason or "")
+    assert "the model has 513 conditions" in str(found.explanation)
     assert not found.draws
 
 
@@ -52,7 +52,7 @@ def test_unwatched_the_same_claim_is_verified(monkeypatch: pytest.MonkeyPatch) -
 def test_rare_values_that_a_law_announces_are_waited_for(model: str, reason: str) -> None:
     found = judged(f"z ~ normal(0, 1); {model}", "E(y) == 0", "within: 1", most=20_000)
     assert found.verdict is OPEN
-    assert reason in (found.reason or "")
+    assert reason in str(found.explanation)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_a_run_without_cases_has_its_header() -> None:
 
 
 def test_numbers_come_back_as_they_were_and_nothing_stands_for_what_is_unknown() -> None:
-    exact = replace(PASSED, estimate=0.1 + 0.2, interval=(None, 1 / 3), claimed=None)
+    exact = replace(PASSED, estimate=0.1 + 0.2, interval=(None, 1 / 3), region=None)
     (row,) = rows_of(exact)
     assert float(row["estimate"]) == 0.1 + 0.2
     assert (row["interval_low"], float(row["interval_high"])) == ("", 1 / 3)
@@ -58,9 +58,9 @@ def test_numbers_come_back_as_they_were_and_nothing_stands_for_what_is_unknown()
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-E(x) == 1", "@SUM(1)", "  =1", "\t=1", "＝1"])
 def test_no_text_runs_in_a_spreadsheet(text: str) -> None:
-    odd = replace(PASSED, title=text, statement=text, document=text, reason=text, repeat=text)
+    odd = replace(PASSED, title=text, statement=text, document=text, repeat=text)
     (row,) = rows_of(odd)
-    for column in ("title", "statement", "document", "reason", "repeat"):
+    for column in ("title", "statement", "document", "repeat"):
         assert row[column] == f"'{text.strip()}"
 
 

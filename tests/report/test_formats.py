@@ -69,7 +69,7 @@ def test_the_table_is_exactly_this() -> None:
         "  resolution  0.01 of 0.415: ±0.0005, a tenth of the half-width\n"
         "  verdict     inconclusive, expected verified\n"
         "  reading     too few draws: needs about 1.3e6 more draws (--max-draws 1.5e6)\n"
-        "  reason      the budget ended first\n"
+        "  reason      the interval is still too wide\n"
         "  where       claims.yaml:18\n"
         "  repeat      dropcheck run heavy-tail --seed 0\n"
         "\n"

@@ -16,7 +16,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.report.html.markup import element, join, text
 from dropcheck.report.html.page import html_report
 from dropcheck.report.terminal.screen import plain
-from dropcheck.results import CaseResult
+from dropcheck.results import CaseResult, Region
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_each_claim_has_its_section_with_all_that_the_file_says(document: Node) 
         "parameters": "dk = 64, 512",
         "requires": "dk >= 1",
         "note": "Each of the <dk> terms has variance 1 & no more.",
-        "resolution": "0.01 of |dk|, or of the size of what is estimated where that is 0",
+        "resolution": "0.01 of 512: ±5.12",
         "source": 'Scaling <in> "attention" , 2024-02-13 , Similar Scaling',
         "tags": "attention",
         "where": "claims.yaml:18",
@@ -243,13 +243,13 @@ def test_what_did_not_pass_comes_first_with_links(document: Node) -> None:
 
 
 def test_what_did_not_pass_is_told_claim_by_claim_with_what_was_found() -> None:
-    other = replace(FAILED, parameters={"p": 0.5}, claimed=0.8)
+    other = replace(FAILED, parameters={"p": 0.5}, region=Region(low=0.8))
     source = html_report(run_of(FAILED, PASSED, UNDECIDED, other), EMPTY)
     section = parse(source).one("section", aria_labelledby="attention-heading")
     assert [link.text for link in section.all("a")] == ["naive-dropout", "heavy-tail"]
     figures = [figure.text for figure in section.all("span", class_="figures")]
     assert figures == [">= 0.9", "0.700", ">= 0.8", "0.700", "0.405 … 0.415", "0.410"]
-    unknown = replace(UNDECIDED, claimed=None, estimate=None, interval=None)
+    unknown = replace(UNDECIDED, region=None, estimate=None, interval=None)
     section = parse(html_report(run_of(unknown), EMPTY)).one(
         "section", aria_labelledby="attention-heading"
     )

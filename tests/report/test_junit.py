@@ -81,7 +81,7 @@ def test_a_failure_and_an_undecided_case_fail_and_say_why() -> None:
     assert (failed[0].get("type"), undecided[0].get("type")) == ("refuted", "undecided")
     assert failed[0].get("message", "").startswith("refuted, expected verified: false as stated")
     assert "repeat      dropcheck run naive-dropout --p 0.3 --seed 0" in (failed[0].text or "")
-    assert "the budget ended first" in (undecided[0].text or "")
+    assert "the interval is still too wide" in (undecided[0].text or "")
 
 
 def test_an_error_of_the_registry_is_an_error() -> None:
@@ -104,12 +104,11 @@ ODD = replace(
     title=HOSTILE,
     statement=HOSTILE,
     parameters={"law": HOSTILE},
-    reason=HOSTILE,
     repeat=HOSTILE,
     location=Location(HOSTILE),
     estimate=float("nan"),
     interval=(None, float("inf")),
-    claimed=None,
+    region=None,
     scale=None,
 )
 

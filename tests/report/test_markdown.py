@@ -58,7 +58,7 @@ def test_the_report_is_exactly_this() -> None:
         "- **undecided** `heavy-tail`: The dot product of a query and a key has variance d\\_k\n"
         "  - claimed 0.405 … 0.415, estimated 0.410, interval [0.390, 0.430]\n"
         "  - too few draws: needs about 1.3e6 more draws (--max-draws 1.5e6)\n"
-        "  - the budget ended first\n"
+        "  - the interval is still too wide\n"
         "  - `dropcheck run heavy-tail --seed 0`\n"
         "\n"
         "3 cases: 1 passed, 1 failed, 1 undecided · 786k draws · 0.9 s · seed 0 · α 1e-6 · "
@@ -103,13 +103,11 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_user_s_text_is_read_as_it_was_written(text: str) -> None:
-    odd = replace(
-        FAILED, title=text, statement=text, parameters={"law": text}, reason=text, repeat=text
-    )
+    odd = replace(FAILED, title=text, statement=text, parameters={"law": text}, repeat=text)
     page = page_of(markdown_of(odd))
     assert not re.search(r"<(script|img|a|em|s|h1|b)\b", page)
     shown = " ".join(text.split()).replace("\x1b", "\\x1b").replace("\x00", "\\x00")
-    assert seen(page).count(shown.replace("\u202e", "\\u202e")) == 6
+    assert seen(page).count(shown.replace("\u202e", "\\u202e")) == 5
     assert page.count("<tr>") == 2
     # the cells of the row are those of the head
     assert page.count("<td") == page.count("<th") - page.count("<thead") == 9

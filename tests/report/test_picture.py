@@ -18,7 +18,6 @@ from picture_cases import (
     AGAINST_EXPECTATION,
     ALL_KINDS,
     AS_EXPECTED,
-    EMPTY,
     FAR,
     LONG,
     ONE_SIDED,
@@ -27,23 +26,21 @@ from picture_cases import (
     swept,
 )
 from PIL import Image
-from report_cases import FAILED, PASSED, UNDECIDED, run_of
+from report_cases import FAILED, PASSED, UNDECIDED, claiming, run_of
 
-from dropcheck.claims.reader import read_text
-from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError
+from dropcheck.report.phrases import standing
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.cases_picture import picture
 from dropcheck.report.pictures.curve_picture import curve_picture
-from dropcheck.report.pictures.drawing import marker, wrapped
-from dropcheck.report.pictures.marks import MARKS, standing
-from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
+from dropcheck.report.pictures.drawing import MARKS, marker, wrapped
+from dropcheck.results import CaseResult, Region, Resolution, Verdict
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def svg(*cases: CaseResult, draw: Callable[..., bytes] = picture) -> ElementTree.Element:
-    return ElementTree.fromstring(draw(run_of(*cases), EMPTY, "svg"))
+    return ElementTree.fromstring(draw(run_of(*cases), "svg"))
 
 
 def texts(root: ElementTree.Element) -> list[str]:
@@ -61,7 +58,7 @@ def size(root: ElementTree.Element) -> tuple[float, float]:
 
 
 def test_an_equality_stands_in_units_of_its_resolution() -> None:
-    row = bands.placed(PASSED, None, Settings())
+    row = bands.placed(PASSED)
     assert row.allowed == (0.0, 0.0)
     assert row.verified == (-1.0, 1.0)
     assert row.estimate == pytest.approx((511.83 - 512) / 5.12)
@@ -69,70 +66,62 @@ def test_an_equality_stands_in_units_of_its_resolution() -> None:
 
 
 def test_what_is_far_off_stands_by_the_logarithm() -> None:
-    row = bands.placed(FAILED, None, Settings())  # 0.7 where at least 0.9 is claimed: 22 units
+    row = bands.placed(FAILED)  # 0.7 where at least 0.9 is claimed: 22 units
     assert row.estimate == pytest.approx(-(1 + math.log10((0.9 - 0.7004) / 0.009)))
     assert row.allowed == (0.0, math.inf)
     assert row.verified == pytest.approx((-1.0, math.inf))
 
 
 def test_a_range_ends_at_one_with_its_widening() -> None:
-    row = bands.placed(UNDECIDED, None, Settings())  # 0.405 to 0.415, by a tenth of its half-width
+    row = bands.placed(UNDECIDED)  # 0.405 to 0.415, by a tenth of its half-width
     assert row.verified == pytest.approx((-1.0, 1.0))
     assert row.allowed == pytest.approx((-10 / 11, 10 / 11))
 
 
 def test_a_strict_end_is_not_widened() -> None:
-    assert bands.placed(STRICT, None, Settings()).verified == (-math.inf, 0.0)
-    loose = replace(STRICT, statement="E(x) <= 2")
-    assert bands.placed(loose, None, Settings()).verified == pytest.approx((-math.inf, 1.0))
+    assert bands.placed(STRICT).verified == (-math.inf, 0.0)
+    loose = claiming(STRICT, Region(high=2.0))
+    assert bands.placed(loose).verified == pytest.approx((-math.inf, 1.0))
 
 
 def test_a_strict_end_is_not_widened_on_either_side() -> None:
-    above = replace(STRICT, statement="E(x) > 1.9", claimed=(1.9, None))
-    assert bands.placed(above, None, Settings()).verified == (0.0, math.inf)
-    between = replace(UNDECIDED, statement="0.405 < Std(y) <= 0.415")
-    low, high = bands.placed(between, None, Settings()).verified or (0.0, 0.0)
+    above = claiming(STRICT, Region(low=1.9, low_open=True))
+    assert bands.placed(above).verified == (0.0, math.inf)
+    between = claiming(UNDECIDED, Region(0.405, 0.415, low_open=True))
+    low, high = bands.placed(between).verified or (0.0, 0.0)
     assert high == pytest.approx(1.0)
     assert low == pytest.approx(-10 / 11)
 
 
 def test_an_end_that_is_unknown_is_infinite_and_what_is_unknown_is_nowhere() -> None:
-    row = bands.placed(ONE_SIDED, None, Settings())
+    row = bands.placed(ONE_SIDED)
     assert row.interval is not None
     assert row.interval[1] == math.inf
-    nothing = bands.placed(UNKNOWN, None, Settings())
+    nothing = bands.placed(UNKNOWN)
     assert (nothing.allowed, nothing.interval, nothing.estimate) == (None, None, None)
 
 
-def test_an_absolute_resolution_is_the_unit_unless_another_is_asked_for() -> None:
-    registry = read_text(
-        "dropcheck: 1\nclaims:\n  qk-variance:\n    title: T\n    within: 2\n"
-        "    model: x ~ normal(0, 1)\n    claim: Var(x) == 1\n"
-    )
-    claim = registry.claims["qk-variance"]
-    assert bands.placed(PASSED, claim, Settings()).estimate == pytest.approx(-0.17 / 2)
-    other = bands.placed(PASSED, claim, Settings(resolution=0.01))
-    assert other.estimate == pytest.approx(-0.17 / 5.12)
+def test_an_absolute_resolution_is_the_unit() -> None:
+    absolute = replace(PASSED, sharpness=Resolution(2.0, 2.0, absolute=True))
+    assert bands.placed(absolute).estimate == pytest.approx(-0.17 / 2)
 
 
 def test_a_claim_of_certainty_has_the_band_of_rare_violations() -> None:
     sure = replace(
         PASSED,
-        statement="P(y == 0) == 1",
-        claimed=1.0,
+        region=Region(1.0, 1.0),
+        sharpness=Resolution(1e-4, 1e-4),
         estimate=1.0,
         interval=(0.99995, 1.0),
-        scale=1.0,
-        guarantee=Guarantee.EXACT,
     )
-    row = bands.placed(sure, None, Settings())
+    row = bands.placed(sure)
     assert row.interval == pytest.approx((-0.5, 0.0))
-    likely = replace(sure, statement="P(y == 0) == 0.99", claimed=0.99)
-    assert bands.placed(likely, None, Settings()).interval == pytest.approx((0.995, 1.0))
+    likely = claiming(sure, Region(0.99, 0.99), scale=1.0)
+    assert bands.placed(likely).interval == pytest.approx((0.995, 1.0))
 
 
 def test_the_axis_holds_all_but_what_is_beyond_a_million_units() -> None:
-    rows = bands.placed_cases(run_of(PASSED, FAILED, FAR), EMPTY)
+    rows = [bands.placed(case) for case in (PASSED, FAILED, FAR)]
     low, high = bands.limits(rows)
     assert low < -(1 + math.log10(22))
     assert high == bands.FARTHEST + 0.3
@@ -202,7 +191,7 @@ def test_nothing_of_a_long_name_is_cut() -> None:
 
 def test_a_dollar_sign_and_tags_are_text() -> None:
     registry = replace(run_of(PASSED), registry="<b>$x^2$ & claims.yaml")
-    root = ElementTree.fromstring(picture(registry, EMPTY, "svg"))
+    root = ElementTree.fromstring(picture(registry, "svg"))
     assert "<b>$x^2$ & claims.yaml" in texts(root)
 
 
@@ -213,14 +202,14 @@ def test_a_run_without_a_case_is_a_picture_too() -> None:
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_the_same_run_gives_the_same_bytes(kind: Literal["svg", "png"]) -> None:
     for draw, cases in ((picture, ALL_KINDS), (curve_picture, swept())):
-        first, second = (draw(run_of(*cases), EMPTY, kind) for _ in range(2))
+        first, second = (draw(run_of(*cases), kind) for _ in range(2))
         assert first == second
         assert b"Matplotlib" not in first.replace(b"Created with matplotlib", b"")
         assert b"<dc:date>" not in first
 
 
 def test_a_png_is_one() -> None:
-    with Image.open(io.BytesIO(picture(run_of(*ALL_KINDS), EMPTY, "png"))) as image:
+    with Image.open(io.BytesIO(picture(run_of(*ALL_KINDS), "png"))) as image:
         assert image.format == "PNG"
         colours = {pixel for _, pixel in image.convert("RGB").getcolors(10**6) or []}
     for mark in MARKS.values():
@@ -230,19 +219,19 @@ def test_a_png_is_one() -> None:
 def test_too_many_cases_for_a_png_are_told_of() -> None:
     cases = [replace(PASSED, parameters={"dk": float(n)}) for n in range(2000)]
     with pytest.raises(DropcheckError, match="too large for a PNG") as caught:
-        picture(run_of(*cases), EMPTY, "png")
+        picture(run_of(*cases), "png")
     assert ".svg" in (caught.value.problems[0].hint or "")
 
 
 def test_matplotlib_is_left_as_it_was() -> None:
     import matplotlib as mpl
 
-    plain = picture(run_of(PASSED), EMPTY, "svg")
+    plain = picture(run_of(PASSED), "svg")
     ours = ("font.size", "svg.hashsalt", "svg.fonttype", "text.parse_math", "figure.facecolor")
     with mpl.rc_context({"font.size": 17.0}):  # what a program that calls us may have set
         settings: Any = mpl.rcParams
         before = [settings[name] for name in ours]
-        assert picture(run_of(PASSED), EMPTY, "svg") == plain
+        assert picture(run_of(PASSED), "svg") == plain
         assert [settings[name] for name in ours] == before
     assert "matplotlib.pyplot" not in sys.modules
 
@@ -266,7 +255,7 @@ def test_laws_stand_in_their_order_with_their_names() -> None:
 
 def test_a_sweep_without_a_finished_case_has_no_curve() -> None:
     with pytest.raises(DropcheckError, match="no curve to draw"):
-        curve_picture(run_of(), EMPTY, "svg")
+        curve_picture(run_of(), "svg")
 
 
 def test_a_picture_of_too_many_curves_is_refused() -> None:
@@ -276,7 +265,7 @@ def test_a_picture_of_too_many_curves_is_refused() -> None:
         for p in (0.1, 0.2)
     ]
     with pytest.raises(DropcheckError, match="61 curves"):
-        curve_picture(run_of(*cases), EMPTY, "svg")
+        curve_picture(run_of(*cases), "svg")
 
 
 # ---- without matplotlib, and from the command line ----------------------------------------------
@@ -316,8 +305,3 @@ def test_wrapping_loses_nothing() -> None:
     text = "a-very-long-name, " * 5
     assert "".join(wrapped(text, 10)).replace(" ", "") == text.replace(" ", "")
     assert wrapped("", 10) == [""]
-
-
-def test_a_claim_that_the_registry_does_not_hold_is_placed_all_the_same() -> None:
-    (found,) = bands.placed_cases(run_of(PASSED), Registry("x", {}, {}))
-    assert found.estimate == pytest.approx((511.83 - 512) / 5.12)  # in resolutions: 1% of 512

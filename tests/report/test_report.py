@@ -6,14 +6,15 @@ import io
 from dataclasses import replace
 
 import pytest
-from report_cases import FAILED, PASSED, UNDECIDED, run_of
+from report_cases import FAILED, PASSED, UNDECIDED, claiming, run_of
 
-from dropcheck.claims.reader import read_text
+from dropcheck.inference.region import widening
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.report import phrases as words
-from dropcheck.report.groups import worst
+from dropcheck.report.phrases import worst
 from dropcheck.report.terminal.run_table import MOST_BLOCKS, case_block, run_report
 from dropcheck.report.terminal.screen import Terminal, plain, render, styled, terminal_of
-from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
+from dropcheck.results import CaseResult, Method, Outcome, Quantity, Region, Resolution, Verdict
 
 # the table
 
@@ -110,7 +111,7 @@ def test_a_command_to_repeat_is_never_broken() -> None:
 
 
 def test_several_claims_show_their_worst_cases() -> None:
-    near = replace(PASSED, parameters={"dk": 64.0}, claimed=512.0, interval=(507.5, 516.9))
+    near = replace(PASSED, parameters={"dk": 64.0}, interval=(507.5, 516.9))
     report = run_report(run_of(PASSED, near, UNDECIDED), Terminal(160))
     assert "dk=64" in report
     assert "dk=512" not in report.split("\n\n")[0]
@@ -160,6 +161,10 @@ def test_a_failure_s_block_says_all_there_is_to_know() -> None:
     )
 
 
+def because(explanation: Explanation) -> CaseResult:
+    return replace(UNDECIDED, more_draws=None, explanation=explanation)
+
+
 @pytest.mark.parametrize(
     ("case", "reading"),
     [
@@ -173,8 +178,12 @@ def test_a_failure_s_block_says_all_there_is_to_know() -> None:
             replace(UNDECIDED, more_draws=3_100_000, more_seconds=4.04),
             "too few draws: needs about 3.1e6 more draws, 4.0 s (--max-draws 3.4e6)",
         ),
-        (replace(UNDECIDED, reason="a few draws carry the sum"), "heavy-tailed"),
-        (replace(UNDECIDED, more_draws=None, reason="an event was never seen"), "cannot be told"),
+        (because(Reason.HEAVY_SUM.explain()), "heavy-tailed"),
+        (
+            because(Reason.NO_MOMENT.explain(operator="E", order=1, moment="mean")),
+            "no draw was made: by its law, the quantity has no mean",
+        ),
+        (because(Reason.TOO_WIDE.explain()), "not decided by these draws"),
     ],
 )
 def test_the_likely_reading(case: CaseResult, reading: str) -> None:
@@ -182,10 +191,12 @@ def test_the_likely_reading(case: CaseResult, reading: str) -> None:
 
 
 def test_a_difference_of_two_estimates_is_called_one() -> None:
-    case = replace(FAILED, statement="E(y) == E(x)", claimed=0.0, estimate=0.3)
+    case = replace(
+        FAILED, quantity=Quantity.LEFT_MINUS_RIGHT, region=Region(0.0, 0.0), estimate=0.3
+    )
     report = run_report(run_of(case), Terminal())
     assert "0 for left side minus right side" in report
-    assert "minus" not in run_report(run_of(replace(case, statement="E(y) == 0")), Terminal())
+    assert "minus" not in run_report(run_of(replace(case, quantity=Quantity.LEFT)), Terminal())
 
 
 def test_many_failures_are_counted_and_not_all_told() -> None:
@@ -301,9 +312,7 @@ def test_user_text_is_no_markup() -> None:
 def test_an_interval_touches_what_is_claimed_in_print_where_it_does(
     claimed: float, interval: tuple[float, float], estimated: float, shown: str
 ) -> None:
-    case = replace(
-        PASSED, statement="E(x) == c", claimed=claimed, interval=interval, estimate=estimated
-    )
+    case = replace(PASSED, region=Region(claimed, claimed), interval=interval, estimate=estimated)
     assert words.interval(case) == shown
     low, high = (float(text) for text in shown.strip("[]").split(", "))
     touches = interval[0] <= claimed <= interval[1]
@@ -314,15 +323,15 @@ def test_an_interval_touches_what_is_claimed_in_print_where_it_does(
 
 
 def test_a_tie_that_no_digits_tell_is_shown_as_usual() -> None:
-    case = replace(PASSED, claimed=512.0, interval=(512.0 + 1e-10, 514.57), estimate=513.0)
+    case = replace(PASSED, interval=(512.0 + 1e-10, 514.57), estimate=513.0)
     assert words.interval(case) == "[512.0, 514.6]"
 
 
 def test_a_long_claimed_value_has_a_digit_more_than_its_interval() -> None:
-    case = replace(PASSED, claimed=2 / 3, interval=(0.67, 0.70), estimate=0.682)
+    case = replace(PASSED, region=Region(2 / 3, 2 / 3), interval=(0.67, 0.70), estimate=0.682)
     assert words.claimed(case) == "0.6667"
-    assert words.claimed(replace(case, claimed=0.123456)) == "0.123456"
-    ends = replace(case, statement="1/3 <= E(x) <= 2/3", claimed=(1 / 3, 2 / 3))
+    assert words.claimed(replace(case, region=Region(0.123456, 0.123456))) == "0.123456"
+    ends = replace(case, region=Region(1 / 3, 2 / 3))
     assert words.claimed(ends) == "0.3333 … 0.6667"
     assert words.claimed(replace(case, draws=0, interval=None)) == "0.66666667"
 
@@ -330,7 +339,7 @@ def test_a_long_claimed_value_has_a_digit_more_than_its_interval() -> None:
 def test_an_estimate_that_nothing_bounds_has_three_digits() -> None:
     case = replace(UNDECIDED, estimate=1.0192855, interval=(None, None))
     assert (words.estimated(case), words.interval(case)) == ("1.02", "(-inf, inf)")
-    worked_out = replace(case, interval=None, draws=0)
+    worked_out = replace(case, interval=(case.estimate, case.estimate), draws=0)
     assert words.estimated(worked_out) == "1.0192855"
 
 
@@ -343,41 +352,43 @@ def test_a_distance_without_an_error_is_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "claimed", "within", "shown"),
+    ("region", "absolute", "shown"),
     [
-        ("E(x) == c", 5.0, None, "0.01 of 5: ±0.05"),
-        ("E(x) == c", 5.0, 0.3, "±0.3, absolute"),
-        ("E(x) <= c", 5.0, None, "0.01 of 5: ±0.05"),
-        ("E(x) < c", 5.0, None, "±0: a strict inequality is not widened"),
-        ("4.9 <= E(x) <= 5", (4.9, 5.0), None, "0.01 of 5: ±0.005, a tenth of the half-width"),
+        (Region(5.0, 5.0), None, "0.01 of 5: ±0.05"),
+        (Region(5.0, 5.0), 0.3, "±0.3, absolute"),
+        (Region(high=5.0), None, "0.01 of 5: ±0.05"),
+        (Region(high=5.0, high_open=True), None, "±0: a strict inequality is not widened"),
+        (Region(4.9, 5.0), None, "0.01 of 5: ±0.005, a tenth of the half-width"),
+        (Region(4.9, 5.0), 0.3, "0.3, absolute: ±0.005, a tenth of the half-width"),
     ],
 )
-def test_what_the_resolution_comes_to(
-    statement: str, claimed: float, within: float | None, shown: str
-) -> None:
-    keys = "" if within is None else f", within: {within}"
-    claims = read_text(
-        f"dropcheck: 1\nclaims: {{naive-dropout: {{title: T, claim: 1 == 1{keys}}}}}"
-    ).claims
-    case = replace(FAILED, statement=statement, claimed=claimed, scale=5.0)
-    block = case_block(case, Terminal(), claims, Settings())
-    assert f"  resolution  {shown}\n" in block
-    table = run_report(run_of(PASSED, case), Terminal(200), claims=claims, verbose=True)
+def test_what_the_resolution_comes_to(region: Region, absolute: float | None, shown: str) -> None:
+    case = claiming(FAILED, region, scale=5.0)
+    if absolute is not None:
+        looked = Resolution(absolute, widening(region, absolute), absolute=True)
+        case = replace(case, sharpness=looked)
+    assert f"  resolution  {shown}\n" in case_block(case, Terminal())
+    table = run_report(run_of(PASSED, case), Terminal(200), verbose=True)
     [row] = [line for line in table.splitlines() if line.startswith("naive-dropout")]
     assert f" ±{shown.partition('±')[2].partition(',')[0].partition(':')[0]} " in row
 
 
 def test_certainty_is_looked_at_by_violations() -> None:
-    sure = replace(FAILED, statement="P(x) == 1", claimed=1.0, guarantee=Guarantee.EXACT)
-    block = case_block(sure, Terminal(), {}, Settings())
+    sure = replace(
+        FAILED,
+        region=Region(1.0, 1.0),
+        method=Method.CERTAINTY,
+        sharpness=Resolution(1e-4, 1e-4, absolute=True),
+    )
+    block = case_block(sure, Terminal())
     assert "  resolution  ±0.0001: violations rarer than that\n" in block
 
 
 def test_a_resolution_of_no_known_scale_is_left_out() -> None:
-    block = case_block(replace(UNDECIDED, scale=None), Terminal(), {}, Settings())
+    block = case_block(replace(UNDECIDED, sharpness=None), Terminal())
     assert "resolution" not in block
     assert "  repeat     dropcheck" in block  # beneath the other values, either way
-    assert "  repeat      dropcheck" in case_block(UNDECIDED, Terminal(), {}, Settings())
+    assert "  repeat      dropcheck" in case_block(UNDECIDED, Terminal())
 
 
 # ---- a case in one line --------------------------------------------------------------------------
@@ -388,7 +399,7 @@ def test_a_resolution_of_no_known_scale_is_left_out() -> None:
     [
         (FAILED, "refuted: claimed >= 0.9, estimated 0.700"),
         (UNDECIDED, "undecided: claimed 0.405 … 0.415, estimated 0.410"),
-        (replace(UNDECIDED, claimed=None, estimate=None, interval=None), "undecided"),
+        (replace(UNDECIDED, region=None, estimate=None, interval=None), "undecided"),
         (
             replace(PASSED, expect=Verdict.REFUTED, result=Outcome.FAIL),
             "verified, expected refuted: claimed 512, estimated 511.8",

@@ -15,7 +15,6 @@ from dropcheck.errors import Location, Problem
 from dropcheck.report import numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.json_report import errors_json, run_json
-from dropcheck.report.statements import split_statement
 from dropcheck.report.terminal.claim_cards import claim_cards, resolution_text
 from dropcheck.report.terminal.listing import (
     CheckedFile,
@@ -25,6 +24,7 @@ from dropcheck.report.terminal.listing import (
 )
 from dropcheck.report.terminal.problem_text import problems_text
 from dropcheck.report.terminal.screen import Terminal
+from dropcheck.results import Region
 
 # numbers
 
@@ -70,27 +70,33 @@ def test_a_number_that_is_not_finite_never_stops_a_report() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "claimed", "shown"),
+    ("region", "shown"),
     [
-        ("Var(q @ k) == dk", 512.0, "512"),
-        ("P(x > 3) > 0.9", 0.9, "> 0.9"),
-        ("P(x > 3) > 0.9", (0.9, None), "> 0.9"),
-        ("E(x) <= 2", (None, 2.0), "<= 2"),
-        ("0.405 <= Std(y) <= 0.415", (0.405, 0.415), "0.405 … 0.415"),
-        ("E(x) == 1/0", None, "-"),
+        (Region(512.0, 512.0), "512"),
+        (Region(low=0.9, low_open=True), "> 0.9"),
+        (Region(low=0.9), ">= 0.9"),
+        (Region(high=2.0), "<= 2"),
+        (Region(high=2.0, high_open=True), "< 2"),
+        (Region(0.405, 0.415), "0.405 … 0.415"),
+        (None, "-"),
     ],
 )
-def test_what_is_claimed_is_shown_with_its_relation(
-    statement: str, claimed: float | tuple[float | None, float | None] | None, shown: str
-) -> None:
-    assert words.claimed(replace(PASSED, statement=statement, claimed=claimed)) == shown
+def test_what_is_claimed_is_shown_with_its_relation(region: Region | None, shown: str) -> None:
+    assert words.claimed(replace(PASSED, region=region)) == shown
 
 
-def test_relations_inside_brackets_are_not_the_statement_s() -> None:
-    assert split_statement("P(x[0] <= 1, given=y > 2) == 1 # <=") == (
-        ("P(x[0] <= 1, given=y > 2)", "1"),
-        ("==",),
-    )
+@pytest.mark.parametrize(
+    ("region", "shown"),
+    [
+        (Region(7.0400001, 7.0400001), "7.04"),
+        (Region(1 / 120, 1 / 119), "0.008333 … 0.008403"),
+        (Region(1 / 3, 1 / 3 + 1e-6), "0.333333 … 0.333334"),
+        (Region(high=1234.56789), "<= 1235"),
+    ],
+)
+def test_a_claimed_value_is_not_as_rough_as_a_rough_estimate(region: Region, shown: str) -> None:
+    rough = replace(PASSED, region=region, estimate=30.0, interval=(-1e3, 1e3))
+    assert words.claimed(rough) == shown
 
 
 # JSON
@@ -137,6 +143,13 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "more_draws": None,
                 "more_seconds": None,
                 "warnings": [],
+                "quantity": "left side",
+                "expression": "Var(q @ k)",
+                "region": {"low": 512.0, "high": 512.0, "low_open": False, "high_open": False},
+                "sharpness": {"asked": 5.12, "widening": 5.12, "absolute": False},
+                "method": "block means",
+                "reason_code": None,
+                "details": {},
             }
         ],
         "warnings": [],
@@ -152,7 +165,7 @@ def test_json_holds_no_nan_no_infinity_and_no_numpy() -> None:
         PASSED,
         estimate=math.nan,
         interval=(-math.inf, np.float64(2.0)),
-        claimed=(None, math.inf),
+        region=Region(-math.inf, math.inf),
         scale=np.float64(math.nan),
         title="lone \ud800 and ünïcode",
     )
@@ -161,7 +174,7 @@ def test_json_holds_no_nan_no_infinity_and_no_numpy() -> None:
     case = json.loads(text, parse_constant=_refuse)["cases"][0]
     assert case["estimate"] is None
     assert case["interval"] == [None, 2.0]
-    assert case["claimed"] == [None, None]
+    assert case["claimed"] is None
     assert case["scale"] is None
     with pytest.raises(AssertionError):  # and the check itself can fail
         json.loads(json.dumps(math.nan), parse_constant=_refuse)

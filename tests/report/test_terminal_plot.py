@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cli_stub import Cli
-from picture_cases import EMPTY, HOSTILE, STRICT, swept
+from picture_cases import HOSTILE, STRICT, swept
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from rich.cells import cell_len
 
@@ -17,11 +17,11 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case
 from dropcheck.errors import DropcheckError
 from dropcheck.report.pictures import curve
-from dropcheck.report.pictures.curve import panels, quantity, require_sweep, unswept
+from dropcheck.report.pictures.curve import panels, require_sweep, unswept
 from dropcheck.report.pictures.plot_axis import Axis, axis_over
 from dropcheck.report.terminal.curve_plot import terminal_plot
 from dropcheck.report.terminal.screen import Terminal
-from dropcheck.results import CaseResult, Outcome, Verdict
+from dropcheck.results import CaseResult, Outcome, Region, Resolution, Verdict
 
 PLOT = """\
 dropout-variance
@@ -58,7 +58,7 @@ resolution:
 
 
 def plot(*cases: CaseResult, width: int | None = 40, **how: bool) -> str:
-    return terminal_plot(run_of(*cases), EMPTY, Terminal(width, **how))
+    return terminal_plot(run_of(*cases), Terminal(width, **how))
 
 
 def grid(**changes: Any) -> tuple[CaseResult, ...]:
@@ -95,9 +95,9 @@ def test_in_ascii_no_character_is_beyond_it_and_the_shapes_differ() -> None:
         replace(
             PASSED,
             claim="laws",
-            statement="E(x) == 0",
-            claimed=0.0,
-            scale=1.0,
+            expression="E(x)",
+            region=Region(0.0, 0.0),
+            sharpness=Resolution(0.01, 0.01),
             parameters={"law": law},
             estimate=0.0,
             interval=(-0.004, 0.004),
@@ -189,7 +189,7 @@ def test_many_curves_are_counted_rather_than_all_printed() -> None:
 def test_claims_without_a_sweep_are_named() -> None:
     run = run_of(*swept(), UNDECIDED)
     assert unswept(run) == ["heavy-tail"]
-    assert "no sweep, and so no curve: heavy-tail" in terminal_plot(run, EMPTY, Terminal(80))
+    assert "no sweep, and so no curve: heavy-tail" in terminal_plot(run, Terminal(80))
 
 
 def test_a_failure_is_never_covered() -> None:
@@ -249,11 +249,6 @@ def test_ticks_are_round_and_within() -> None:
         assert 2 <= len(ticks) <= 6
         assert all(low <= value <= high for value, _ in ticks)
         assert all(float(label) == value for value, label in ticks)
-
-
-def test_a_difference_keeps_a_sum_together() -> None:
-    assert quantity("E(a) == E(b) + E(c)") == "E(a) - (E(b) + E(c))"
-    assert quantity("1 == E(x)") == "E(x)"
 
 
 # ---- asked for on the command line --------------------------------------------------------------

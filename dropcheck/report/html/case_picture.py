@@ -12,7 +12,6 @@ from dropcheck.report import phrases as words
 from dropcheck.report.html.markup import Markup, element, join
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.bands import Placed
-from dropcheck.report.pictures.marks import standing
 from dropcheck.results import Verdict
 
 HEIGHT = 28
@@ -52,10 +51,10 @@ def description(row: Placed) -> str:
     """The picture in words, for who cannot see it."""
     case = row.case
     if case.interval is None:
-        return f"claimed {words.claimed(case)}; no interval; {standing(case)}"
+        return f"claimed {words.claimed(case)}; no interval; {words.standing(case)}"
     return (
         f"claimed {words.claimed(case)}; estimated {words.estimated(case)}, "
-        f"interval {words.interval(case)}; {standing(case)}"
+        f"interval {words.interval(case)}; {words.standing(case)}"
     )
 
 

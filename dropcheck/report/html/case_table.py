@@ -148,7 +148,7 @@ def _row(case: CaseResult, found: _Choices) -> Markup:
 
 def _end(case: CaseResult) -> float | None:
     """What a claimed value is sorted by: the end that is known, the lower one of two."""
-    ends = words.region(case) or ()
+    ends = () if case.region is None else (case.region.low, case.region.high)
     return next((end for end in ends if math.isfinite(end)), None)
 
 

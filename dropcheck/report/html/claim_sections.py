@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.report import phrases as words
-from dropcheck.report.html.case_picture import Ends, axis_picture, interval_picture
+from dropcheck.report.html.case_picture import axis_picture, interval_picture
 from dropcheck.report.html.markup import Markup, element, join
 from dropcheck.report.numbers import draws, exact, plural
-from dropcheck.report.pictures.bands import Placed
-from dropcheck.report.pictures.marks import standing
-from dropcheck.report.terminal.claim_cards import parameters_text, resolution_text
+from dropcheck.report.pictures import bands
+from dropcheck.report.terminal.claim_cards import parameters_text
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.results import CaseResult, Outcome
 
@@ -24,18 +23,18 @@ def anchor(claim: str) -> str:
     return "claim-" + re.sub(r"[^\w-]", "-", claim)
 
 
-def claim_section(rows: Sequence[Placed], registry: Registry, ends: Ends) -> Markup:
+def claim_section(cases: Sequence[CaseResult], registry: Registry) -> Markup:
     """One claim: what it says, where it stands, and what became of each of its cases."""
-    case = rows[0].case
+    case = cases[0]
     claim = registry.claims.get(case.claim)
     heading = f"{anchor(case.claim)}-heading"
     return element(
         "article",
         element("h3", case.claim, id=heading),
         element("p", case.title, dir="auto", class_="searched"),
-        _facts(case, claim, registry),
-        _figure(rows, ends),
-        _commands([row.case for row in rows]),
+        _facts(cases, claim, registry),
+        _figure(cases),
+        _commands(cases),
         class_="claim",
         id=anchor(case.claim),
         data_claim=case.claim,
@@ -43,7 +42,8 @@ def claim_section(rows: Sequence[Placed], registry: Registry, ends: Ends) -> Mar
     )
 
 
-def _facts(case: CaseResult, claim: Claim | None, registry: Registry) -> Markup:
+def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry) -> Markup:
+    case = cases[0]
     facts: dict[str, Markup | str | None] = {"claim": _code(case.statement, searched=True)}
     if claim is not None:
         facts |= {
@@ -54,9 +54,9 @@ def _facts(case: CaseResult, claim: Claim | None, registry: Registry) -> Markup:
             else None,
             "note": element("span", claim.note, dir="auto") if claim.note else None,
             "tolerance": None if claim.tolerance is None else exact(claim.tolerance),
-            "resolution": resolution_text(claim),
         }
     facts |= {
+        "resolution": _resolution(cases),
         "expected": f"{case.expect}: it is kept because it is false"
         if case.expect == "refuted"
         else None,
@@ -70,6 +70,14 @@ def _facts(case: CaseResult, claim: Claim | None, registry: Registry) -> Markup:
         if value is not None
     ]
     return element("dl", *pairs, class_="facts")
+
+
+def _resolution(cases: Sequence[CaseResult]) -> str | None:
+    """How sharply the cases were looked at; of several scales, by their share of them."""
+    texts = {words.resolution(case) for case in cases} - {None}
+    if len(texts) == 1:
+        return texts.pop()
+    return f"{exact(cases[0].resolution)} of the scale of each case" if texts else None
 
 
 def _code(text: str, *, searched: bool = False) -> Markup:
@@ -94,8 +102,10 @@ def _source(case: CaseResult, registry: Registry) -> Markup | None:
     return element("span", join(shown, ", "), class_="searched")
 
 
-def _figure(rows: Sequence[Placed], ends: Ends) -> Markup:
+def _figure(cases: Sequence[CaseResult]) -> Markup:
     """Each case as an interval, with the axis below them."""
+    rows = [bands.placed(case) for case in cases]
+    ends = bands.limits(rows)
     items = [
         element(
             "li",
@@ -124,12 +134,13 @@ def _found(case: CaseResult) -> Markup:
         drawn,
     ]
     parts: list[str | Markup | None] = [
-        element("span", standing(case), class_=f"standing {case.verdict}"),
+        element("span", words.standing(case), class_=f"standing {case.verdict}"),
         Markup("<br>"),
         join(figures) if case.interval is not None else None,
     ]
     if case.result is not Outcome.PASS:
-        told = [words.sides(case), words.distance(case), words.reading(case), case.reason]
+        told = [words.sides(case), words.distance(case), words.reading(case)]
+        told += [None if case.explanation is None else str(case.explanation)]
         parts += [element("span", Markup("<br>"), one, class_="quiet") for one in told if one]
     return element("span", *parts)
 

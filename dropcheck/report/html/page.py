@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from dropcheck import __version__
 from dropcheck.claims.registry import Registry
 from dropcheck.report import phrases as words
-from dropcheck.report.groups import by_claim, not_passed
 from dropcheck.report.html.case_picture import key_picture
 from dropcheck.report.html.case_table import case_table, filter_form
 from dropcheck.report.html.claim_sections import anchor, claim_section
 from dropcheck.report.html.markup import Markup, element, join
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
-from dropcheck.report.pictures import bands
-from dropcheck.report.pictures.bands import Placed
-from dropcheck.report.pictures.marks import standing
+from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 
 
 def html_report(run: RunResult, registry: Registry) -> str:
     """The report of a run as one HTML document."""
-    rows = bands.placed_cases(run, registry)
     style, script = _asset("report.css"), _asset("report.js")
     body = element(
         "body",
         element("a", "Skip to the cases", href="#cases-heading", class_="skip"),
         _header(run),
-        element("main", _attention(run.cases), _warnings(run), *_cases(run, registry, rows)),
+        element("main", _attention(run.cases), _warnings(run), *_cases(run, registry)),
         element("footer", element("p", f"dropcheck {__version__}", class_="quiet")),
         element("script", script),
     )
@@ -164,7 +160,7 @@ def _section(name: str, heading: str, *children: Markup | None) -> Markup:
     )
 
 
-def _cases(run: RunResult, registry: Registry, rows: Sequence[Placed]) -> list[Markup]:
+def _cases(run: RunResult, registry: Registry) -> list[Markup]:
     """The table with its filters, and the claims."""
     status = element("p", id="status", class_="status", role="status", aria_live="polite")
     return [
@@ -173,7 +169,7 @@ def _cases(run: RunResult, registry: Registry, rows: Sequence[Placed]) -> list[M
             "claims",
             "Claims",
             _legend(run),
-            *(claim_section(group, registry, bands.limits(group)) for group in bands.groups(rows)),
+            *(claim_section(group, registry) for group in by_claim(run.cases).values()),
         ),
     ]
 

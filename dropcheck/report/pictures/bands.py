@@ -9,15 +9,10 @@ claim that is off by a hundred resolutions stands on one axis with one that hold
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dropcheck.claims.registry import Claim, Registry
-from dropcheck.inference.region import Region, widening
-from dropcheck.report import numbers
-from dropcheck.report import phrases as words
-from dropcheck.report.statements import relation, split_statement
-from dropcheck.results import CaseResult, Guarantee, RunResult, Settings
+from dropcheck.results import CaseResult
 
 FARTHEST = 7.0  # on the axis: a million units; what is farther is an arrow at its edge
 LEAST_SHOWN = 1.6  # on either side: the whole band, and a little beside it
@@ -69,84 +64,18 @@ class Placed:
     interval: tuple[float, float] | None = None
 
 
-def band_of(case: CaseResult, claim: Claim | None, settings: Settings) -> Band | None:
-    """The band of a case; None where the region or the scale is not known."""
-    allowed = words.region(case)
-    if allowed is None or not any(map(math.isfinite, allowed)):
+def band_of(case: CaseResult) -> Band | None:
+    """The band of a case; None where the region or the resolution is not known."""
+    region, sharpness = case.region, case.sharpness
+    if region is None or sharpness is None or (math.isinf(region.low) and math.isinf(region.high)):
         return None
-    sharpness = _sharpness(case, claim, settings)
-    if sharpness is None:
-        return None
-    low, high = allowed
-    low_open, high_open = _open_ends(case.statement, allowed)
-    widen = widening(Region(low, high, low_open, high_open), sharpness)
     return Band(
-        low,
-        high,
-        low if low_open else low - widen,
-        high if high_open else high + widen,
-        sharpness,
+        region.low,
+        region.high,
+        region.low - (0.0 if region.low_open else sharpness.widening),
+        region.high + (0.0 if region.high_open else sharpness.widening),
+        sharpness.asked,
     )
-
-
-def _sharpness(case: CaseResult, claim: Claim | None, settings: Settings) -> float | None:
-    """How sharply the case was looked at, in the quantity's unit."""
-    if is_certainty(case):
-        from dropcheck.inference.interval import RAREST_SEEN  # it brings numpy
-
-        asked = claim.within if claim is not None else None
-        return min(RAREST_SEEN, asked or RAREST_SEEN)
-    if claim is not None and claim.within is not None and settings.resolution is None:
-        return claim.within
-    if case.scale is None or not case.scale * case.resolution > 0:
-        return None
-    return case.scale * case.resolution
-
-
-def is_certainty(case: CaseResult) -> bool:
-    """Whether the claim is that something always happens, or never."""
-    exact = case.guarantee is Guarantee.EXACT and relation(case.statement) == "=="
-    return exact and case.claimed in (0.0, 1.0)
-
-
-def _open_ends(statement: str, allowed: tuple[float, float]) -> tuple[bool, bool]:
-    """Whether the ends of what is allowed do not belong to it: a strict one is not widened."""
-    relations = split_statement(statement)[1]
-    if len(relations) == 2:
-        low, high = relations if relations[0].startswith("<") else reversed(relations)
-        return low in ("<", ">"), high in ("<", ">")
-    strict = relation(statement) in ("<", ">")
-    return strict and math.isfinite(allowed[0]), strict and math.isfinite(allowed[1])
-
-
-def reach(case: CaseResult, claim: Claim | None, settings: Settings) -> str | None:
-    """How far beyond what is claimed a quantity still verifies it: `±0.05`; None where unknown."""
-    band = band_of(case, claim, settings)
-    if band is None:
-        return None
-    ends = (band.low - band.widened_low, band.widened_high - band.high)
-    widened = max(end for end in ends if math.isfinite(end))
-    return f"±{numbers.rough(widened, 3)}"
-
-
-def resolution_text(case: CaseResult, claim: Claim | None, settings: Settings) -> str | None:
-    """What the resolution of a case comes to: `0.01 of 5: ±0.05`; None where it is not known."""
-    band, far = band_of(case, claim, settings), reach(case, claim, settings)
-    if band is None or far is None:
-        return None
-    if is_certainty(case):
-        return f"{far}: violations rarer than that"
-    if far == "±0":
-        return f"{far}: a strict inequality is not widened"
-    asked = numbers.rough(band.resolution, 3)
-    if claim is not None and claim.within is not None and settings.resolution is None:
-        if far == f"±{asked}":
-            return f"{far}, absolute"
-        text = f"{asked}, absolute"
-    else:
-        text = f"{numbers.exact(case.resolution)} of {numbers.rough(case.scale or 0.0, 3)}"
-    capped = "" if far == f"±{asked}" else ", a tenth of the half-width"
-    return f"{text}: {far}{capped}"
 
 
 def squeeze(place: float) -> float:
@@ -160,9 +89,9 @@ def squeeze(place: float) -> float:
     return math.copysign(1 + math.log10(abs(place)), place)
 
 
-def placed(case: CaseResult, claim: Claim | None, settings: Settings) -> Placed:
+def placed(case: CaseResult) -> Placed:
     """A case on the shared axis."""
-    band = band_of(case, claim, settings)
+    band = band_of(case)
     if band is None:
         return Placed(case)
 
@@ -184,11 +113,6 @@ def placed(case: CaseResult, claim: Claim | None, settings: Settings) -> Placed:
         None if estimate is None or not math.isfinite(estimate) else at(estimate),
         interval,
     )
-
-
-def placed_cases(run: RunResult, registry: Registry) -> tuple[Placed, ...]:
-    """Every case of a run on the shared axis."""
-    return tuple(placed(case, registry.claims.get(case.claim), run.settings) for case in run.cases)
 
 
 def limits(rows: Iterable[Placed]) -> tuple[float, float]:
@@ -226,11 +150,3 @@ def within(ends: tuple[float, float], value: float) -> tuple[float, bool]:
     """The value, or the end of the axis beyond which it lies, and whether it does lie beyond."""
     low, high = ends
     return min(max(value, low), high), not low <= value <= high
-
-
-def groups(rows: Sequence[Placed]) -> list[list[Placed]]:
-    """The rows of each claim, in order."""
-    found: dict[str, list[Placed]] = {}
-    for row in rows:
-        found.setdefault(row.case.claim, []).append(row)
-    return list(found.values())

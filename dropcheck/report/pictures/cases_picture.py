@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.registry import Registry
 from dropcheck.report import phrases as words
 from dropcheck.report.numbers import exact
 from dropcheck.report.pictures import bands
@@ -21,6 +21,7 @@ from dropcheck.report.pictures.drawing import (
     FAINT,
     INK,
     LINE,
+    MARKS,
     PLOT,
     Kind,
     as_bytes,
@@ -29,7 +30,6 @@ from dropcheck.report.pictures.drawing import (
     new_figure,
     wrapped,
 )
-from dropcheck.report.pictures.marks import MARKS, standing
 from dropcheck.results import Outcome, RunResult, Verdict
 
 if TYPE_CHECKING:
@@ -54,23 +54,23 @@ class _Row:
     height: float
 
 
-def picture(run: RunResult, registry: Registry, kind: Kind) -> bytes:
+def picture(run: RunResult, kind: Kind) -> bytes:
     """The picture as the bytes of a file; the same run gives the same bytes.
 
     Raises:
         DropcheckError: matplotlib is not installed, or there are too many cases for a PNG.
     """
     with drawing():
-        return as_bytes(_figure(run, registry, kind), kind)
+        return as_bytes(_figure(run, kind), kind)
 
 
-def _figure(run: RunResult, registry: Registry, kind: Kind) -> Figure:
+def _figure(run: RunResult, kind: Kind) -> Figure:
     from matplotlib.transforms import Bbox
 
-    rows, height = _rows(bands.placed_cases(run, registry))
+    rows, height = _rows([bands.placed(case) for case in run.cases])
     ends = bands.limits([row.placed for row in rows])
     left = EDGE + ADVANCE * (1 + _longest([line for row in rows for line in row.label]))
-    right = EDGE + ADVANCE * (1 + _longest([standing(row.placed.case) for row in rows]))
+    right = EDGE + ADVANCE * (1 + _longest([words.standing(row.placed.case) for row in rows]))
     title = _title(run, int((left + PLOT + right - 2 * EDGE) / ADVANCE))
     above, below = 0.2 * len(title) + 0.82, 0.55
     width, total = left + PLOT + right, above + max(height, ROW) + below
@@ -95,7 +95,7 @@ def _rows(placed: Sequence[Placed]) -> tuple[list[_Row], float]:
     """The rows from the top down, with a gap between claims, and how high they are together."""
     rows: list[_Row] = []
     top = GAP
-    for group in bands.groups(placed):
+    for _, group in itertools.groupby(placed, key=lambda one: one.case.claim):
         for one in group:
             values = words.parameters(one.case)
             label = wrapped(f"{one.case.claim}: {values}" if values else one.case.claim, LABEL)
@@ -183,7 +183,7 @@ def _labels(axes: Axes, rows: Sequence[_Row]) -> None:
         axes.text(
             1.012,
             row.middle,
-            standing(case),
+            words.standing(case),
             transform=beside,
             va="center",
             color=MARKS[case.verdict].colour,

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from dropcheck.claims.registry import Case, Value
 from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.report import phrases as words
-from dropcheck.report.groups import by_claim
+from dropcheck.report.phrases import by_claim
 from dropcheck.report.pictures.plot_axis import Axis, axis_over, is_geometric
-from dropcheck.report.statements import compares_estimates, relation, split_statement
 from dropcheck.results import CaseResult, RunResult
 
 Parameters = Mapping[str, Value]
@@ -40,7 +38,6 @@ class Panel:
     """
 
     claim: str
-    statement: str
     parameter: str
     along: str  # those that the axis determines: "low, high"
     held: str  # the values of the others: "x=2, law=normal(0, 1)"
@@ -54,51 +51,26 @@ class Panel:
         """What is plotted, in one line."""
         held = f", at {self.held}" if self.held else ""
         along = f" and {self.along} with it" if self.along else ""
-        return f"{quantity(self.statement)} against {self.parameter}{along}{held}"
+        return f"{self.points[0].case.expression} against {self.parameter}{along}{held}"
+
+    @property
+    def claimed_word(self) -> str:
+        """What the claimed curve says: `claimed`, or with the relation of an inequality."""
+        region = self.points[0].case.region
+        relation = None if region is None else region.relation
+        return "claimed" if relation in (None, "==") else f"claimed: {relation}"
 
     def claimed(self) -> list[list[tuple[float, float]]]:
         """The curves that bound what is claimed: one, or two of a range."""
         curves: list[list[tuple[float, float]]] = [[], []]
         for point in self.points:
-            low, high = words.region(point.case) or (math.nan, math.nan)
-            curves[0].append((point.place, low))
-            if high != low:
-                curves[1].append((point.place, high))
+            region = point.case.region
+            if region is not None:
+                curves[0].append((point.place, region.low))
+                if not region.point:
+                    curves[1].append((point.place, region.high))
         known = ([dot for dot in curve if math.isfinite(dot[1])] for curve in curves)
         return [curve for curve in known if curve]
-
-
-def quantity(statement: str) -> str:
-    """What a statement's estimates are of.
-
-    >>> quantity("Var(y) == p"), quantity("1 <= E(x) <= 2"), quantity("E(y) == E(x)")
-    ('Var(y)', 'E(x)', 'E(y) - E(x)')
-    """
-    sides, relations = split_statement(" ".join(statement.split()))
-    if len(relations) == 2:
-        return sides[1]
-    if len(relations) != 1:
-        return statement
-    if compares_estimates(statement):
-        right = f"({sides[1]})" if _is_sum(sides[1]) else sides[1]
-        return f"{sides[0]} - {right}"
-    return sides[1] if compares_estimates(f"E(x) == {sides[1]}") else sides[0]
-
-
-def _is_sum(text: str) -> bool:
-    """Whether a plus or a minus stands outside all brackets."""
-    depth = 0
-    for character in text:
-        depth += (character in "([") - (character in ")]")
-        if depth == 0 and character in "+-":
-            return True
-    return False
-
-
-def claimed_word(statement: str) -> str:
-    """What the claimed curve says: `claimed`, or with the relation of an inequality."""
-    sign = relation(statement)
-    return "claimed" if sign == "==" else f"claimed: {sign}"
 
 
 def panels(run: RunResult) -> tuple[Panel, ...]:
@@ -136,7 +108,6 @@ def _panel(
     points.sort(key=lambda point: point.place)
     return Panel(
         first.claim,
-        first.statement,
         parameter,
         ", ".join(along),
         format_parameters(held),
@@ -160,7 +131,9 @@ def _axis_across(places: Sequence[float], *, numeric: bool) -> Axis:
 def _axis_up(cases: Iterable[CaseResult]) -> Axis:
     values: list[float] = []
     for case in cases:
-        known = (case.estimate, *(case.interval or ()), *(words.region(case) or ()))
+        known = [case.estimate, *(case.interval or ())]
+        if case.region is not None:
+            known += [case.region.low, case.region.high]
         values += [value for value in known if value is not None]
     return axis_over(values) or Axis(-1, 1)
 

@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.report import phrases as words
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.bands import Placed, placed
-from dropcheck.report.pictures.curve import Panel, Point, claimed_word, panels
+from dropcheck.report.pictures.curve import Panel, Point, panels
 from dropcheck.report.pictures.drawing import (
     ADVANCE,
     ALLOWED,
@@ -25,6 +23,7 @@ from dropcheck.report.pictures.drawing import (
     FAINT,
     INK,
     LINE,
+    MARKS,
     PLOT,
     Kind,
     as_bytes,
@@ -33,7 +32,6 @@ from dropcheck.report.pictures.drawing import (
     new_figure,
     wrapped,
 )
-from dropcheck.report.pictures.marks import MARKS
 from dropcheck.report.pictures.plot_axis import Axis
 from dropcheck.results import RunResult, Verdict
 
@@ -53,7 +51,7 @@ UPRIGHT = 24  # letters of a line of a law that is
 MOST_PANELS = 60  # a larger picture serves nobody
 
 
-def curve_picture(run: RunResult, registry: Registry, kind: Kind) -> bytes:
+def curve_picture(run: RunResult, kind: Kind) -> bytes:
     """The curves of every swept claim of a run as the bytes of a file.
 
     Raises:
@@ -72,7 +70,7 @@ def curve_picture(run: RunResult, registry: Registry, kind: Kind) -> bytes:
             )
         )
     with drawing():
-        return as_bytes(_figure(found, run, registry, kind), kind)
+        return as_bytes(_figure(found, kind), kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +96,8 @@ class _Sheet:
         return self.above + CURVE + BETWEEN + STRIP + self.below
 
 
-def _figure(found: tuple[Panel, ...], run: RunResult, registry: Registry, kind: Kind) -> Figure:
-    sheets = [_sheet(panel, run, registry) for panel in found]
+def _figure(found: tuple[Panel, ...], kind: Kind) -> Figure:
+    sheets = [_sheet(panel) for panel in found]
     columns = 1 if len(sheets) <= SEVERAL else 2
     rows = [sheets[start : start + columns] for start in range(0, len(sheets), columns)]
     left = max(sheet.left for sheet in sheets)
@@ -114,9 +112,8 @@ def _figure(found: tuple[Panel, ...], run: RunResult, registry: Registry, kind: 
     return figure
 
 
-def _sheet(panel: Panel, run: RunResult, registry: Registry) -> _Sheet:
-    claim = registry.claims.get(panel.claim)
-    near = [placed(point.case, claim, run.settings) for point in panel.points]
+def _sheet(panel: Panel) -> _Sheet:
+    near = [placed(point.case) for point in panel.points]
     labels = _labels_across(panel)
     upright = not panel.numeric and len(labels) > FEW_LAWS
     ticks = [*panel.up.ticks(6), *bands.ticks(bands.limits(near), STRIP_TICKS)]
@@ -189,7 +186,7 @@ def _draw_curve(axes: Axes, panel: Panel) -> None:
             color=INK,
             linewidth=1,
             linestyle="--" if panel.numeric else ":",
-            label=claimed_word(panel.statement) if not index else None,
+            label=panel.claimed_word if not index else None,
         )
     for verdict in Verdict:
         points = [point for point in panel.points if point.case.verdict is verdict]
@@ -200,8 +197,8 @@ def _draw_curve(axes: Axes, panel: Panel) -> None:
 def _draw_allowed(axes: Axes, panel: Panel) -> None:
     """The area that inequalities and ranges allow."""
     up = panel.up
-    known = [(point, words.region(point.case)) for point in panel.points]
-    spans = [(point.place, span) for point, span in known if span is not None]
+    known = [(point.place, point.case.region) for point in panel.points]
+    spans = [(place, (span.low, span.high)) for place, span in known if span is not None]
     if any(low < high for _, (low, high) in spans):
         axes.fill_between(
             [place for place, _ in spans],

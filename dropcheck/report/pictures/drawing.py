@@ -11,11 +11,11 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.report.pictures.marks import MARKS
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import Verdict
 
@@ -52,6 +52,27 @@ _STYLE: Any = {  # of types that differ between versions of matplotlib
     "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and copied
     "svg.hashsalt": "dropcheck",
     "figure.facecolor": "white",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How a verdict looks in every picture: its colour, and its shape that says the same without.
+
+    The shape is matplotlib's name for it, and the character in a terminal and in plain ASCII.
+    """
+
+    colour: str
+    shape: str
+    character: str
+    ascii: str
+
+
+# colours of Okabe and Ito, which people who see few colours can tell apart
+MARKS = {
+    Verdict.VERIFIED: Mark("#0072b2", "o", "●", "o"),
+    Verdict.REFUTED: Mark("#d55e00", "X", "✕", "x"),
+    Verdict.INCONCLUSIVE: Mark("#6b6b6b", "s", "□", "?"),
 }
 
 

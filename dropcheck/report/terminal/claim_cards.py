@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
+from dropcheck.language.parser import parse_statement
+from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import Call, Negative, Node, Number, children
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, location, number_or_text, parameter_data
-from dropcheck.report.statements import compares_estimates, split_statement
 from dropcheck.report.terminal.layout import Cell, pairs_table
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
@@ -128,30 +130,33 @@ def resolution_text(claim: Claim) -> str:
     if claim.within is not None:
         return f"{numbers.exact(claim.within)}, absolute"
     share = numbers.exact(claim.resolution)
-    sides, relations = split_statement(claim.statement.text)
-    estimated = "the size of what is estimated"
-    if len(relations) == 2:
-        return f"{share} of the larger of |{sides[0]}| and |{sides[2]}|"
-    if len(relations) != 1:
-        return share
-    right = " ".join(sides[1].split())
-    if compares_estimates(claim.statement.text) or _is_zero(right):
-        return f"{share} of {estimated}"
-    if _is_number(right):
-        return f"{share} of {right.lstrip('-')}"
-    return f"{share} of |{right}|, or of {estimated} where that is 0"
+    estimated = f"{share} of the size of what is estimated"
+    operands = parse_statement(claim.statement).operands
+    if len(operands) == 3:
+        return f"{share} of the larger of |{unparse(operands[0])}| and |{unparse(operands[2])}|"
+    left, right = operands
+    end = left if _is_estimated(right) else right  # `1 == E(x)` is compared with 1
+    if _is_estimated(end):
+        return estimated
+    text = unparse(end)
+    number = _number(end)
+    if number is None:
+        return f"{share} of |{text}|, or of the size of what is estimated where that is 0"
+    return f"{share} of {text.lstrip('-')}" if number else estimated
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _is_estimated(node: Node) -> bool:
+    """Whether an operator such as E(…) stands in an expression."""
+    from dropcheck.language.lowering.scope import OPERATORS  # loads numpy
+
+    named = isinstance(node, Call) and node.name in OPERATORS
+    return named or any(map(_is_estimated, children(node)))
 
 
-def _is_zero(text: str) -> bool:
-    return _is_number(text) and float(text) == 0
+def _number(node: Node) -> float | None:
+    """The value of a number as it is written, with or without a sign."""
+    node = node.operand if isinstance(node, Negative) else node
+    return node.value if isinstance(node, Number) else None
 
 
 def document_text(key: str, document: Document | None) -> str:

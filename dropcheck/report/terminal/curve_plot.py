@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
-from dropcheck.claims.registry import Registry
-from dropcheck.report.groups import SEVERITY
 from dropcheck.report.numbers import plural
+from dropcheck.report.phrases import SEVERITY
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.bands import placed
-from dropcheck.report.pictures.curve import Panel, Point, claimed_word, panels, unswept
-from dropcheck.report.pictures.marks import MARKS
-from dropcheck.report.terminal.canvas import CURVE, Canvas
+from dropcheck.report.pictures.curve import Panel, Point, panels, unswept
+from dropcheck.report.pictures.drawing import MARKS
 from dropcheck.report.terminal.layout import Cell, pairs_table
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
-from dropcheck.results import RunResult, Settings, Verdict
+from dropcheck.results import RunResult, Verdict
+
+CURVE = "dim"
+
+_BRAILLE = 0x2800
+# the bit of each dot of a cell: four rows from the top, two columns
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 USUAL_WIDTH = 80  # where the output is no terminal, and has no width of its own
 NARROWEST = 30
@@ -37,12 +43,12 @@ SEEN = 0.12
 STYLES = {Verdict.VERIFIED: "blue", Verdict.REFUTED: "bold red", Verdict.INCONCLUSIVE: "yellow"}
 
 
-def terminal_plot(run: RunResult, registry: Registry, terminal: Terminal) -> str:
+def terminal_plot(run: RunResult, terminal: Terminal) -> str:
     """Every swept claim of a run as curves; a line names those without a sweep."""
     found = panels(run)
     items: list[RenderableType] = []
     for panel in found[:MOST_PANELS]:
-        items += [*_panel(panel, registry, run.settings, terminal), ""]
+        items += [*_panel(panel, terminal), ""]
     if len(found) > MOST_PANELS:
         rest = plural(len(found) - MOST_PANELS, "more curve")
         items += [styled(f"and {rest}: give the others one value, or name a file by -o"), ""]
@@ -52,12 +58,10 @@ def terminal_plot(run: RunResult, registry: Registry, terminal: Terminal) -> str
     return render(items, terminal)
 
 
-def _panel(
-    panel: Panel, registry: Registry, settings: Settings, terminal: Terminal
-) -> list[RenderableType]:
+def _panel(panel: Panel, terminal: Terminal) -> list[RenderableType]:
     """A curve, the distances below it where they are needed, and what both mean."""
     labels = [(panel.up.at(value), text) for value, text in panel.up.ticks(5)]
-    near = _distances(panel, registry, settings)
+    near = _distances(panel)
     ends = bands.limits(near) if near else (0.0, 1.0)
     strip_labels = [(_share(place, ends), text) for place, text in bands.ticks(ends)]
     strip_labels = _spaced(strip_labels, STRIP)
@@ -133,9 +137,8 @@ def _worst_last(points: Iterable[Point]) -> list[Point]:
     return sorted(points, key=lambda point: SEVERITY[point.case.result])
 
 
-def _distances(panel: Panel, registry: Registry, settings: Settings) -> list[bands.Placed]:
-    claim = registry.claims.get(panel.claim)
-    found = [placed(point.case, claim, settings) for point in panel.points]
+def _distances(panel: Panel) -> list[bands.Placed]:
+    found = [placed(point.case) for point in panel.points]
     return found if any(one.interval is not None for one in found) else []
 
 
@@ -241,7 +244,7 @@ def _roomy(labels: Sequence[tuple[int, str]], width: int) -> Sequence[tuple[int,
 def _legend(panel: Panel, terminal: Terminal) -> Text:
     """What the marks mean, on as few lines as it takes."""
     met = {point.case.verdict for point in panel.points}
-    parts = [("." if terminal.ascii else "⠤⠤", CURVE, claimed_word(panel.statement))]
+    parts = [("." if terminal.ascii else "⠤⠤", CURVE, panel.claimed_word)]
     for verdict in Verdict:
         if verdict in met:
             mark = MARKS[verdict]
@@ -261,3 +264,66 @@ def _legend(panel: Panel, terminal: Terminal) -> Text:
         text.append(shape, style).append(f" {word}")
         used += length
     return text
+
+
+@dataclass(slots=True)
+class Canvas:
+    """Cells from the top left, each with dots of a curve or one character on top of them."""
+
+    width: int
+    height: int
+    ascii: bool
+    dots: dict[tuple[int, int], int] = field(default_factory=dict)
+    marks: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
+
+    def column(self, across: float) -> int:
+        """The column of a share of the width, the outermost ones at 0 and 1."""
+        return round(min(max(across, 0.0), 1.0) * (self.width - 1))
+
+    def row(self, up: float) -> int:
+        """The row of a share of the height, counted from the top."""
+        return round((1 - min(max(up, 0.0), 1.0)) * (self.height - 1))
+
+    def mark(self, row: int, column: int, character: str, style: str) -> None:
+        """Put a character on a cell."""
+        self.marks[row, column] = (character, style)
+
+    def line(self, points: Sequence[tuple[float, float]]) -> None:
+        """Draw straight lines through points given by their shares of width and height."""
+        fine = 1 if self.ascii else 2, 1 if self.ascii else 4
+        wide, high = self.width * fine[0] - 1, self.height * fine[1] - 1
+        dots = [(x * (self.width - 1) * fine[0], (1 - y) * high) for x, y in points]
+        if len(dots) == 1:
+            dots.append(dots[0])
+        for (x0, y0), (x1, y1) in pairwise(dots):
+            steps = max(1, round(max(abs(x1 - x0), abs(y1 - y0))))
+            for step in range(steps + 1):
+                share = step / steps
+                x, y = round(x0 + (x1 - x0) * share), round(y0 + (y1 - y0) * share)
+                if 0 <= x <= wide and 0 <= y <= high:
+                    self._dot(x, y)
+
+    def _dot(self, x: int, y: int) -> None:
+        if self.ascii:
+            self.dots[y, x] = 1
+            return
+        cell = y // 4, x // 2
+        self.dots[cell] = self.dots.get(cell, 0) | _DOTS[y % 4][x % 2]
+
+    def lines(self) -> list[Text]:
+        """The canvas, a text a line."""
+        found = []
+        for row in range(self.height):
+            text = Text(no_wrap=True, overflow="ignore")
+            for column in range(self.width):
+                text.append(*self._cell(row, column))
+            found.append(text)
+        return found
+
+    def _cell(self, row: int, column: int) -> tuple[str, str]:
+        if (row, column) in self.marks:
+            return self.marks[row, column]
+        dots = self.dots.get((row, column), 0)
+        if not dots:
+            return " ", ""
+        return ("." if self.ascii else chr(_BRAILLE + dots)), CURVE

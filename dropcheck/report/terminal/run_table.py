@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from rich.console import RenderableType
 
-from dropcheck.claims.registry import Claim
 from dropcheck.report import numbers
 from dropcheck.report import phrases as words
-from dropcheck.report.groups import by_claim, not_passed, passed_share, worst
-from dropcheck.report.pictures import bands
+from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
 from dropcheck.report.terminal.layout import (
     Cell,
     Fields,
@@ -22,7 +19,7 @@ from dropcheck.report.terminal.layout import (
 )
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
-from dropcheck.results import CaseResult, RunResult, Settings
+from dropcheck.results import CaseResult, RunResult
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
@@ -84,54 +81,35 @@ def run_report(
     result: RunResult,
     terminal: Terminal,
     *,
-    claims: Mapping[str, Claim] | None = None,
     verbose: bool = False,
     quiet: bool = False,
 ) -> str:
     """The whole report; `quiet` leaves the table and the warnings out, `verbose` shows each case.
 
-    A single claim is shown case by case in any case; of several, each its worst case. `claims`
-    are those of the registry, which say what resolution they ask for.
+    A single claim is shown case by case in any case; of several, each its worst case.
     """
-    looked = _Looked(result.settings, claims or {})
     items: list[RenderableType] = []
     if not quiet and result.cases:
-        items += [*_table(result.cases, terminal, verbose, looked), ""]
+        items += [*_table(result.cases, terminal, verbose), ""]
     if quiet:
         rest = "--format json tells of each"
     elif verbose or len(by_claim(result.cases)) == 1:
         rest = "each has a row above"
     else:
         rest = "--verbose shows a row for each"
-    items += _failures(result.cases, terminal, rest, looked)
+    items += _failures(result.cases, terminal, rest)
     if not quiet:
         items += _warnings(result)
     return render([*items, *packed(summary_parts(result), terminal)], terminal)
 
 
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """How a run looked at its cases: what their resolutions come to."""
-
-    settings: Settings
-    claims: Mapping[str, Claim]
-
-    def reach(self, case: CaseResult) -> str:
-        return bands.reach(case, self.claims.get(case.claim), self.settings) or numbers.UNKNOWN
-
-    def resolution(self, case: CaseResult) -> str | None:
-        return bands.resolution_text(case, self.claims.get(case.claim), self.settings)
-
-
-def _table(
-    cases: Sequence[CaseResult], terminal: Terminal, verbose: bool, looked: _Looked
-) -> list[RenderableType]:
+def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
     groups = by_claim(cases)
     if verbose or len(groups) == 1:
         rows = [_row(case) for case in cases]
         if verbose:
             rows = [
-                row | {"resolution": Cell(terminal.spell(looked.reach(case)))}
+                row | {"resolution": Cell(terminal.spell(words.reach(case) or numbers.UNKNOWN))}
                 for row, case in zip(rows, cases, strict=True)
             ]
     else:
@@ -170,27 +148,23 @@ def _grid_row(group: Sequence[CaseResult]) -> dict[str, Cell]:
     return row | {"result": Cell(result.text + passed_share(group), result.style)}
 
 
-def case_block(
-    case: CaseResult, terminal: Terminal, claims: Mapping[str, Claim], settings: Settings
-) -> str:
+def case_block(case: CaseResult, terminal: Terminal) -> str:
     """What there is to say of one case that did not pass, as it stands below the table."""
-    return render(_block(case, terminal, _Looked(settings, claims)), terminal)
+    return render(_block(case, terminal), terminal)
 
 
-def _failures(
-    cases: Iterable[CaseResult], terminal: Terminal, rest: str, looked: _Looked
-) -> list[RenderableType]:
+def _failures(cases: Iterable[CaseResult], terminal: Terminal, rest: str) -> list[RenderableType]:
     bad = not_passed(cases)
     items: list[RenderableType] = []
     for case in bad[:MOST_BLOCKS]:
-        items += [*_block(case, terminal, looked), ""]
+        items += [*_block(case, terminal), ""]
     if len(bad) > MOST_BLOCKS:
         more = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
         items += [styled(f"and {more} that did not pass ({rest})"), ""]
     return items
 
 
-def _block(case: CaseResult, terminal: Terminal, looked: _Looked) -> list[RenderableType]:
+def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
     values = one_line(words.parameters(case))
     heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
     quantity = words.measured_quantity(case)
@@ -201,10 +175,10 @@ def _block(case: CaseResult, terminal: Terminal, looked: _Looked) -> list[Render
         "estimated": _estimated(case),
         "sides": words.sides(case),
         "distance": words.distance(case),
-        "resolution": looked.resolution(case),
+        "resolution": words.resolution(case),
         "verdict": f"{case.verdict}, expected {case.expect}",
         "reading": words.reading(case),
-        "reason": one_line(case.reason) if case.reason else None,
+        "reason": None if case.explanation is None else str(case.explanation),
         "where": place(case.location),
     }
     shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]

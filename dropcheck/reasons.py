@@ -1,0 +1,128 @@
+"""Why a case is undecided, or what refuted it: every reason there is, with the sentence it is.
+
+>>> str(Reason.CONDITION_NEVER_MET.explain(draws=8192))
+'the condition was never met in 8,192 draws'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+Detail = float | str
+
+_HEAVY = "heavy-tailed: the sample does not settle, and more draws may not help"
+_TOO_RARE = "more draws may not show what is so rare: make it more likely in the model"
+
+
+class Reason(Enum):
+    """A reason as a sentence with places for the details of a case; no two say the same.
+
+    `reading` says what stands behind it, with a remedy where there is one. It is empty where the
+    number of draws is all that stands in the way: what they should be is known to each case alone.
+    """
+
+    # no draw is made
+    NO_MOMENT = (
+        "{operator} does not exist: by its law, the quantity has no finite moment of order "
+        "{order:g}",
+        "no draw was made: by its law, the quantity has no {moment}",
+    )
+    NO_VARIANCE_OF_ESTIMATE = (
+        "{operator} exists, but no interval can be trusted: by its law, the quantity has no finite "
+        "moment of order {order:g}, and the limit theorem needs order {needed:g}",
+        "no draw was made: by its law, the tails are too heavy for an interval; claim a "
+        "probability in its place",
+    )
+    TOO_MANY_CONDITIONS = (
+        "the model has {conditions} conditions, and of no more than {watched} can it be told "
+        "whether an outcome is too rare to be seen",
+        "the model has too many conditions to be trusted: split the claim into smaller models",
+    )
+    OUT_OF_TIME = ("the time of the run was up before its first draw", "the time was up")
+    NOTHING_RANDOM = ("nothing in it is random: arithmetic decides it",)
+    # the quantity
+    UNDEFINED_ARITHMETIC = (
+        "the quantity is undefined (it works out as NaN or infinite)",
+        "nothing to judge: the claim has no value",
+    )
+    UNDEFINED_DRAWS = (
+        "undefined: {undefined:,} of {draws:,} draws ({percent:.3g}%) are NaN or infinite, the "
+        "first of them draw {first:,}",
+        "the model is undefined on some draws: keep it from dividing by 0, and from taking the "
+        "logarithm or the root of a negative number",
+    )
+    UNDEFINED_AT_AVERAGES = (
+        "the quantity is undefined at the averages (a division by 0, Corr of a constant, or "
+        "values too small to be squared)",
+        "nothing to judge: the claim has no value at what was drawn",
+    )
+    UNDEFINED_NEARBY = ("it is not defined wherever the averages may lie",)
+    CONDITION_NEVER_MET = (
+        "the condition was never met in {draws:,} draws",
+        "the condition is too rare, or impossible: condition on something more likely",
+    )
+    # the interval
+    TOO_WIDE = ("the interval is still too wide",)
+    TOO_FEW_BLOCKS = ("{blocks} of the {needed} blocks that an interval takes",)
+    TOO_FEW_FOR_BOUND = ("too few draws to bound the violations",)
+    NO_DIFFERENCE_YET = ("no draw differs yet, and {needed:,.0f} are needed",)
+    TOO_SKEWED = ("the averages are still too skewed for the normal limit",)
+    HEAVY_SUM = ("a few draws carry the sum (heavy tails)", _HEAVY)
+    HEAVY_PART = (
+        "a few draws carry an average that the quantity is made of (heavy tails)",
+        _HEAVY,
+    )
+    AT_THE_EDGE = (
+        "the estimate lies where no interval can decide, at the edge of what is claimed",
+        "at the edge of what is claimed: use == or a range, or claim a little more or less",
+    )
+    TOO_FINE = (
+        "at this resolution it takes more draws than any run can make",
+        "the resolution is too fine: ask for a coarser one",
+    )
+    # what a sample may not show
+    ALL_ALIKE = (
+        "every draw gave {value:.6g}: draws that differ may be too rare to be met, and too large "
+        "to be left out",
+        _TOO_RARE,
+    )
+    RARE_OUTCOME_EXPECTED = (
+        "the rarest outcome of the model is expected {expected:.2g} times in {draws:,} draws, and "
+        "must be {needed}",
+    )
+    RARE_OUTCOME_HARDLY_SEEN = ("the rarer outcome in line {line} was hardly seen", _TOO_RARE)
+    RARE_OUTCOME_UNPRICED = (
+        "what happens in rare draws hangs on the values that make them rare: the rarer outcome in "
+        "{lines} was seen {seen}, and must be seen {needed} times",
+        _TOO_RARE,
+    )
+    # what refutes a claim of certainty
+    COUNTEREXAMPLES = ("{violations:,} counterexamples in {draws:,} draws",)
+    ONE_COUNTEREXAMPLE = ("1 counterexample in {draws:,} draws",)
+
+    def __init__(self, sentence: str, reading: str = "") -> None:
+        self.sentence = sentence
+        self.reading = reading
+
+    def explain(self, **details: Detail) -> Explanation:
+        """The reason with the details of a case."""
+        return Explanation(self, details)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A reason and the numbers and names of the case that it is given for."""
+
+    reason: Reason
+    details: Mapping[str, Detail]
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return self.reason.sentence.format(**self.details)
+
+    @property
+    def reading(self) -> str:
+        """What stands behind it; empty where only draws are wanting."""
+        return self.reason.reading.format(**self.details)

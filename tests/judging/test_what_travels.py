@@ -1,0 +1,135 @@
+"""What was decided travels with the result, and reports read it there."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from report_cases import run_of
+from trials import OPEN, VERIFIED, N, judged
+
+from dropcheck.reasons import Reason
+from dropcheck.report import phrases
+from dropcheck.report.terminal.run_table import run_report
+from dropcheck.report.terminal.screen import Terminal
+from dropcheck.results import Method, Quantity, Region, Resolution
+
+
+@pytest.mark.parametrize(
+    ("claim", "quantity", "expression", "region"),
+    [
+        ("E(x) < 2", Quantity.LEFT, "E(x)", Region(high=2.0, high_open=True)),
+        ("2 >= E(x)", Quantity.RIGHT, "E(x)", Region(high=2.0)),
+        ("-1 < E(x) <= 1", Quantity.MIDDLE, "E(x)", Region(-1.0, 1.0, low_open=True)),
+        (
+            "E(x) <= E(x**2) + 1",
+            Quantity.LEFT_MINUS_RIGHT,
+            "E(x) - (E(x**2) + 1)",
+            Region(high=0.0),
+        ),
+        ("E(log(x)) == 2", Quantity.LEFT, "E(log(x))", Region(2.0, 2.0)),  # undefined
+    ],
+)
+def test_a_result_says_what_was_judged_and_where_it_must_lie(
+    claim: str, quantity: Quantity, expression: str, region: Region
+) -> None:
+    found = judged(N, claim)
+    assert (found.quantity, found.expression, found.region) == (quantity, expression, region)
+
+
+def test_a_range_between_estimates_says_which_end_was_open_to_doubt() -> None:
+    found = judged(N, "E(x) + 0.98 <= E(x**2) <= E(x) + 1.02", "within: 0.05")
+    assert found.verdict is VERIFIED
+    assert found.quantity is Quantity.MIDDLE_MINUS_LEFT
+    assert found.expression == "E(x**2) - (E(x) + 0.98)"
+    assert found.region == Region(low=0.0)
+    assert phrases.claimed(found) == ">= 0"
+    assert phrases.measured_quantity(found) == "middle minus left side"
+    high = judged(N, "E(x) + 0.5 <= E(x**2) <= E(x) + 0.9")
+    assert high.quantity is Quantity.MIDDLE_MINUS_RIGHT
+    assert "  claimed     <= 0 for middle minus right side\n" in run_report(
+        run_of(high), Terminal()
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "method", "sharpness"),
+    [
+        (N, "P(x < 100) == 1", Method.CERTAINTY, Resolution(1e-4, 1e-4, absolute=True)),
+        (N, "2 * P(x > 0) == 1", Method.PROPORTION, Resolution(0.01, 0.01)),
+        (N, "E(x) == 1", Method.BLOCK_MEANS, Resolution(0.01, 0.01)),
+        (N, "-0.01 < E(x) <= 0.01", Method.BLOCK_MEANS, Resolution(1e-4, 1e-4)),
+        ("u ~ uniform(0, 1)", "E(u) == 0.5", Method.BOUNDED_MEAN, Resolution(0.005, 0.005)),
+        ("x = 2", "E(x) == 2", Method.ARITHMETIC, Resolution(0.02, 0.0)),
+    ],
+)
+def test_a_result_says_how_it_was_judged_and_how_sharply(
+    model: str, claim: str, method: Method, sharpness: Resolution
+) -> None:
+    found = judged(model, claim, most=200_000)
+    assert (found.method, found.sharpness) == (method, sharpness)
+
+
+def test_a_multiple_of_a_probability_is_no_certainty() -> None:
+    found = judged(N, "2 * P(x > 0) == 1")
+    assert phrases.resolution(found) == "0.01 of 1: ±0.01"
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason", "reading"),
+    [
+        ("E(x) == 0", Reason.NO_MOMENT, "no draw was made: by its law, the quantity has no mean"),
+        (
+            "Var(x) == 1",
+            Reason.NO_MOMENT,
+            "no draw was made: by its law, the quantity has no variance",
+        ),
+    ],
+)
+def test_a_law_without_the_moment_is_told_so_not_that_a_sample_does_not_settle(
+    claim: str, reason: Reason, reading: str
+) -> None:
+    law = "cauchy(0, 1)" if claim.startswith("E") else "student_t(1.5)"
+    found = judged(f"x ~ {law}", claim)
+    assert (found.verdict, found.draws, found.method) == (OPEN, 0, None)
+    assert found.reason is reason
+    assert phrases.reading(found) == reading
+
+
+DETAILS = {
+    Reason.NO_MOMENT: {"operator": "E", "order": 1, "moment": "mean"},
+    Reason.NO_VARIANCE_OF_ESTIMATE: {"operator": "E", "order": 1.5, "needed": 2},
+    Reason.TOO_MANY_CONDITIONS: {"conditions": 513, "watched": 512},
+    Reason.UNDEFINED_DRAWS: {"undefined": 5, "draws": 10, "percent": 50.0, "first": 1},
+    Reason.CONDITION_NEVER_MET: {"draws": 8192},
+    Reason.TOO_FEW_BLOCKS: {"blocks": 63, "needed": 64},
+    Reason.NO_DIFFERENCE_YET: {"needed": 138155.1},
+    Reason.ALL_ALIKE: {"value": 1.0},
+    Reason.RARE_OUTCOME_EXPECTED: {"expected": 0.5, "draws": 100, "needed": 64},
+    Reason.RARE_OUTCOME_HARDLY_SEEN: {"line": 3},
+    Reason.RARE_OUTCOME_UNPRICED: {"lines": "line 3", "seen": "2 times", "needed": 64},
+    Reason.COUNTEREXAMPLES: {"violations": 1234, "draws": 20_000},
+    Reason.ONE_COUNTEREXAMPLE: {"draws": 20_000},
+}
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_is_a_sentence_of_its_own(reason: Reason) -> None:
+    told = reason.explain(**DETAILS.get(reason, {}))
+    assert "{" not in f"{told} {told.reading}"
+    assert len({one.sentence for one in Reason}) == len(Reason)
+
+
+@pytest.mark.parametrize(
+    ("region", "relation"),
+    [
+        (Region(1.0, 1.0), "=="),
+        (Region(low=1.0), ">="),
+        (Region(low=1.0, low_open=True), ">"),
+        (Region(-math.inf, 1.0), "<="),
+        (Region(high=1.0, high_open=True), "<"),
+        (Region(1.0, 2.0), None),
+    ],
+)
+def test_a_region_knows_its_relation(region: Region, relation: str | None) -> None:
+    assert region.relation == relation
