@@ -117,8 +117,8 @@ def judged_at(
             unseen = RARE_SHARE * share / 2
             wider = _all_alike(verdict, interval, compiled, tally, theta, centres, unseen)
             # that something is what every draw showed is verified; anything else must follow
-            ends = (comparison.region.low, comparison.region.high)
-            said = any(abs(interval.estimate - end) <= rounding for end in ends)
+            edges = (comparison.region.low, comparison.region.high)
+            said = any(abs(interval.estimate - end) <= rounding for end in edges)
             shown = verdict is Verdict.VERIFIED and said
             by_bounds = decide(wider.low, wider.high, comparison.region, widen, rounding)
             if wider.unmet is not None or (by_bounds is not verdict and not shown):

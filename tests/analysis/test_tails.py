@@ -223,7 +223,8 @@ def missing(model: str, claim: str) -> str | None:
         f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: {claim}\n"
     )
     (case,) = registry.expand()
-    return missing_moment(lower_case(parse_claim(case.claim), case.parameters))
+    found = missing_moment(lower_case(parse_claim(case.claim), case.parameters))
+    return None if found is None else str(found)
 
 
 NONE_EXISTS = "does not exist"

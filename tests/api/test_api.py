@@ -59,7 +59,7 @@ def test_failure_is_told_as_below_a_table() -> None:
         "  claimed     4\n"
         "  estimated   3, interval [3, 3], confidence 1 - 1e-6, no draws needed\n"
         "  distance    1 below, 25% of the scale\n"
-        "  resolution  0.01 of 4: ±0.04\n"
+        "  resolution  ±0: nothing is random, and what is not equal differs\n"
         "  verdict     refuted, expected verified\n"
         "  reading     false as stated: the interval misses what is claimed\n"
         f"  where       {place}\n"
