@@ -61,7 +61,7 @@ class Simulated:
             tally.add(found, spans)
             return tally
 
-        ((_, result),) = drive([judge], threads, copies=True)
+        ((_, result),) = drive([judge], threads, processes=True)
         return result
 
     def draw_alone(self, draws: tuple[Draw, ...], spans: int, threads: int) -> None:

@@ -28,7 +28,7 @@ from scipy import special
 
 from dropcheck.audit.audited_claims import SHORT_BLOCK, Subject
 from dropcheck.audit.error_rates import Truth
-from dropcheck.audit.repeat import ready, trial
+from dropcheck.audit.measurement import ready, trial
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.binomial import upper_bound
 from dropcheck.results import Settings, Verdict

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.case_processes import drive_in_processes, worth_processes
 from dropcheck.execution.deadline import Clock, Deadline
-from dropcheck.execution.schedule import Judge, drive
-from dropcheck.execution.workers import possible
+from dropcheck.execution.executors import can_fork, shared
+from dropcheck.execution.schedule import Judge, Start, carried_out, drive, in_order
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare, try_prepared
 from dropcheck.results import CaseResult, Settings
@@ -24,6 +24,9 @@ from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
 
 _Judged = CaseResult | DropcheckError
+
+# Fewer cases than this for each process leave processes idle at the end.
+CASES_A_PROCESS = 4
 
 Repeat = Callable[[Case], str]
 """The command that repeats one case."""
@@ -37,7 +40,7 @@ def verify_cases(
     clock: Clock = time.perf_counter,
     watch: Callable[[int], None] = lambda _: None,
     *,
-    copies: bool = False,
+    processes: bool = False,
 ) -> Iterator[CaseResult]:
     """Judge cases, each yielded as soon as all before it are done.
 
@@ -52,9 +55,9 @@ def verify_cases(
         registry: the registry that the error rate is divided over.
         repeat: writes the command that repeats a case; by default one without a file.
         clock: what a time limit is measured by.
-        watch: told of draws as they come in, or as cases end where processes share these.
-        copies: whether copies of this process may work beside it, where the system can make them;
-            threads do otherwise. Only for a program that has no threads of its own.
+        watch: called with draws as they come in, or as cases end where processes share these.
+        processes: whether forked processes may work, where the system has them; threads do
+            otherwise. Only for a program that has no threads of its own.
 
     Raises:
         DropcheckError: after the last case, with what only a run could find: a quantity that is
@@ -78,76 +81,42 @@ def verify_cases(
     def by_default(case: Case) -> str:
         return repeat_command(case, settings.seed)
 
-    def starter(case: Case) -> Callable[[], Judge[_Judged]]:
-        return lambda: _guarded(judge(case, settings, alpha, repeat or by_default, deadline))
+    def start(case: Case) -> Judge[_Judged]:
+        return _guarded(judge(case, settings, alpha, repeat or by_default, deadline))
 
-    held: dict[int, _Judged] = {}
+    starts = [partial(start, case) for case in cases]
     problems: list[Problem] = []
-    following = 0
-    interrupted: KeyboardInterrupt | None = None
-    try:
-        judges = [starter(case) for case in cases]
-        for index, result in _driven(judges, settings, deadline, watch, copies=copies):
-            held[index] = result
-            while following in held:
-                found = held.pop(following)
-                following += 1
-                if isinstance(found, DropcheckError):
-                    problems.extend(found.problems)
-                else:
-                    yield found
-    except KeyboardInterrupt as caught:
-        interrupted = caught
-    for _, found in sorted(held.items()):
-        if not isinstance(found, DropcheckError):
-            yield found
-    if interrupted is not None:
-        raise interrupted
+    for result in in_order(_driven(starts, settings, deadline, watch, processes=processes)):
+        if isinstance(result, DropcheckError):
+            problems.extend(result.problems)
+        else:
+            yield result
     if problems:
         raise DropcheckError(problems)
 
 
 def _driven(
-    judges: Sequence[Callable[[], Judge[_Judged]]],
+    starts: Sequence[Start[_Judged]],
     settings: Settings,
     deadline: Deadline,
     watch: Callable[[int], None],
     *,
-    copies: bool,
+    processes: bool,
 ) -> Iterator[tuple[int, _Judged]]:
-    """Many cases are shared by processes; otherwise the draws are, or the time that is left."""
+    """Many cases are shared by processes; otherwise the draws are, or the time that is left.
+
+    Judging is Python, whose lock lets one thread at a time go on.
+    """
     threads = settings.threads or default_threads()
-    if copies and not deadline.limited and worth_processes(len(judges), threads):
-        for index, result in drive_in_processes(judges, threads):
-            watch(0 if isinstance(result, DropcheckError) else result.draws)
-            yield index, result
+    processes = processes and can_fork()
+    many = threads > 1 and len(starts) >= CASES_A_PROCESS * threads
+    if not (processes and many and not deadline.limited):
+        yield from drive(starts, threads, deadline, processes=processes, watch=watch)
         return
-    watched = [_watched(start, watch) for start in judges]
-    yield from drive(watched, threads, deadline, copies=copies and possible())
-
-
-def _watched(
-    start: Callable[[], Judge[_Judged]], watch: Callable[[int], None]
-) -> Callable[[], Judge[_Judged]]:
-    """The same judge, its draws told as they come in."""
-
-    def judged() -> Judge[_Judged]:
-        judge = start()
-        try:
-            request = next(judge)
-            while True:
-                try:
-                    sums = yield request
-                except DropcheckError as error:
-                    request = judge.throw(error)
-                else:
-                    watch(len(sums.sums) * request.program.block_draws)
-                    request = judge.send(sums)
-        except StopIteration as stop:
-            found: _Judged = stop.value
-            return found
-
-    return judged
+    places = range(len(starts))
+    for place, result in shared(lambda place: carried_out(starts[place]()), places, threads):
+        watch(0 if isinstance(result, DropcheckError) else result.draws)
+        yield place, result
 
 
 def _guarded(judged: Judge[CaseResult]) -> Judge[_Judged]:

@@ -1,24 +1,179 @@
-"""An audit from its plan to its rows."""
+"""An audit from its plan to its rows: the whole procedure again and again, with fresh streams.
+
+What is repeated is what `run` does: the same trial, pilot, looks, intervals and decisions. Only
+the reading and compiling of a case are done once, spans are cut to the size of the task, and those
+of many repetitions are drawn together.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 
 from dropcheck.audit.audited_claims import Subject, own, twins, why_no_twin
 from dropcheck.audit.error_rates import FALSE_ALARM, Audit, Counts, Row, Truth
-from dropcheck.audit.repeat import Plan, ready, repeat, trial
 from dropcheck.claims.registry import Case
+from dropcheck.execution.executors import shared
+from dropcheck.execution.repetitions import Supply, in_lockstep
+from dropcheck.execution.schedule import carried_out
+from dropcheck.judging.prepared import Prepared, judged, prepare, try_prepared
+from dropcheck.judging.trial import Finding
 from dropcheck.language.cases import parameter_text
-from dropcheck.results import Settings
+from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import Program, SpanSums
 
 Advance = Callable[[str], None]
-"""Told the claim of each task that is done."""
+"""Called with the claim of each task that is done."""
+
+# Blocks of a span that is cut to size: the fewest that an interval is made from.
+SPAN_BLOCKS = 64
+# Draws after which a trial gives up.
+MOST_DRAWS = 4_000_000
+# Repetitions of a task: a second's work or so.
+CHUNK = 250
 
 
-def carry_out(plan: Plan, processes: int, name: str, advance: Advance) -> Audit:
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Repetitions `first` … `first + count − 1` of a subject at one α."""
+
+    subject: int  # its place among the subjects
+    alpha: float
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """What is repeated, and how."""
+
+    subjects: tuple[Subject, ...]
+    alphas: tuple[float, ...]
+    repetitions: int
+    seed: int = 0
+    max_draws: int = MOST_DRAWS
+    crossing: bool = True
+
+    def tasks(self) -> Iterator[Task]:
+        """Every repetition once, row after row."""
+        for subject, alpha in itertools.product(range(len(self.subjects)), self.alphas):
+            for first in range(0, self.repetitions, CHUNK):
+                yield Task(subject, alpha, first, min(CHUNK, self.repetitions - first))
+
+    @property
+    def rows(self) -> list[tuple[int, float]]:
+        """Subject and α of each row."""
+        return list(itertools.product(range(len(self.subjects)), self.alphas))
+
+
+def cut(program: Program, block: int) -> Program:
+    """The program in spans of the fewest blocks, and these as short as its rare events allow."""
+    if program.batches is not None:
+        return program
+    while block < program.rarest and block < program.block_draws:
+        block *= 2
+    draws = min(block * SPAN_BLOCKS, program.span_draws)
+    blocks = max(1, draws // block)
+    return dataclasses.replace(program, span_draws=draws // blocks * blocks, span_blocks=blocks)
+
+
+def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
+    """A subject prepared once for all its repetitions.
+
+    Raises:
+        DropcheckError: where the case cannot be judged at all.
+    """
+    prepared = prepare(subject.case, crossing=crossing)
+    block = subject.block
+    if block is None:
+        return prepared
+    return prepared.with_programs(lambda program: cut(program, block))
+
+
+def trial(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:
+    """One trial of a case, from its first draw to its verdict, in this thread.
+
+    Args:
+        prepared: the case.
+        settings: seed and limits.
+        alpha: the error rate that the trial promises.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    return carried_out(try_prepared(prepared, settings, alpha, ""))
+
+
+def side_by_side(
+    prepared: Prepared, settings: Sequence[Settings], alpha: float
+) -> Iterator[Finding]:
+    """A trial of a case for each of the settings, in any order; what they draw is shared.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    supply = Supply(settings[0].seed, prepared.case.key)
+
+    def start(one: Settings) -> Generator[Request, SpanSums, Finding]:
+        begun = prepared.trial(one, alpha)
+        if len(settings) > 1:
+            begun = dataclasses.replace(begun, supply=supply)
+        return judged(begun, prepared.means)
+
+    return in_lockstep([partial(start, one) for one in settings], supply)
+
+
+class Repeater:
+    """Carries out tasks of one plan; the case prepared last is kept, for tasks come row by row."""
+
+    def __init__(self, plan: AuditPlan) -> None:
+        self._plan = plan
+        self._held: tuple[int, Prepared] | None = None
+
+    def __call__(self, task: Task) -> Counts:
+        """The repetitions of a task, each with a seed of its own."""
+        started = time.perf_counter()
+        if self._held is None or self._held[0] != task.subject:
+            subject = self._plan.subjects[task.subject]
+            self._held = (task.subject, ready(subject, crossing=self._plan.crossing))
+        settings = [
+            # seeds are hashed with the case into streams: consecutive ones are unrelated
+            Settings(seed=self._plan.seed * 2**32 + repetition, max_draws=self._plan.max_draws)
+            for repetition in range(task.first, task.first + task.count)
+        ]
+        verdicts: Counter[Verdict] = Counter()
+        draws = 0
+        for finding in side_by_side(self._held[1], settings, task.alpha):
+            verdicts[finding.verdict] += 1
+            draws += finding.draws
+        return Counts(
+            verified=verdicts[Verdict.VERIFIED],
+            refuted=verdicts[Verdict.REFUTED],
+            inconclusive=verdicts[Verdict.INCONCLUSIVE],
+            draws=draws,
+            seconds=time.perf_counter() - started,
+        )
+
+
+def repeat(plan: AuditPlan, processes: int) -> Generator[tuple[Task, Counts], None, None]:
+    """Carry out every task, and yield each as it is done.
+
+    The counts do not depend on the number of processes; one is this process.
+
+    Raises:
+        DropcheckError: where a case cannot be judged at all.
+    """
+    return shared(Repeater(plan), plan.tasks(), processes)
+
+
+def carry_out(plan: AuditPlan, processes: int, name: str, advance: Advance) -> Audit:
     """Every row of a plan.
 
     An interruption keeps the repetitions that were finished.
@@ -27,7 +182,7 @@ def carry_out(plan: Plan, processes: int, name: str, advance: Advance) -> Audit:
         plan: what is repeated.
         processes: how many to work with; no count depends on it.
         name: of what is audited, for the report.
-        advance: told of progress.
+        advance: called as tasks are done.
 
     Raises:
         DropcheckError: where a case cannot be judged at all.
@@ -37,31 +192,38 @@ def carry_out(plan: Plan, processes: int, name: str, advance: Advance) -> Audit:
     interrupted = False
     try:
         with closing(repeat(plan, processes)) as done:
-            for task, found in done:
-                counts[task.subject, task.alpha] += found
+            for task, more in done:
+                counts[task.subject, task.alpha] += more
                 advance(plan.subjects[task.subject].case.claim.id)
     except KeyboardInterrupt:
         interrupted = True
     rows = tuple(
-        _row(plan.subjects[place], alpha, found, FALSE_ALARM / len(counts))
-        for (place, alpha), found in counts.items()
-        if found.runs
+        _row(plan.subjects[place], alpha, own_counts, FALSE_ALARM / len(counts))
+        for (place, alpha), own_counts in counts.items()
+        if own_counts.runs
     )
     seconds = time.perf_counter() - started
-    return Audit(name, rows, plan.seed, seconds, processes, interrupted=interrupted)
+    return Audit(
+        name=name,
+        rows=rows,
+        seed=plan.seed,
+        seconds=seconds,
+        processes=processes,
+        interrupted=interrupted,
+    )
 
 
 def _row(subject: Subject, alpha: float, counts: Counts, level: float) -> Row:
     case = subject.case
     return Row(
-        case.claim.id,
-        dict(case.parameters),
-        case.claim.statement.text.strip(),
-        subject.truth,
-        subject.off,
-        0.0 if subject.truth is Truth.UNDEFINED else alpha,  # never verified, at any α
-        counts,
-        level,
+        claim=case.claim.id,
+        parameters=dict(case.parameters),
+        statement=case.claim.statement.text.strip(),
+        truth=subject.truth,
+        off=subject.off,
+        promise=0.0 if subject.truth is Truth.UNDEFINED else alpha,  # never verified, at any α
+        counts=counts,
+        alarm_level=level,
     )
 
 

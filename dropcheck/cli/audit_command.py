@@ -155,15 +155,14 @@ def audit(  # one argument an option: this is the list that `--help` shows
         read.problems.append(Problem(message, hint=keep_one))
     read.finish()
 
-    from dropcheck.audit.measurement import carry_out
-    from dropcheck.audit.repeat import MOST_DRAWS, Plan
+    from dropcheck.audit.measurement import MOST_DRAWS, AuditPlan, carry_out
     from dropcheck.report.terminal.progress import progress
 
     most = most or (MOMENT_DRAWS if moments else MOST_DRAWS)
     settings = Settings(seed=seed_used, max_draws=most)
     subjects, left_out, name = _subjects(file, kind, claims or (), share, sharpness, settings)
     usual = MOMENT_REPETITIONS if moments else REPETITIONS
-    plan = Plan(
+    plan = AuditPlan(
         subjects,
         alphas or ((MOMENT_ALPHA,) if moments else (ALPHA,)),
         FULL_REPETITIONS if full else count or usual,

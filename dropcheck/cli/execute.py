@@ -140,7 +140,9 @@ def try_cases(
         with (
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(
-                _generator(verify_cases(cases, settings, registry, watch=tally.drew, copies=True))
+                _generator(
+                    verify_cases(cases, settings, registry, watch=tally.drew, processes=True)
+                )
             ) as results,
         ):
             for found in results:

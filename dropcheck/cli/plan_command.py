@@ -86,7 +86,7 @@ def _planned(chosen: Chosen, settings: Settings, *, shown: bool) -> Plan:
     from dropcheck.report.terminal.progress import progress
 
     with progress(len(chosen.cases), shown and interactive()) as advance:
-        found = plan_cases(chosen.cases, settings, chosen.registry, advance, copies=True)
+        found = plan_cases(chosen.cases, settings, chosen.registry, advance, processes=True)
     return replace(found, warnings=chosen.notes)
 
 

@@ -1,235 +1,326 @@
-"""Those that draw: threads of this process, or copies of it.
+"""Threads and processes that work for this one, each a `concurrent.futures.Executor`.
 
-Whoever asks gives a request with a token, and gets the token back with the sums, in any order.
+Which of them does a piece of work, and in what order pieces finish, has no part in any result.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+import functools
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from itertools import islice
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from dropcheck.errors import DropcheckError
-from dropcheck.execution import workers
+from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums
 
-Token = TypeVar("Token")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
-# Programs that a process keeps, and those that are kept as they are sent: there may be thousands.
-PROGRAMS_HELD = 16
-PROGRAMS_KEPT = 64
-# Seconds of drawing below which no copies are made: they take about as long to make.
-WORTH_COPIES = 0.03
-_Found = SpanSums | DropcheckError
+# Seconds between looks of a worker process whether the process that started it still runs.
+LOOK_AFTER = 0.5
+# Items that are handed out for each worker: the one it works on, and some so that it need not wait.
+HANDED_OUT = 3
+# Seconds of drawing below which no processes are started: they take about as long to start.
+WORTH_PROCESSES = 0.03
+# Bytes of a pickled program that is sent along with every part of a request. A larger one holds
+# arrays so long that threads, which get in one another's way where arrays are short, serve as well.
+SMALL_PROGRAM = 2**16
+# A part of a request shorter than this spends a visible share of its time being handed over.
+PART_NANOSECONDS = 4e6
+MOST_SPANS_OF_A_PART = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Done(Generic[Token]):
-    """What came of a request: sums, or the error met while drawing."""
-
-    token: Token
-    found: _Found
+def can_fork() -> bool:
+    """Whether processes can be forked here: they then have all that this process has in memory."""
+    return sys.platform == "linux"
 
 
-class Hands(Protocol[Token]):
-    """Whoever draws, from `with` to its end."""
+class Threads(ThreadPoolExecutor):
+    """Threads of this process; what waits for them at the end of the `with` block is dropped."""
 
-    def __enter__(self) -> Hands[Token]: ...
+    def __init__(self, count: int) -> None:
+        super().__init__(count, thread_name_prefix="dropcheck")
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown(wait=False, cancel_futures=True)
+
+
+class Processes(ProcessPoolExecutor):
+    """Worker processes, which end with the `with` block and with the process that started them.
+
+    They are forked where that is safe, and otherwise spawned. They do not react to Ctrl-C. What
+    they work on when the block ends is of no use to anybody: they are killed.
+
+    Args:
+        count: how many.
+        function: what `called` calls in a worker; a spawned worker gets it pickled.
+
+    Raises:
+        OSError: the system starts no more processes.
+        DropcheckError: at the end of the block, where a worker ended before its work did.
+
+    >>> with Processes(2, abs) as processes:
+    ...     processes.submit(called, -3).result()
+    3
+    """
+
+    def __init__(self, count: int, function: Callable[[Any], object] | None = None) -> None:
+        self._others = set(multiprocessing.active_children())
+        context = multiprocessing.get_context("fork" if can_fork() else "spawn")
+        super().__init__(
+            count, mp_context=context, initializer=_begin, initargs=(os.getpid(), function)
+        )
+        try:
+            with warnings.catch_warnings():
+                # of threads in a process that is forked: numpy's are idle, ours share nothing
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self.submit(os.getpid)  # which starts all that are forked
+        except OSError:
+            self._kill()
+            raise
+
+    def submit(
+        self,
+        function: Callable[Arguments, Result],
+        /,
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> Future[Result]:
+        """Have a function called; a worker that is started for it does not hear Ctrl-C."""
+        # Workers inherit the signals that are held back; one that comes now reaches this process a
+        # moment later. Windows has no such thing: its workers ignore Ctrl-C once they are loaded.
+        if not hasattr(signal, "pthread_sigmask"):
+            return super().submit(function, *arguments, **options)
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(function, *arguments, **options)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-        /,
-    ) -> None: ...
+    ) -> None:
+        self._kill()
+        self.shutdown(cancel_futures=True)
+        if isinstance(error, BrokenExecutor):
+            raise DropcheckError(
+                Problem(
+                    "a process of this run ended before its work did, perhaps for want of memory",
+                    hint="--threads 1 (of audit: --processes 1) works in one process alone",
+                )
+            ) from None
 
-    def give(self, token: Token, request: Request) -> None:
-        """Take a request on."""
-
-    def next_done(self) -> Done[Token]:
-        """The next request that is done, in whatever order."""
-
-
-class Threads(Generic[Token]):
-    """Threads of this process; they hold one another up only where arrays are short."""
-
-    def __init__(self, count: int) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=count, thread_name_prefix="dropcheck")
-        self._done: SimpleQueue[tuple[Token, Future[_Found]]] = SimpleQueue()
-
-    def __enter__(self) -> Threads[Token]:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def give(self, token: Token, request: Request) -> None:
-        """Take a request on."""
-        future = self._pool.submit(request.attempted)
-        future.add_done_callback(lambda done: self._done.put((token, done)))
-
-    def next_done(self) -> Done[Token]:
-        """The next request that is done, in whatever order."""
-        token, future = self._done.get()
-        return Done(token, future.result())
+    def _kill(self) -> None:
+        for worker in set(multiprocessing.active_children()) - self._others:
+            worker.kill()
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """A request on its way to a process, which knows its program by number once it was shown."""
-
-    number: int
-    program: int
-    shown: bytes | None
-    seed: int
-    case_key: str
-    purpose: int
-    centres: Sums
-    first: int
-    count: int
+_function: Callable[[Any], object] | None = None  # in a worker: what it was started for
 
 
-class _Copy:
-    """In a process: carries out tasks with the programs that it was shown last."""
-
-    def __init__(self) -> None:
-        self._programs: dict[int, Program] = {}
-
-    def __call__(self, task: _Task) -> tuple[int, _Found]:
-        if task.shown is not None:
-            self._programs[task.program] = ForkingPickler.loads(task.shown)
-            _forget(self._programs, PROGRAMS_HELD)
-        request = Request(
-            self._programs[task.program],
-            task.seed,
-            task.case_key,
-            task.purpose,
-            task.centres,
-            task.first,
-            task.count,
-        )
-        return task.number, request.attempted()
+def _begin(parent: int, function: Callable[[Any], object] | None) -> None:
+    """In a worker, before all else."""
+    global _function  # noqa: PLW0603 - a worker is given its work once
+    _function = function
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    tuned_numpy().__enter__()
 
 
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    """A program as it is sent; `text` is None where it cannot be. It is held for its id."""
-
-    program: Program
-    number: int
-    text: bytes | None
+def _end_with(parent: int) -> None:
+    """In a worker: end with the process that started it, whatever it works on."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_AFTER)
+    os._exit(1)
 
 
-class Processes(Generic[Token]):
-    """Copies of this process, made once there is work for them.
+def called(item: Any) -> Any:
+    """In a worker: what the function that it was started with makes of an item."""
+    assert _function is not None
+    return _function(item)
 
-    Programs that cannot be sent, such as one that calls somebody's own function, are left to
-    threads.
+
+def shared(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Generator[tuple[Item, Result], None, None]:
+    """Each item with what a function makes of it, shared by processes, as they finish.
+
+    One worker is this thread. Threads work where the system starts no processes.
+
+    Args:
+        function: pickled where processes cannot be forked.
+        items: each is pickled, and taken when a worker is soon free for it.
+        workers: how many.
+
+    Raises:
+        DropcheckError: a process ended before its work did.
+        Exception: what the function raises.
+
+    >>> sorted(shared(abs, [-1, 2, -3], 2))
+    [(-3, 3), (-1, 1), (2, 2)]
+    """
+    with tuned_numpy():  # forked processes are tuned with this one
+        if workers == 1:
+            yield from ((item, function(item)) for item in items)
+            return
+        pool: Executor
+        work: Callable[[Item], Result] = called
+        try:
+            pool = Processes(workers, function)
+        except OSError:
+            pool, work = Threads(workers), function
+        waiting = iter(items)
+        out: dict[Future[Result], Item] = {}
+        done: SimpleQueue[Future[Result]] = SimpleQueue()
+
+        def hand_out(count: int) -> None:
+            for item in islice(waiting, count):
+                future = pool.submit(work, item)
+                out[future] = item
+                future.add_done_callback(done.put)
+
+        with pool:
+            hand_out(HANDED_OUT * workers)
+            while out:
+                future = done.get()
+                hand_out(1)
+                yield out.pop(future), future.result()
+
+
+class SpanExecutors:
+    """What draws the spans of requests: threads, or processes for work that is worth their start.
+
+    Processes serve better wherever arrays are short: threads then wait for the interpreter's lock.
+    A program that cannot be pickled is left to threads.
+
+    Args:
+        workers: how many draw at a time.
+        processes: whether processes may be started.
+        executor: draws in place of processes of our own, from the first request on.
     """
 
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._threads: Threads[Token] = Threads(count)
-        self._pool: workers.Workers[_Task, tuple[int, _Found]] | None = None
-        self._sent: dict[int, _Sent] = {}  # by id of the program
-        self._shown: dict[int, dict[int, None]] = {}  # numbers of programs by id of the worker
-        self._waiting: deque[tuple[int, Request, _Sent]] = deque()
-        self._tokens: dict[int, Token] = {}
-        self._programs = 0
-        self._given = 0
-        self._on_threads = 0
-        self._refused = False
+    def __init__(
+        self, workers: int, *, processes: bool = False, executor: Executor | None = None
+    ) -> None:
+        self._workers = workers
+        self._may_start = processes
+        self._others = executor
+        self._own = contextlib.ExitStack()  # what ends with the block
+        self._threads = self._own.enter_context(Threads(workers))
 
-    def __enter__(self) -> Processes[Token]:
+    def __enter__(self) -> SpanExecutors:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._threads.__exit__(None, None, None)
-        if self._pool is not None:
-            self._pool.__exit__(None, None, None)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._own.__exit__(kind, error, trace)
 
-    def give(self, token: Token, request: Request) -> None:
-        """Take a request on."""
-        sent = None
-        if self._pool is not None or request.wanted >= WORTH_COPIES:
-            sent = self._as_sent(request.program)
-        if sent is None or sent.text is None or not self._copied():
-            self._on_threads += 1
-            self._threads.give(token, request)
-            return
-        self._given += 1
-        self._tokens[self._given] = token
-        self._waiting.append((self._given, request, sent))
-        self._hand_out()
-
-    def next_done(self) -> Done[Token]:
-        """The next request that is done, in whatever order."""
-        if self._on_threads or self._pool is None:
-            self._on_threads -= 1
-            return self._threads.next_done()
-        number, found = self._pool.answer()
-        self._hand_out()
-        return Done(self._tokens.pop(number), found)
-
-    def _as_sent(self, program: Program) -> _Sent:
-        found = self._sent.get(id(program))
-        if found is None:
-            text = None
-            with contextlib.suppress(Exception):  # whatever keeps it from being sent
-                text = bytes(ForkingPickler.dumps(program))
-            self._programs += 1
-            found = self._sent[id(program)] = _Sent(program, self._programs, text)
-            _forget(self._sent, PROGRAMS_KEPT)
-        return found
-
-    def _copied(self) -> bool:
-        """Whether there are copies; where the system makes none, threads draw instead."""
-        if self._pool is None and not self._refused:
-            try:
-                self._pool = workers.Workers(_Copy(), self._count)
-            except OSError:
-                self._refused = True
-        return self._pool is not None
-
-    def _hand_out(self) -> None:
-        assert self._pool is not None
-        for worker in self._pool.free():
-            if not self._waiting:
-                return
-            number, request, sent = self._waiting[0]
-            shown = self._shown.setdefault(id(worker), {})
-            new = sent.number not in shown
-            if new and worker.held:
-                continue  # it reads nothing while it works, and a program may be large
-            if new:
-                shown[sent.number] = None
-                _forget(shown, PROGRAMS_HELD)
-            self._waiting.popleft()
-            self._pool.ask(
-                worker,
-                _Task(
-                    number,
-                    sent.number,
-                    sent.text if new else None,
-                    request.seed,
-                    request.case_key,
-                    request.purpose,
-                    request.centres,
-                    request.first,
-                    request.count,
-                ),
+    def submit(self, request: Request) -> list[Future[SpanSums]]:
+        """Have a request drawn: a future for each of its parts, in order."""
+        parts = _parts(request, self._workers)
+        others = self._worth_starting(request)
+        program = None if others is None else _pickled(request.program)
+        if others is None or program is None:
+            return [self._threads.submit(part.carry_out) for part in parts]
+        return [
+            others.submit(
+                _drawn_from,
+                program,
+                part.seed,
+                part.case_key,
+                part.purpose,
+                part.centres,
+                part.first,
+                part.count,
             )
+            for part in parts
+        ]
+
+    def _worth_starting(self, request: Request) -> Executor | None:
+        """The processes, started for the first request that is worth it."""
+        if self._others is None and self._may_start and request.wanted >= WORTH_PROCESSES:
+            try:
+                self._others = self._own.enter_context(Processes(self._workers))
+            except OSError:
+                self._may_start = False
+        return self._others
 
 
-def _forget(held: dict[int, Any], most: int) -> None:
-    """Leave the entries that were made last."""
-    while len(held) > most:
-        del held[next(iter(held))]
+def _parts(request: Request, workers: int) -> list[Request]:
+    """The request in parts that are worth handing over; even a small one is shared by all."""
+    cost = request.program.cost * request.program.span_draws
+    size = max(1, min(MOST_SPANS_OF_A_PART, int(PART_NANOSECONDS / cost)))
+    return request.split(max(1, min(size, -(-request.count // workers))))
+
+
+def _pickled(program: Program) -> bytes | None:
+    """A program as it is sent; None where it cannot be pickled, or is large."""
+    try:
+        pickled = bytes(ForkingPickler.dumps(program))
+    except Exception:
+        return None
+    return pickled if len(pickled) <= SMALL_PROGRAM else None
+
+
+@functools.lru_cache(maxsize=16)
+def _loaded(program: bytes) -> Program:
+    """In a process: a program, loaded once however many spans are drawn from it."""
+    loaded: Program = ForkingPickler.loads(program)
+    return loaded
+
+
+def _drawn_from(
+    program: bytes, seed: int, case_key: str, purpose: int, centres: Sums, first: int, count: int
+) -> SpanSums:
+    """In a process: the sums of some spans."""
+    request = Request(_loaded(program), seed, case_key, purpose, centres, first, count)
+    return request.carry_out()
+
+
+@contextlib.contextmanager
+def tuned_numpy() -> Iterator[None]:
+    """Has numpy draw spans at full speed on as many threads as we have ourselves.
+
+    Its libraries use one thread each: a second layer of threads inside every small matrix product
+    gets in our way (measured: up to forty times slower on two cores).
+
+    The arrays of a span are made from the memory of the last one's. glibc hands what is freed at
+    the end of a heap back to the system, and zeroed pages taken anew for every span cost up to half
+    of its time (measured). It stops doing so below twice the size of the largest block that was
+    ever mapped and freed (mallopt(3), M_MMAP_THRESHOLD): one of 16 MiB, which is never touched and
+    so takes no memory. Elsewhere this does nothing.
+    """
+    import numpy as np
+    from threadpoolctl import threadpool_limits
+
+    np.empty(2**24, dtype=np.uint8)
+    with threadpool_limits(1, user_api="blas"):
+        yield

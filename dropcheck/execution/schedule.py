@@ -1,8 +1,8 @@
-"""Many cases on a few threads: each asks for spans, judges them, and asks again.
+"""Many cases on a few workers: each asks for spans, judges them, and asks again.
 
-A case is a generator: it yields a `Request`, is sent the sums, and returns its result. Which
-thread draws a span, and in what order spans finish, has no part in any result: spans are put
-together in their own order before a case sees them.
+A case is a generator: it yields a `Request`, is sent the sums, and returns its result. Spans are
+put together in their own order before a case sees them, so that it has no part in any result who
+draws a span, and when.
 
 Under a time limit the cases nearest to their next look go first, so that the time brings as many
 verdicts as it can. What decided cases leave is shared by those whose next look is out of reach.
@@ -12,45 +12,113 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.deadline import Deadline
-from dropcheck.execution.executors import Done, Hands, Processes, Threads
+from dropcheck.execution.executors import SpanExecutors, tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
 
 Result = TypeVar("Result")
 Judge = Generator[Request, SpanSums, Result]
+Start = Callable[[], Judge[Result]]
+"""What starts a case."""
 
-# A task shorter than this spends a visible share of its time being handed over.
-TASK_NANOSECONDS = 4e6
 # Under a time limit, the most drawing that is asked for at a time, in seconds of a thread. A case
 # nearer than that to its next look is finished before another is begun; the others wait, ordered
 # by how many doublings of it they are away.
 TURN_SECONDS = 0.05
-# What a request may cost, in rough nanoseconds, to be carried out where it is made: handing it over
+# What a request may cost, in rough nanoseconds, to be drawn in the caller's thread: handing it over
 # would take about as long.
 AT_ONCE_NANOSECONDS = 1e6
 
 
+def carried_out(judge: Judge[Result]) -> Result:
+    """One case alone, from its first request to its result, all in this thread.
+
+    Raises:
+        DropcheckError: what the judge makes of an error in a draw.
+    """
+    try:
+        request = next(judge)
+        while True:
+            try:
+                sums = request.carry_out()
+            except DropcheckError as error:
+                request = judge.throw(error)
+            else:
+                request = judge.send(sums)
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+
+
+def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """Results in the order of their places, each as soon as all before it are there.
+
+    An interruption yields what is finished before it goes on.
+
+    >>> list(in_order([(1, "b"), (0, "a"), (2, "c")]))
+    ['a', 'b', 'c']
+    """
+    held: dict[int, Result] = {}
+    following = 0
+    interrupted: KeyboardInterrupt | None = None
+    try:
+        for place, result in results:
+            held[place] = result
+            while following in held:
+                yield held.pop(following)
+                following += 1
+    except KeyboardInterrupt as error:
+        interrupted = error
+    yield from (result for _, result in sorted(held.items(), key=lambda item: item[0]))
+    if interrupted is not None:
+        raise interrupted
+
+
+def drive(
+    starts: Iterable[Start[Result]],
+    threads: int,
+    deadline: Deadline | None = None,
+    *,
+    processes: bool = False,
+    watch: Callable[[int], None] = lambda _: None,
+) -> Iterator[tuple[int, Result]]:
+    """Carry out all cases and yield (place, result) as they finish.
+
+    Without a deadline cases are carried out in their order, and at most a few more than there are
+    threads are under way at once, so that memory does not grow with the registry. With one those
+    nearest to their next look go first, and those that cannot reach it in the time that is left
+    share what remains; once the deadline has passed, whatever a case asks for is cut to one span,
+    and a case is to look a last time at what it has.
+
+    Args:
+        starts: what starts each case.
+        threads: how many draw at once; one is the caller's thread.
+        deadline: when to stop.
+        processes: whether processes may draw in place of threads.
+        watch: called with the draws of each request, when they are there.
+    """
+    with tuned_numpy(), SpanExecutors(threads, processes=processes) as executors:
+        yield from _Run(starts, executors, threads, deadline or Deadline(), watch).results()
+
+
 @dataclass(slots=True)
 class _Active(Generic[Result]):
-    """A case under way: its parts still out, and those that are back."""
+    """A case under way, and the parts of its request that are being drawn."""
 
     index: int
     judge: Judge[Result]
-    parts: list[SpanSums | None] = field(default_factory=list)
-    broken: dict[int, DropcheckError] = field(default_factory=dict)
+    request: Request | None = None
+    parts: list[Future[SpanSums]] = field(default_factory=list)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
-
-
-_Place = tuple[_Active[Result], int]
-"""A case, and the place of a part among those that it waits for."""
 
 
 class _Queue(Generic[Result]):
@@ -92,15 +160,91 @@ class _Queue(Generic[Result]):
         return request.wanted > self._deadline.left() * self._threads
 
 
-def _tasks(request: Request, threads: int) -> list[Request]:
-    """The request in parts for threads to carry out."""
-    cost = request.program.cost * request.program.span_draws
-    size = max(1, min(64, int(TASK_NANOSECONDS / cost)))
-    # a request small enough for one task is still shared among idle threads
-    return request.split(max(1, min(size, -(-request.count // threads))))
+class _Run(Generic[Result]):
+    """One run: cases not begun, those that wait for draws, and those whose spans are drawn."""
+
+    def __init__(
+        self,
+        starts: Iterable[Start[Result]],
+        executors: SpanExecutors,
+        threads: int,
+        deadline: Deadline,
+        watch: Callable[[int], None],
+    ) -> None:
+        self._deadline = deadline
+        self._waiting = deque(enumerate(starts))
+        self._parked: _Queue[Result] = _Queue(deadline, threads)
+        self._out = 0  # cases whose spans are drawn elsewhere
+        self._drawn: SimpleQueue[_Active[Result]] = SimpleQueue()  # once for each part
+        self._finished: deque[tuple[int, Result]] = deque()
+        self._executors = executors
+        self._threads = threads
+        self._watch = watch
+
+    def results(self) -> Iterator[tuple[int, Result]]:
+        """(place, result) of each case, as they finish."""
+        while self._waiting or self._parked or self._out or self._finished:
+            while self._finished:
+                yield self._finished.popleft()
+            if self._out < 2 * self._threads and (self._waiting or self._parked):
+                if self._waiting and not self._parked.precedes(self._waiting[0][0]):
+                    index, start = self._waiting.popleft()
+                    self._proceed(_Active(index, start()), None)
+                else:
+                    self._draw(*self._parked.pop())
+            elif self._out:
+                self._take_in(self._drawn.get())
+
+    def _draw(self, case: _Active[Result], request: Request) -> None:
+        """Have the request of a case drawn."""
+        if self._deadline.passed():
+            request = request.split(1)[0]
+        case.request = request
+        if self._threads == 1 or _is_for_the_caller(request):
+            self._proceed(case, _sums_or_error(request.carry_out))
+            return
+        case.parts = self._executors.submit(request)
+        case.missing = len(case.parts)
+        self._out += 1
+        for part in case.parts:
+            part.add_done_callback(lambda _: self._drawn.put(case))
+
+    def _take_in(self, case: _Active[Result]) -> None:
+        """Once all parts of a case's request are drawn, let it go on."""
+        case.missing -= 1
+        if case.missing:
+            return
+        self._out -= 1
+        # an error is that of the first part in order, not in time
+        self._proceed(case, _sums_or_error(lambda: joined([part.result() for part in case.parts])))
+
+    def _proceed(self, case: _Active[Result], drawn: SpanSums | DropcheckError | None) -> None:
+        """Give a case what was drawn, or the error in it; keep what it asks for, or its result."""
+        try:
+            match drawn:
+                case None:
+                    request = next(case.judge)
+                case DropcheckError():
+                    request = case.judge.throw(drawn)
+                case _:
+                    assert case.request is not None
+                    case.spent += drawn.seconds
+                    self._watch(len(drawn.sums) * case.request.program.block_draws)
+                    request = case.judge.send(drawn)
+        except StopIteration as stop:
+            self._finished.append((case.index, stop.value))
+            return
+        self._parked.push(case, request)
 
 
-def _drawn_here(request: Request) -> bool:
+def _sums_or_error(draw: Callable[[], SpanSums]) -> SpanSums | DropcheckError:
+    try:
+        return draw()
+    except DropcheckError as error:  # it ends this case alone
+        return error
+
+
+def _is_for_the_caller(request: Request) -> bool:
     """Whether a request is drawn in the caller's thread: it is short, or runs the user's code.
 
     What the user's code finds in its thread (a torch.autocast, a context variable) is the caller's.
@@ -109,154 +253,3 @@ def _drawn_here(request: Request) -> bool:
     return program.calls_own_code or (
         program.cost * program.span_draws * request.count < AT_ONCE_NANOSECONDS
     )
-
-
-def one_layer_of_threads() -> AbstractContextManager[object]:
-    """Lets numpy's libraries use one thread each, for as long as spans are drawn on ours.
-
-    A second layer of threads inside every small matrix product gets in their way (measured: up to
-    forty times slower on two cores).
-    """
-    import numpy as np  # noqa: F401 - its libraries must be loaded to be told
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
-    return limits
-
-
-def keep_freed_memory() -> None:
-    """Lets the arrays of one span be made from the memory of the last one's.
-
-    glibc hands what is freed at the end of a heap back to the system, and zeroed pages taken anew
-    for every span cost up to half of its time (measured). It stops doing so below twice the size
-    of the largest block that was ever mapped and freed (mallopt(3), M_MMAP_THRESHOLD): one of 16
-    MiB, which is never touched and so takes no memory. Elsewhere this does nothing.
-    """
-    import numpy as np
-
-    np.empty(2**24, dtype=np.uint8)
-
-
-def drive(
-    judges: Iterable[Callable[[], Judge[Result]]],
-    threads: int,
-    deadline: Deadline | None = None,
-    *,
-    copies: bool = False,
-) -> Iterator[tuple[int, Result]]:
-    """Carry out all cases and yield (place, result) as they finish.
-
-    Without a deadline cases are carried out in their order, and at most a few more than there are
-    threads are under way at once, so that memory does not grow with the registry. With one those
-    nearest to their next look go first, and those that cannot reach it in the time that is left
-    share what remains; once the deadline has passed, whatever a case asks for is cut to one span,
-    and a case is to look a last time at what it has.
-
-    Args:
-        judges: what starts each case.
-        threads: how many draw at once.
-        deadline: when to stop.
-        copies: whether copies of this process may draw in place of threads, which hold one another
-            up wherever arrays are short.
-    """
-    keep_freed_memory()
-    hands: Hands[_Place[Result]] = Threads(threads)
-    if copies and threads > 1:
-        hands = Processes(threads)
-    with one_layer_of_threads(), hands:
-        yield from _Run(judges, hands, threads, deadline or Deadline()).results()
-
-
-def carried_out(judge: Judge[Result]) -> Result:
-    """One case alone, from its first request to its result, all in this thread.
-
-    Raises:
-        DropcheckError: what the judge makes of an error met while drawing.
-    """
-    try:
-        request = next(judge)
-        while True:
-            found = request.attempted()
-            if isinstance(found, DropcheckError):
-                request = judge.throw(found)
-            else:
-                request = judge.send(found)
-    except StopIteration as stop:
-        result: Result = stop.value
-        return result
-
-
-class _Run(Generic[Result]):
-    """One run: cases not begun, those that wait for draws, and those whose spans are out."""
-
-    def __init__(
-        self,
-        judges: Iterable[Callable[[], Judge[Result]]],
-        hands: Hands[_Place[Result]],
-        threads: int,
-        deadline: Deadline,
-    ) -> None:
-        self._waiting = deque(enumerate(judges))
-        self._parked: _Queue[Result] = _Queue(deadline, threads)
-        self._finished: deque[tuple[int, Result]] = deque()
-        self._out = 0  # cases whose spans are out
-        self._hands = hands
-        self._threads = threads
-        self._deadline = deadline
-
-    def results(self) -> Iterator[tuple[int, Result]]:
-        """(place, result) of each case, as they finish."""
-        while self._waiting or self._parked or self._out or self._finished:
-            while self._finished:
-                yield self._finished.popleft()
-            while self._out < 2 * self._threads and (self._waiting or self._parked):
-                if self._waiting and not self._parked.precedes(self._waiting[0][0]):
-                    index, start = self._waiting.popleft()
-                    self._proceed(_Active(index, start()), None)
-                else:
-                    self._submit(*self._parked.pop())
-            if self._out:
-                self._take_in(self._hands.next_done())
-
-    def _submit(self, case: _Active[Result], request: Request) -> None:
-        late = self._deadline.passed()
-        tasks = request.split(1)[:1] if late else _tasks(request, self._threads)
-        case.parts = [None] * len(tasks)
-        case.missing = len(tasks)
-        self._out += 1
-        if _drawn_here(request):
-            for place, task in enumerate(tasks):
-                self._take_in(Done((case, place), task.attempted()))
-            return
-        for place, task in enumerate(tasks):
-            self._hands.give((case, place), task)
-
-    def _take_in(self, done: Done[_Place[Result]]) -> None:
-        """Keep what came back; once all of a case's parts are there, let it go on."""
-        case, place = done.token
-        if isinstance(done.found, DropcheckError):  # ends this case alone
-            case.broken[place] = done.found
-        else:
-            case.parts[place] = done.found
-        case.missing -= 1
-        if case.missing:
-            return
-        self._out -= 1
-        if case.broken:
-            self._proceed(case, case.broken[min(case.broken)])  # the first in order, not in time
-            return
-        sums = joined([part for part in case.parts if part is not None])
-        case.spent += sums.seconds
-        self._proceed(case, sums)
-
-    def _proceed(self, case: _Active[Result], found: SpanSums | DropcheckError | None) -> None:
-        """Tell a case its sums, or what went wrong; keep what it asks for, or its result."""
-        try:
-            if isinstance(found, DropcheckError):
-                request = case.judge.throw(found)
-            else:
-                request = next(case.judge) if found is None else case.judge.send(found)
-        except StopIteration as stop:
-            self._finished.append((case.index, stop.value))
-            return
-        self._parked.push(case, request)

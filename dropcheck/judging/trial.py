@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dropcheck.claims.registry import Case
 from dropcheck.execution.deadline import Deadline
+from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS
 from dropcheck.inference.comparison import Reading
 from dropcheck.inference.interval import FEWEST_BLOCKS
@@ -33,7 +34,6 @@ from dropcheck.settings import default_threads
 from dropcheck.simulation.assemble import BLOCKS_OF_SPAN, SMALLEST_BATCH
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.repetitions import Supply
 from dropcheck.simulation.shortcuts.combinations import Separations
 from dropcheck.simulation.streams import PILOT, stream
 

@@ -12,8 +12,8 @@ from operator import itemgetter
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive
-from dropcheck.execution.workers import possible
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
 from dropcheck.planning.forecast import Forecast, forecast
@@ -96,7 +96,7 @@ def plan_cases(
     registry: Registry,
     advance: Callable[[str], None] = lambda _: None,
     *,
-    copies: bool = False,
+    processes: bool = False,
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
@@ -109,8 +109,8 @@ def plan_cases(
         settings: as for a run. A time limit does not bound the pilots.
         registry: the registry that the error rate is divided over.
         advance: told the claim's id after each pilot.
-        copies: whether copies of this process may draw in place of threads, where the system can
-            make them: threads hold one another up, and pilots seem dearer than a run's draws.
+        processes: whether forked processes may draw in place of threads, where the system has
+            them: threads hold one another up, and pilots seem dearer than a run's draws.
 
     Raises:
         DropcheckError: with what only a draw can show: a quantity that is undefined on every draw,
@@ -141,7 +141,7 @@ def plan_cases(
     interrupted = False
     try:
         judges = (starter(case) for case in cases)
-        for index, result in drive(judges, threads, copies=copies and possible()):
+        for index, result in drive(judges, threads, processes=processes and can_fork()):
             if isinstance(result, DropcheckError):
                 problems[index] = result.problems
             else:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.errors import DropcheckError
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import stream
@@ -60,13 +59,6 @@ class Request:
             for span in range(self.first, self.first + self.count)
         ]
         return joined(parts, time.perf_counter() - started)
-
-    def attempted(self) -> SpanSums | DropcheckError:
-        """The same, an error met while drawing returned, not raised."""
-        try:
-            return self.carry_out()
-        except DropcheckError as error:
-            return error
 
 
 def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:

@@ -10,14 +10,13 @@ import dataclasses
 from collections.abc import Callable, Iterator
 
 import pytest
-from audits import ALPHA, audited, cases, quiet, subject_of
+from audits import ALPHA, audited, cases, subject_of
 from scipy import special
 
-from dropcheck.audit import repeat as repeating
+from dropcheck.audit import measurement
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import Counts, Row, Truth
-from dropcheck.audit.measurement import carry_out
-from dropcheck.audit.repeat import Plan, cut, ready, repeat, trial
+from dropcheck.audit.measurement import AuditPlan, carry_out, cut, ready, repeat, trial
 from dropcheck.claims.reader import read_text
 from dropcheck.inference import budget, interval
 from dropcheck.judging import block_means
@@ -64,7 +63,7 @@ def few_blocks(monkeypatch: pytest.MonkeyPatch) -> Subject:
         del planned, fewest, most
         yield budget.Look(4 * 64, alpha)
 
-    monkeypatch.setattr(repeating, "SPAN_BLOCKS", 4)
+    monkeypatch.setattr(measurement, "SPAN_BLOCKS", 4)
     monkeypatch.setattr(interval, "FEWEST_BLOCKS", 4)
     monkeypatch.setattr(block_means, "FEWEST_BLOCKS", 4)
     monkeypatch.setattr(budget, "looks", once)
@@ -190,7 +189,7 @@ def test_repetitions_have_streams_of_their_own() -> None:
 
 
 def test_counts_do_not_depend_on_the_processes() -> None:
-    plan = Plan(built_in("laws", ["normal-mean"]), (0.05, 0.01), 4)
+    plan = AuditPlan(built_in("laws", ["normal-mean"]), (0.05, 0.01), 4)
     counted = []
     for processes in (1, 2):
         found = sorted(
@@ -203,7 +202,7 @@ def test_counts_do_not_depend_on_the_processes() -> None:
 
 
 def test_another_seed_repeats_with_other_draws() -> None:
-    plan = Plan(built_in("laws", ["lognormal-mean-1"])[:1], (ALPHA,), 50)
+    plan = AuditPlan(built_in("laws", ["lognormal-mean-1"])[:1], (ALPHA,), 50)
     draws = [
         sum(counts.draws for _, counts in repeat(dataclasses.replace(plan, seed=seed), 1))
         for seed in (0, 1)
@@ -212,13 +211,13 @@ def test_another_seed_repeats_with_other_draws() -> None:
 
 
 def test_tasks_cover_every_repetition_once() -> None:
-    plan = Plan(built_in("laws", ["normal-mean"]), (0.05,), 2 * repeating.CHUNK + 1)
+    plan = AuditPlan(built_in("laws", ["normal-mean"]), (0.05,), 2 * measurement.CHUNK + 1)
     seen = [
         (task.subject, repetition)
         for task in plan.tasks()
         for repetition in range(task.first, task.first + task.count)
     ]
-    assert len(seen) == len(set(seen)) == 3 * (2 * repeating.CHUNK + 1)
+    assert len(seen) == len(set(seen)) == 3 * (2 * measurement.CHUNK + 1)
 
 
 def test_cut_spans_keep_the_draws_of_a_rare_event_in_a_block() -> None:
@@ -228,11 +227,11 @@ def test_cut_spans_keep_the_draws_of_a_rare_event_in_a_block() -> None:
         assert isinstance(means, Compiled)
         program = cut(means.program, 32)
         assert least <= program.block_draws <= 4 * least
-        assert program.span_blocks == repeating.SPAN_BLOCKS
+        assert program.span_blocks == measurement.SPAN_BLOCKS
 
 
 def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeating, "CHUNK", 5)
+    monkeypatch.setattr(measurement, "CHUNK", 5)
     done = []
 
     def interrupt(claim: str) -> None:
@@ -240,7 +239,7 @@ def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch
         if len(done) == 2:
             raise KeyboardInterrupt
 
-    plan = Plan(built_in("laws", ["normal-mean"]), (ALPHA,), 20)
+    plan = AuditPlan(built_in("laws", ["normal-mean"]), (ALPHA,), 20)
     found = carry_out(plan, 1, "test", interrupt)
     assert found.interrupted
     assert found.runs == 10
@@ -249,7 +248,6 @@ def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch
 def test_crossing_is_left_out_where_it_is_not_wanted() -> None:
     (true, _) = built_in("laws", ["crossed-tails"])
     crossed, plain = (
-        carry_out(Plan((true,), (ALPHA,), 30, crossing=crossing), 1, "test", quiet).rows[0].draws
-        for crossing in (True, False)
+        audited((true,), 30, crossing=crossing).rows[0].draws for crossing in (True, False)
     )
     assert plain > 2 * crossed

@@ -9,8 +9,7 @@ from audits import ALPHA, OWN, cases, claimed_value, quiet
 
 from dropcheck.audit.audited_claims import Subject, built_in, own, twins, why_no_twin
 from dropcheck.audit.error_rates import Truth
-from dropcheck.audit.measurement import carry_out, own_subjects
-from dropcheck.audit.repeat import Plan, ready
+from dropcheck.audit.measurement import AuditPlan, carry_out, own_subjects, ready
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.inference.comparison import read_statement
@@ -101,7 +100,7 @@ def test_twins_are_shifted_and_refuted() -> None:
         "shifted twins of kept-false",
         "shifted twins of range",
     ]
-    found = carry_out(Plan(subjects, (ALPHA,), 3, max_draws=200_000), 1, "own", quiet)
+    found = carry_out(AuditPlan(subjects, (ALPHA,), 3, max_draws=200_000), 1, "own", quiet)
     for row in found.rows:
         expected = "verified" if row.truth is Truth.TRUE else "refuted"
         assert getattr(row.counts, expected) >= 2, row

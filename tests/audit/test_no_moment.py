@@ -10,8 +10,7 @@ import pytest
 
 from dropcheck.audit.audited_claims import built_in
 from dropcheck.audit.error_rates import Audit, Truth
-from dropcheck.audit.measurement import carry_out
-from dropcheck.audit.repeat import Plan
+from dropcheck.audit.measurement import AuditPlan, carry_out
 from dropcheck.inference import interval
 
 SUBJECTS = built_in("moments")
@@ -20,7 +19,8 @@ SUBJECTS = built_in("moments")
 def audited(truth: Truth, seeds: int, most: int) -> Audit:
     subjects = tuple(subject for subject in SUBJECTS if subject.truth is truth)
     assert len(subjects) == 30
-    return carry_out(Plan(subjects, (1e-6,), seeds, max_draws=most), 1, "moments", lambda _: None)
+    plan = AuditPlan(subjects, (1e-6,), seeds, max_draws=most)
+    return carry_out(plan, 1, "moments", lambda _: None)
 
 
 def test_no_moment_that_does_not_exist_is_verified() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,11 @@ import pytest
 from leftovers import no_workers_left, workers
 from trials import compiled
 
+from dropcheck import running
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Judge, drive
-from dropcheck.results import Settings
+from dropcheck.results import CaseResult, Settings
 from dropcheck.running import verify_cases
 from dropcheck.settings import default_threads
 from dropcheck.simulation.blocks import Request
@@ -85,10 +88,10 @@ def test_few_cases_are_under_way_at_once() -> None:
 
 def test_closing_early_leaves_no_thread_behind() -> None:
     found = program()
-    running: Any = drive([asking(found, str(case), [1, 200]) for case in range(20)], 3)
-    next(running)
+    results: Any = drive([asking(found, str(case), [1, 200]) for case in range(20)], 3)
+    next(results)
     assert workers()
-    running.close()
+    results.close()
     assert no_workers_left()
 
 
@@ -147,3 +150,63 @@ claims:
         assert next(results).claim == "sound"
         with pytest.raises(DropcheckError, match="sd must satisfy"):
             next(results)
+
+
+# ---- on processes --------------------------------------------------------------------------------
+
+MANY = """
+dropcheck: 1
+claims:
+  square:
+    title: The mean square of a normal
+    parameters: {s: [1, 2, 3, 4, 5, 6, 7, 8, 9]}
+    model: x ~ normal(0, s)
+    claim: E(x**2) == s**2
+"""
+ONE = """
+dropcheck: 1
+claims:
+  variance:
+    title: The variance of an exponential
+    resolution: 0.002
+    model: x ~ exponential(1)
+    claim: Var(x) == 1
+"""
+
+
+def judged(text: str, threads: int, **limits: Any) -> list[CaseResult]:
+    registry = read_text(text)
+    settings = Settings(threads=threads, **limits)
+    results = verify_cases(registry.expand(), settings, registry, processes=True)
+    return [replace(result, seconds=0, more_seconds=None) for result in results]
+
+
+@pytest.fixture
+def shared_by(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many processes the cases of each run are shared by, where they are."""
+    used: list[int] = []
+    plain = running.shared
+
+    def spy(function: Any, items: Any, workers: int) -> Any:
+        used.append(workers)
+        return plain(function, items, workers)
+
+    monkeypatch.setattr(running, "shared", spy)
+    return used
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+@pytest.mark.parametrize(("text", "used"), [(MANY, [2]), (ONE, [])])
+def test_a_run_on_processes_gives_what_one_thread_gives(
+    text: str, used: list[int], shared_by: list[int]
+) -> None:
+    assert judged(text, 2) == judged(text, 1)
+    assert shared_by == used
+    assert no_workers_left()
+
+
+def test_few_cases_and_a_time_limit_are_shared_draw_by_draw(shared_by: list[int]) -> None:
+    judged(MANY, 2, time_limit=0.2)  # a time that is shared
+    judged(MANY, 3)  # nine cases: fewer than four for each of three
+    judged(ONE, 2, max_draws=1000)
+    assert shared_by == []

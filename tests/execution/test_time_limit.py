@@ -104,6 +104,7 @@ class Program:
     """A program whose spans cost nothing; it stands for one that draws."""
 
     calls_own_code = False
+    block_draws = 1
     cost = 1.0
     span_draws = 1
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from dropcheck.audit.audited_claims import Subject
 from dropcheck.audit.error_rates import Audit, Truth
-from dropcheck.audit.measurement import carry_out
-from dropcheck.audit.repeat import Plan, ready
+from dropcheck.audit.measurement import AuditPlan, carry_out, ready
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case
 
@@ -49,7 +48,7 @@ def quiet(_: str) -> None:
 
 def audited(subjects: tuple[Subject, ...], repetitions: int, **how: Any) -> Audit:
     """Subjects tried so often, in this process."""
-    return carry_out(Plan(subjects, (ALPHA,), repetitions, **how), 1, "test", quiet)
+    return carry_out(AuditPlan(subjects, (ALPHA,), repetitions, **how), 1, "test", quiet)
 
 
 def subject_of(model: str, claim: str, truth: Truth = Truth.TRUE, block: int = 32) -> Subject:

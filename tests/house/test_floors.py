@@ -74,7 +74,7 @@ LIBRARIES = {
         *("inference", "judging", "planning"),
     ),
     "scipy": ("vocabulary", "analysis", "simulation", "inference"),
-    "threadpoolctl": ("execution.schedule",),
+    "threadpoolctl": ("execution.executors",),
     "yaml": ("claims.nodes",),
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),
@@ -94,8 +94,8 @@ BY_NAME = {"vocabulary.kernels"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
 FILES = {"claims.source", "cli.output"}  # and those that read what ships beside them
 FILES |= {"audit.audited_claims", "cli.init_command", "report.html.page"}
-# What may start processes: copies of itself, for what the interpreter's lock would hold up.
-PROCESSES = {"audit.repeat", "execution.workers", "execution.executors"}
+# What may start processes, for what the interpreter's lock would hold up.
+PROCESSES = {"execution.executors"}
 
 
 @dataclass(frozen=True)

@@ -270,7 +270,8 @@ def many() -> Registry:
 @pytest.mark.parametrize("threads", [2, 6])  # twelve cases: on processes, and on threads
 def test_closing_early_leaves_nothing_behind(threads: int) -> None:
     registry = many()
-    running: Any = verify_cases(registry.expand(), Settings(threads=threads), registry, copies=True)
+    cases, settings = registry.expand(), Settings(threads=threads)
+    running: Any = verify_cases(cases, settings, registry, processes=True)
     next(running)
     assert workers()
     running.close()

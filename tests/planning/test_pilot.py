@@ -7,7 +7,6 @@ import math
 import pytest
 from trials import entry, registry_of
 
-from dropcheck.errors import DropcheckError
 from dropcheck.inference.interval import RAREST_SEEN
 from dropcheck.judging.prepared import Prepared, prepare, try_prepared
 from dropcheck.planning.forecast import forecast
@@ -33,9 +32,7 @@ def piloted(model: str, claim: str, keys: str = "") -> tuple[int, CaseResult]:
         while True:
             if request.purpose == PILOT:
                 drawn += request.count * request.program.span_draws
-            found = request.attempted()
-            assert not isinstance(found, DropcheckError)
-            request = judge.send(found)
+            request = judge.send(request.carry_out())
     except StopIteration as stop:
         result: CaseResult = stop.value
         return drawn, result

@@ -1,29 +1,85 @@
-"""Spans of many repetitions drawn by one call, for where the same is tried again and again.
+"""Many repetitions of one case side by side: those that ask for the same spans share a call.
 
 A call of numpy costs as much as a thousand draws, and a stream of its own for a short span as much
-as the span. What a repetition is given is drawn as its own spans would be, but for the stream.
+as the span. So spans of many repetitions are drawn by one call. Each repetition is sent the sums of
+its own draws alone, which are drawn as its own spans would be, but for the stream.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.execution.schedule import Judge
 from dropcheck.language.cost import elements
-from dropcheck.simulation.blocks import joined
+from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.shortcuts.combinations import Separations
 from dropcheck.simulation.streams import TOGETHER, stream
+
+Result = TypeVar("Result")
 
 # Numbers held by one call: with fewer the calls themselves cost more, with more the arrays leave
 # the caches (measured: a quarter as many take 3% more time).
 NUMBERS = 2**19
 # First draws of so many repetitions at most are looked at by one call: few are then left over.
 MOST_CENTRES = 64
+
+
+def in_lockstep(starts: Sequence[Callable[[], Judge[Result]]], supply: Supply) -> Iterator[Result]:
+    """The results of repetitions of one case, in any order.
+
+    What they draw depends on all of them, so that one alone is repeated with the others.
+
+    Args:
+        starts: what starts each repetition.
+        supply: of draws that they share.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    waiting: list[tuple[Judge[Result], Request]] = []
+
+    def proceed(judge: Judge[Result], sums: SpanSums | None) -> Iterator[Result]:
+        try:
+            waiting.append((judge, next(judge) if sums is None else judge.send(sums)))
+        except StopIteration as stop:
+            result: Result = stop.value
+            yield result
+
+    for start in starts:
+        yield from proceed(start(), None)
+    while waiting:
+        groups: dict[tuple[object, ...], list[tuple[Judge[Result], Request]]] = {}
+        for judge, request in waiting:
+            groups.setdefault(_likeness(request), []).append((judge, request))
+        waiting = []
+        for group in groups.values():
+            drawn = _drawn_together([request for _, request in group], supply)
+            for (judge, _), sums in zip(group, drawn, strict=True):
+                yield from proceed(judge, sums)
+
+
+def _likeness(request: Request) -> tuple[object, ...]:
+    """Equal for requests that one call can draw."""
+    program, centres = request.program, request.centres.tobytes()
+    # a case has one list of steps, cut into spans as the pilot of each repetition asks for
+    kept = () if program.separations is None else program.separations.kept
+    return id(program.steps), program.span_draws, program.span_blocks, kept, centres
+
+
+def _drawn_together(requests: Sequence[Request], supply: Supply) -> Iterator[SpanSums]:
+    """The sums of each request, in order; the program and the centres are those of all."""
+    first = requests[0]
+    if len(requests) == 1 or spans_of_a_call(first.program) == 1:
+        yield from (request.carry_out() for request in requests)
+        return
+    yield from supply.shares(first.program, first.centres, [request.count for request in requests])
 
 
 def spans_of_a_call(program: Program) -> int:

@@ -6,30 +6,28 @@ Correlations below are of seeded samples; |r| √n < 5.5 fails with a chance of 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 from trials import entry, lowered, registry_of
 
-from dropcheck.audit import lockstep
 from dropcheck.audit.audited_claims import built_in
-from dropcheck.audit.lockstep import in_lockstep
-from dropcheck.audit.repeat import cut, ready, trial
-from dropcheck.judging.prepared import prepare
-from dropcheck.judging.trial import Finding
-from dropcheck.results import Settings
-from dropcheck.simulation import repetitions as together
-from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.compile import compile_case
-from dropcheck.simulation.integrands import filled, middle
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.repetitions import (
+from dropcheck.audit.measurement import cut, ready, side_by_side, trial
+from dropcheck.execution import repetitions
+from dropcheck.execution.repetitions import (
     MOST_CENTRES,
     NUMBERS,
     Supply,
     spans_of_a_call,
 )
+from dropcheck.judging.prepared import prepare
+from dropcheck.judging.trial import Finding
+from dropcheck.results import Settings
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.compile import compile_case
+from dropcheck.simulation.integrands import filled, middle
+from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import TOGETHER, stream
 
 ONE_LAW = "x ~ normal(2, 1)"
@@ -119,7 +117,7 @@ def test_a_share_is_what_its_spans_would_be_one_by_one(
 ) -> None:
     """Shares of one, three and two calls, of spans that are the same however they are shared."""
     program = program_of(model, claim)
-    monkeypatch.setattr(together, "NUMBERS", 4 * NUMBERS // spans_of_a_call(program))
+    monkeypatch.setattr(repetitions, "NUMBERS", 4 * NUMBERS // spans_of_a_call(program))
     most = spans_of_a_call(program)
     assert 3 <= most <= 8
     centres, shared = np.zeros(program.size), [1, 2 * most, 2, most - 1]
@@ -213,10 +211,10 @@ def test_a_call_holds_no_more_numbers_than_it_may() -> None:
     assert NUMBERS / 2 < spans_of_a_call(program) * held <= NUMBERS
 
 
-def results(name: str, repetitions: int, first: int = 0) -> list[Finding]:
+def results(name: str, count: int, first: int = 0) -> list[Finding]:
     prepared = ready(built_in("laws", [name])[0])
-    settings = [Settings(seed=first + each) for each in range(repetitions)]
-    return list(in_lockstep(prepared, settings, 0.05))
+    settings = [Settings(seed=first + each) for each in range(count)]
+    return list(side_by_side(prepared, settings, 0.05))
 
 
 @pytest.mark.parametrize("name", ["normal-mean", "correlation-none", "crossed-products"])
@@ -242,7 +240,7 @@ def test_side_by_side_and_alone_come_out_alike() -> None:
     """The same law of estimates: means within 5.5 standard errors, spreads within a third."""
     prepared = ready(built_in("laws", ["exponential-mean"])[0])
     settings = [Settings(seed=seed) for seed in range(300)]
-    together = [one.estimate for one in in_lockstep(prepared, settings, 0.05)]
+    together = [one.estimate for one in side_by_side(prepared, settings, 0.05)]
     alone = [trial(prepared, one, 0.05).estimate for one in settings]
     a, b = np.array(together, dtype=np.float64), np.array(alone, dtype=np.float64)
     assert abs(a.mean() - b.mean()) < 5.5 * np.hypot(a.std(), b.std()) / np.sqrt(300)
@@ -253,22 +251,20 @@ def test_repetitions_that_combine_their_draws_otherwise_do_not_share_a_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is averaged over all combinations hangs on a repetition's own first draws."""
-    met: list[set[object]] = []
-    carried_out = lockstep._carried_out
+    together: list[set[object]] = []
+    drawn_together = repetitions._drawn_together
 
-    def watched(
-        group: list[tuple[lockstep.Judge, Request]], supply: Supply
-    ) -> Iterator[tuple[lockstep.Judge, SpanSums]]:
-        separations = [request.program.separations for _, request in group]
-        met.append({None if one is None else one.kept for one in separations})
-        return carried_out(group, supply)
+    def watched(requests: Sequence[Request], supply: Supply) -> Iterator[SpanSums]:
+        separations = [request.program.separations for request in requests]
+        together.append({None if one is None else one.kept for one in separations})
+        return drawn_together(requests, supply)
 
-    monkeypatch.setattr(lockstep, "_carried_out", watched)
+    monkeypatch.setattr(repetitions, "_drawn_together", watched)
     (case,) = registry_of(
         entry("claim", "x, w ~ normal(0.1, 1); y = x * w", "Var(y) == 1.02", "resolution: 0.3")
     ).expand()
     prepared = prepare(case, crossing=True)
-    found = list(in_lockstep(prepared, [Settings(seed=seed) for seed in range(60)], 0.05))
+    found = list(side_by_side(prepared, [Settings(seed=seed) for seed in range(60)], 0.05))
     assert len(found) == 60
-    assert all(len(one) == 1 for one in met)
-    assert len(set().union(*met)) > 1
+    assert all(len(one) == 1 for one in together)
+    assert len(set().union(*together)) > 1
