@@ -12,9 +12,9 @@ import pytest
 from leftovers import no_workers_left, workers
 from trials import compiled
 
-from dropcheck import running
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
+from dropcheck.execution import executors
 from dropcheck.execution.schedule import Judge, drive
 from dropcheck.results import CaseResult, Settings
 from dropcheck.running import verify_cases
@@ -185,13 +185,12 @@ def judged(text: str, threads: int, **limits: Any) -> list[CaseResult]:
 def shared_by(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many processes the cases of each run are shared by, where they are."""
     used: list[int] = []
-    plain = running.shared
 
     def spy(function: Any, items: Any, workers: int) -> Any:
         used.append(workers)
-        return plain(function, items, workers)
+        return executors.shared(function, items, workers)
 
-    monkeypatch.setattr(running, "shared", spy)
+    monkeypatch.setattr("dropcheck.running.shared", spy)
     return used
 
 
