@@ -177,12 +177,13 @@ def _try(
     claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are parameters given as arguments."""
+    from dropcheck.language.cases import CaseGraphs
     from dropcheck.language.checks import check_claim
     from dropcheck.running import verify_cases
 
     registry = Registry(claim.location.file, {}, {claim.id: claim})
     cases = registry.expand()
-    checked = check_claim(claim, cases, settings.max_memory)
+    checked = check_claim(claim, cases, CaseGraphs(settings.max_memory, keep=0))
     problems = (*checked.problems, *mistyped_options(claim, keywords))
     if problems:
         raise DropcheckError(problems)

@@ -61,9 +61,11 @@ def selected_cases(
         NothingSelected: where no claim answers to the patterns and tags.
     """
     from dropcheck.claims.selection import option_of, select
+    from dropcheck.language.cases import CaseGraphs
     from dropcheck.language.checks import check_cases, check_registry
 
-    checked = check_registry(registry, memory)
+    graphs = CaseGraphs(memory, keep=0)
+    checked = check_registry(registry, graphs)
     if checked.problems:
         raise DropcheckError(in_file_order(checked.problems))
     cases = select(registry, patterns, tags, overrides, reserved=RUN_OPTIONS)
@@ -71,7 +73,7 @@ def selected_cases(
         raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
     if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
         options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
-        checked = check_cases(cases, memory, options)  # with other values, or fewer notes
+        checked = check_cases(cases, graphs, options)  # with other values, or fewer notes
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
     return cases, tuple(_as_warning(note) for note in in_file_order(checked.notes))

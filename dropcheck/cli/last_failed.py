@@ -129,15 +129,17 @@ def cache_folder(environ: Mapping[str, str], platform: str) -> Path | None:
 
 def _others(keys: Sequence[Key], selected: Mapping[str, Claim], memory: int) -> list[Case]:
     """Cases that the file itself does not have, those of a sweep, as far as they can be run."""
+    from dropcheck.language.cases import CaseGraphs
     from dropcheck.language.checks import check_cases
 
     found = []
+    graphs = CaseGraphs(memory, keep=0)
     for name, values in keys:
         claim, given = selected.get(name), dict(values)
         if claim is not None and set(given) == set(claim.parameter_names):
             case = Case(claim, {one: given[one] for one in claim.parameter_names})
             with contextlib.suppress(DropcheckError):
-                if not check_cases([case], memory).problems:
+                if not check_cases([case], graphs).problems:
                     found.append(case)
     return found
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import field
 
-from dropcheck.claims.registry import Claim, Sample, SourceText
+from dropcheck.claims.registry import Case, Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.elsewhere import law_hint
@@ -31,6 +33,7 @@ from dropcheck.vocabulary.function_table import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 __all__ = [
+    "CaseGraphs",
     "LoweredCase",
     "ParsedClaim",
     "lower_case",
@@ -40,16 +43,17 @@ __all__ = [
     "used_names",
 ]
 
+MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedClaim:
-    """The texts of a claim as nodes; `laws` holds the values of its parameters that are laws."""
+    """The texts of a claim as nodes."""
 
     claim: Claim
     model: tuple[ModelLine, ...]
     statement: Statement
     requires: tuple[Node, ...]
-    laws: Mapping[str, Call]
     # parameters by name, and those of their values that are laws: read for the first case, and
     # then there for the others
     _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
@@ -82,6 +86,7 @@ class LoweredCase:
     operands: tuple[Value, ...]
     at: Position
     notes: tuple[Problem, ...]
+    size: int  # roughly, in bytes
 
 
 def parse_claim(claim: Claim) -> ParsedClaim:
@@ -117,20 +122,7 @@ def parse_claim(claim: Claim) -> ParsedClaim:
             problems.extend(error.problems)
     if problems or statement is None:
         raise DropcheckError(problems)
-    return ParsedClaim(claim, model, statement, tuple(requires), _laws(claim))
-
-
-def _laws(claim: Claim) -> dict[str, Call]:
-    """The values of parameters that are laws, by their text; what is none is told elsewhere."""
-    found: dict[str, Call] = {}
-    rows = [dict.fromkeys(values) for values in claim.parameters.values()]
-    rows += [dict.fromkeys(row.values()) for row in claim.cases or ()]
-    for text in (value for row in rows for value in row if isinstance(value, str)):
-        try:
-            found[text] = parse_law(text, claim.location)
-        except DropcheckError:
-            continue
-    return found
+    return ParsedClaim(claim, model, statement, tuple(requires))
 
 
 def parse_law(text: str, at: Location) -> Call:
@@ -204,7 +196,11 @@ def lower_case(
         raise DropcheckError(problems)
     check_range(parsed.statement, operands)
     return LoweredCase(
-        parsed.statement.operators, tuple(operands), parsed.statement.at, tuple(lowering.notes)
+        operators=parsed.statement.operators,
+        operands=tuple(operands),
+        at=parsed.statement.at,
+        notes=tuple(lowering.notes),
+        size=lowering.size,
     )
 
 
@@ -274,9 +270,78 @@ def _names(node: Node) -> set[str]:
 
 def used_names(parsed: ParsedClaim) -> set[str]:
     """Every name that the claim's texts mention, laws of the parameters included."""
-    found: set[str] = set()
-    roots: list[Node] = [*parsed.statement.operands, *parsed.requires, *parsed.laws.values()]
+    claim = parsed.claim
+    values = [(name, value) for name, grid in claim.parameters.items() for value in grid]
+    values += [one for row in claim.cases or () for one in row.items()]
+    roots: list[Node] = [*parsed.statement.operands, *parsed.requires]
     roots += [line.right for line in parsed.model]
-    for root in roots:
-        found |= _names(root)
-    return found
+    for name, text in dict.fromkeys((n, v) for n, v in values if isinstance(v, str)):
+        with contextlib.suppress(DropcheckError):  # what is no law is an error of its case
+            roots.append(parsed.law(name, text))
+    return set().union(*map(_names, roots))
+
+
+class CaseGraphs:
+    """Claims parsed once and cases lowered once: what is checked is what is judged.
+
+    A graph is kept until it is taken. Those that would fill more than `keep` bytes together are
+    not kept, and are lowered again.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> (case,) = read_text(
+    ...     "{dropcheck: 1, claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: E(x) == 0}}}"
+    ... ).expand()
+    >>> graphs = CaseGraphs()
+    >>> graphs.lowered(case) is graphs.taken(case), graphs.lowered(case) is graphs.taken(case)
+    (True, True)
+    """
+
+    def __init__(self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT) -> None:
+        self.memory = memory
+        self.keep = keep
+        self._parsed: dict[str, ParsedClaim] = {}
+        self._lowered: dict[str, LoweredCase] = {}
+        self._kept = 0  # bytes
+
+    def parsed(self, claim: Claim) -> ParsedClaim:
+        """The claim's texts as nodes.
+
+        Raises:
+            DropcheckError: as `parse_claim`.
+        """
+        known = self._parsed.get(claim.id)
+        if known is None or _texts(known.claim) != _texts(claim):
+            known = parse_claim(claim)
+        elif known.claim is not claim:  # the same texts, with other values for its parameters
+            known = dataclasses.replace(known, claim=claim)
+        self._parsed[claim.id] = known
+        return known
+
+    def lowered(self, case: Case) -> LoweredCase:
+        """The graph of a case.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        found = self._lowered.get(case.key)
+        if found is None:
+            found = lower_case(self.parsed(case.claim), case.parameters, self.memory)
+            if self._kept + found.size <= self.keep:
+                self._lowered[case.key] = found
+                self._kept += found.size
+        return found
+
+    def taken(self, case: Case) -> LoweredCase:
+        """The graph of a case, which is then forgotten: its arrays are freed once it is judged.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        found = self.lowered(case)
+        if self._lowered.pop(case.key, None) is not None:
+            self._kept -= found.size
+        return found
+
+
+def _texts(claim: Claim) -> tuple[object, ...]:
+    return claim.statement, claim.model, claim.requires, claim.tolerance, claim.sample

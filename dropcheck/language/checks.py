@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.cases import (
+    CaseGraphs,
     ParsedClaim,
     lower_case,
     parameter_text,
-    parse_claim,
     used_names,
 )
 from dropcheck.records import dataclass
-from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.laws import LAWS
 
 
@@ -27,49 +26,62 @@ class Checked:
     notes: tuple[Problem, ...]
 
 
-def check_registry(registry: Registry, memory: int = DEFAULT_MEMORY) -> Checked:
-    """Check every case of every claim; one draw of it may take so many bytes."""
-    return _merged(check_claim(claim, claim.expand(), memory) for claim in registry.claims.values())
+def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Checked:
+    """Check every case of every claim.
+
+    Args:
+        registry: the claims.
+        graphs: keeps what is built here for whoever judges the cases.
+    """
+    graphs = graphs or CaseGraphs(keep=0)
+    return _merged(check_claim(claim, claim.expand(), graphs) for claim in registry.claims.values())
 
 
 def check_cases(
     cases: Sequence[Case],
-    memory: int = DEFAULT_MEMORY,
+    graphs: CaseGraphs | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Checked:
     """Check cases, which may have values that no file holds.
 
-    `options` are parameters and what sets them in place of the file, such as `--law`: what is
-    wrong within a law given there is told of the option, and of no place in the file.
+    Args:
+        cases: what to check.
+        graphs: keeps what is built here for whoever judges the cases.
+        options: parameters and what sets them in place of the file, such as `--law`: an error
+            within a law given there names the option, and no place in the file.
     """
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
-    given = options or {}
-    return _merged(check_claim(found[0].claim, found, memory, given) for found in by_claim.values())
+    graphs, given = graphs or CaseGraphs(keep=0), options or {}
+    return _merged(check_claim(found[0].claim, found, graphs, given) for found in by_claim.values())
 
 
 def check_claim(
     claim: Claim,
     cases: Sequence[Case],
-    memory: int = DEFAULT_MEMORY,
+    graphs: CaseGraphs | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Checked:
     """Check some cases of one claim; a problem that only some have says which.
 
-    `options` as `check_cases` has them.
+    The arguments are those of `check_cases`.
     """
-    given = {name: Location(option) for name, option in (options or {}).items()}
-    places = {**claim.parameter_locations, **given}
+    graphs = graphs or CaseGraphs(keep=0)
     try:
-        parsed = parse_claim(dataclasses.replace(claim, parameter_locations=places))
+        parsed = graphs.parsed(claim)
     except DropcheckError as error:
         return Checked(error.problems, ())
+    given = {name: Location(option) for name, option in (options or {}).items()}
+    located = _with_places(parsed, given)
     found: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     for case in cases:
         try:
-            lowered = lower_case(parsed, case.parameters, memory)
+            if any(isinstance(case.parameters.get(name), str) for name in given):
+                lowered = lower_case(located, case.parameters, graphs.memory)
+            else:
+                lowered = graphs.lowered(case)
         except DropcheckError as error:
             for problem in error.problems:
                 found.setdefault(problem, []).append(case)
@@ -83,6 +95,13 @@ def check_claim(
     ]
     told = frozenset(place.file for place in given.values())
     return Checked(_of_options(problems, told), _of_options(notes, told))
+
+
+def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedClaim:
+    """The claim with some of its parameters standing elsewhere."""
+    claim = parsed.claim
+    claim = dataclasses.replace(claim, parameter_locations={**claim.parameter_locations, **places})
+    return ParsedClaim(claim, parsed.model, parsed.statement, parsed.requires)
 
 
 def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[Problem, ...]:

@@ -9,6 +9,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.cli import main
+from dropcheck.language.cases import CaseGraphs
 from dropcheck.language.checks import check_registry
 
 REGISTRY = """
@@ -91,7 +92,7 @@ def test_no_limit_is_named_where_none_would_do(
 def test_the_limit_holds_while_checking_too() -> None:
     registry = read_text(REGISTRY.format(n=100_000))
     assert not check_registry(registry).problems
-    assert check_registry(registry, memory=2**20).problems
+    assert check_registry(registry, CaseGraphs(2**20)).problems
 
 
 @pytest.mark.parametrize("text", ["20", "banana", "-1GB", "0"])

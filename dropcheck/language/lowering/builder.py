@@ -26,6 +26,8 @@ from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.entries import Shape, ShapeError
 from dropcheck.vocabulary.law import Law
 
+VALUE_SIZE = 400  # bytes of a value with a number, as measured
+
 
 @dataclass(slots=True)
 class _Spent:
@@ -47,6 +49,11 @@ class GraphBuilder:
         self._known: dict[tuple[Any, ...], Value] = {}
         self._drawn = _Spent(MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(MOST_FIXED_WORK, "what is fixed in this claim")
+
+    @property
+    def size(self) -> int:
+        """Roughly how many bytes the graph takes by now, its fixed arrays included."""
+        return round(8 * self._fixed.elements) + VALUE_SIZE * len(self._known)
 
     def number(self, value: float, at: Position, name: str | None = None) -> Value:
         """A known number."""
