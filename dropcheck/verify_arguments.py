@@ -8,9 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from numbers import Integral, Real
 
 from dropcheck.claims.registry import Claim, Value
-from dropcheck.claims.values import ACCEPTED, format_value, parse_value, percentage_hint
+from dropcheck.claims.values import (
+    ACCEPTED,
+    format_value,
+    name_problem,
+    parse_value,
+    percentage_hint,
+)
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.language.names import unfit
 from dropcheck.settings import (
     LEAST_MEMORY,
     MOST_DRAWS,
@@ -134,7 +139,7 @@ def read_parameters(*parts: object) -> dict[str, Value]:
     found: dict[str, Value] = {}
     problems: list[Problem] = []
     for name, value in given:
-        said = unfit(name)
+        said = name_problem(name)
         if said is not None:
             problems.append(Problem(f"the parameter {_short(name)} {said}"))
         elif name in found:

@@ -87,7 +87,7 @@ def _id_problem(name: str) -> tuple[str, str | None] | None:
         return None
     fixed = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     hint = f"call it {fixed!r}" if fixed not in ("", "all") else None
-    return f"{name!r} is no claim id: ids are lower-case letters, digits and hyphens", hint
+    return f"{name!r} is not a claim id: ids are lower-case letters, digits and hyphens", hint
 
 
 _IDS = Names(

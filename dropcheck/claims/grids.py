@@ -24,7 +24,7 @@ from dropcheck.claims.kinds import (
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
 from dropcheck.claims.registry import MOST_CASES, Value
 from dropcheck.claims.source import Report
-from dropcheck.claims.values import ACCEPTED, parse_value, value_hint
+from dropcheck.claims.values import ACCEPTED, LONGEST_NAME, name_problem, parse_value, value_hint
 from dropcheck.errors import nearest
 
 
@@ -32,7 +32,7 @@ def _read_value(field: Field) -> Value:
     """A parameter's value as the registry holds it: a finite float, or a law as text."""
     node, holds = field.node, "a number or a law"
     if not isinstance(node, Scalar):
-        raise field.wrong_kind(holds, "a list of values stands under 'parameters', one level deep")
+        raise field.wrong_kind(holds, "a list of values belongs under 'parameters', one level deep")
     value = node.value
     if isinstance(value, bool):
         raise WrongError(f"must be {holds}, and is a truth value", "write 1 or 0")
@@ -64,20 +64,14 @@ VALUE_DEFINITION: Schema = {
 }
 
 
-# `and`, `or`, `not`, `if`, `else` are among Python's; a Python without one of them changes nothing
-_KEYWORDS = frozenset(keyword.kwlist) | {"and", "or", "not", "if", "else"}
-
-
 def _parameter_problem(name: str) -> tuple[str, str | None] | None:
-    normal = unicodedata.normalize("NFKC", name)  # as Python's grammar reads names
-    if name in _KEYWORDS:
-        message = f"a parameter cannot be called {name!r}: it is a word of the language"
-        return message, f"call it '{name}_'"
-    if name.isidentifier() and normal == name:
+    problem = name_problem(name)
+    if problem is None:
         return None
-    fixed = re.sub(r"\W+", "_", normal).strip("_")
-    hint = f"call it {fixed!r}" if fixed.isidentifier() and fixed not in _KEYWORDS else None
-    return f"{name!r} is no name: names are letters, digits and '_', a letter first", hint
+    other = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", name)).strip("_")
+    other += "_" if keyword.iskeyword(other) else ""
+    hint = f"call it {other!r}" if name_problem(other) is None else None
+    return f"{name[:41]!r} {problem}", hint
 
 
 PARAMETERS = Names(
@@ -86,7 +80,8 @@ PARAMETERS = Names(
         # expressions that editors use do not agree on what else is a letter.
         "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*$",
         "not": {"enum": sorted(keyword.kwlist)},
-        "patternErrorMessage": "names are letters, digits and '_', a letter first",
+        "maxLength": LONGEST_NAME,
+        "patternErrorMessage": "names are letters, digits and '_', with no digit first",
     },
     _parameter_problem,
 )
@@ -161,7 +156,7 @@ def check_claim(tree: Tree, report: Report) -> None:
     places = {name: entry for row in reversed(rows) for name, entry in row.entries.items()}
     for name in grid.keys() & places.keys():
         line = grid[name].key_start[0] + 1
-        message = f"{name!r} stands under 'cases' and under 'parameters' (line {line})"
+        message = f"{name!r} is given under 'cases' and under 'parameters' (line {line})"
         report.add(places[name].key_start, message, "keep one of the two")
     count = count_cases(tree)
     if count > MOST_CASES:

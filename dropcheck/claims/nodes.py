@@ -48,7 +48,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value in a mapping, and where its key stands."""
+    """A value in a mapping, and the place of its key."""
 
     key_start: Position
     node: Node
@@ -64,7 +64,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What could not be read and has been reported; nothing more is said of it."""
+    """What could not be read and was reported; nothing more is reported about it."""
 
     start: Position
 
@@ -115,7 +115,7 @@ class _Composer:
         self.loader = loader
         self.events: Any = yaml.events
         self.count = 0
-        # what plain scalars stand for: most are keys, which come again
+        # values of plain scalars: most scalars are keys, which come again
         self._values: dict[tuple[str, bool], Any] = {}
 
     def document(self) -> Node | None:
@@ -197,7 +197,7 @@ class _Composer:
         elif key.text in entries:
             line = entries[key.text].key_start[0] + 1
             hint = "take one of them out, or rename it"
-            self.report.add(key.start, f"{key.text!r} stands twice: first on line {line}", hint)
+            self.report.add(key.start, f"{key.text!r} is given twice: first on line {line}", hint)
         else:
             entries[key.text] = Entry(key.start, value)
 
@@ -219,7 +219,7 @@ class _Composer:
         return Scalar(text, value, start, (mark.line, mark.column), event.style or "")
 
     def _plain(self, text: str, implicit: bool) -> Any:
-        """What a text without quotes stands for.
+        """The value of a text without quotes.
 
         Raises:
             OverflowError, ValueError: too large a number; int() refuses some thousands of digits.
@@ -282,7 +282,7 @@ def _literal(text: str, scalar: Scalar, source: Source) -> SourceText:
 
 
 def _aligned(text: str, scalar: Scalar, source: Source) -> SourceText:
-    """Find the words of the text one after the other in the file."""
+    """Finds the words of the text one after the other in the file."""
     inside = (scalar.start[0], scalar.start[1] + (scalar.style in ("'", '"')))
     at = (scalar.start[0] + 1, 0) if scalar.style == ">" else inside
     origins: list[Position] = []
@@ -318,7 +318,7 @@ def _words(line: str) -> Iterator[tuple[int, str]]:
 
 
 def _find(word: str, at: Position, end: Position, source: Source) -> Position | None:
-    """Where the next word stands, from `at` on and before `end`; None where an escape hides it."""
+    """The place of a word, from `at` on and before `end`; None where an escape hides it."""
     number, column = at
     while number <= end[0] and number < len(source.lines):
         line = source.lines[number]

@@ -1,8 +1,7 @@
-"""A claims file in, a registry out, or everything that is wrong with the file at once.
+"""Claims files in, a registry out; or everything that is wrong with the files, at once.
 
-The only module that the rest of the package needs in order to read claims. Texts in the language
-(`claim`, `model`, `requires`) are kept as they stand, with the way back to the file: the language
-reads them later.
+Texts in the language (`claim`, `model`, `requires`) are kept as they are written, with the way back
+to the file: the language reads them later.
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ def _joined(registries: Sequence[Registry]) -> Registry:
 
 
 def _shipped() -> Path:
-    """In an installed package beside this one's modules; in a source checkout above them."""
+    """The file that ships: in an installed package beside its modules, in a checkout above them."""
     from importlib.resources import as_file, files
 
     with as_file(files("dropcheck") / USUAL_NAME) as packaged:
@@ -205,7 +204,7 @@ def _claim(
 ) -> Claim:
     values: dict[str, Any] = {**_ABSENT, **defaults, **own}
     if "resolution" in own:
-        values["within"] = None  # whoever sets one of the two sets the other aside
+        values["within"] = None  # of the two ways, a claim's own replaces the default
     note = values["note"]
     return Claim(
         id=name,

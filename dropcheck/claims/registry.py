@@ -17,7 +17,7 @@ Value = float | str
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """From (`line`, `column`) of a text on, both from 0, its characters stand elsewhere.
+    """From (`line`, `column`) of a text on, both from 0, its characters are elsewhere in the file.
 
     `file_line` and `file_column`, from 1, are where; `file_text` is the whole file line there.
     """
@@ -31,7 +31,7 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """Text from a claims file that still knows where each of its lines stood.
+    """Text from a claims file that knows where in the file each of its lines is.
 
     `origins[i]` is the (line, column) in the file, from 1, of the first character of line i of
     `text`; `lines[i]` is the whole file line there, for showing. `jumps`, in order, are the places
@@ -56,7 +56,7 @@ class SourceText:
 
     @classmethod
     def plain(cls, text: str, file: str = "<text>") -> SourceText:
-        r"""Text that stands by itself: each line is its own place.
+        r"""Text that comes from no file: each line is its own place.
 
         >>> SourceText.plain("a\nb").locate(1, 0).line
         2
@@ -67,7 +67,7 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Where claims come from."""
+    """A document that claims come from."""
 
     key: str
     title: str
@@ -77,9 +77,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Draws from code of one's own, whose names stand in for lines of a model.
+    """Draws made by the user's own code; their names replace lines of a model.
 
-    All names are drawn by one call, so that nothing is known of how they depend on each other.
+    One call draws all names, so nothing is known of how they depend on each other.
     `shapes` are those of one draw; `truths` the names that hold truths. `draw(generator, count)`
     gives an array a name, with the axis of draws last.
     """
@@ -109,14 +109,14 @@ class Claim:
     note: str | None
     tags: tuple[str, ...]
     location: Location  # of the id
-    # where each parameter's name stands, for messages about its values
+    # where each parameter is named, for messages about its values
     parameter_locations: Mapping[str, Location]
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """Every parameter, in file order, whether it stands under `parameters` or `cases`."""
+        """Every parameter, in file order, from `parameters` and from `cases`."""
         listed = self.cases[0] if self.cases else {}  # every case names the same ones
         return tuple(dict.fromkeys((*self.parameters, *listed)))
 
@@ -160,7 +160,7 @@ class Registry:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The name of each file that a claim stands in."""
+        """The name of each file that has a claim here."""
         return tuple(dict.fromkeys(claim.location.file for claim in self.claims.values()))
 
     def expand(self) -> tuple[Case, ...]:

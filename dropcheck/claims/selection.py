@@ -1,7 +1,7 @@
-"""Which cases a command speaks of, and how to name one of them again.
+"""Which cases a command works on, and the command that runs one of them again.
 
-Patterns join: a claim is selected that answers to any of them. Tags join likewise, and a claim
-must answer to both, where both are given. The order is that of the file, whatever was asked first.
+A claim is selected where one of the patterns matches its id, and where it has one of the tags; what
+is not given selects all. The order is that of the file, whatever the order of the patterns.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ def select(
     *,
     reserved: Container[str] = (),
 ) -> tuple[Case, ...]:
-    """The cases of the selected claims, with parameters set as asked for.
+    """The cases of the selected claims, with parameters set as the command line says.
 
     Args:
         registry: where from.
-        patterns: ids, globs, or "all"; none of them means all.
-        tags: a claim must bear one of these, if there are any.
+        patterns: ids, globs, or "all"; no pattern means all.
+        tags: a claim must have one of these, if there are any.
         overrides: parameter → values as written (`"0.1,0.2"`), in place of the claim's own. A
             selected claim that lacks the parameter runs as it is, as long as another has it.
-        reserved: parameters that are set by `--set` alone, so that messages name that.
+        reserved: parameters that only `--set` can set, so that messages name it.
 
     Raises:
-        NothingSelected: a glob, a tag, or all together fit no claim.
-        DropcheckError: an unknown id, an unknown parameter, or a value that is none.
+        NothingSelected: no claim matches a glob, a tag, or all of them together.
+        DropcheckError: an unknown id, an unknown parameter, or a value that cannot be read.
     """
     claims = select_claims(registry, patterns, tags)
     values = _override_values(claims, overrides or {}, reserved)
@@ -57,39 +57,39 @@ def select(
 def select_claims(
     registry: Registry, patterns: Sequence[str] = (), tags: Sequence[str] = ()
 ) -> tuple[Claim, ...]:
-    """The claims that answer to a pattern and to a tag, in file order.
+    """The claims that a pattern and a tag select, in file order.
 
     Raises:
-        NothingSelected: a glob, a tag, or all together fit no claim.
+        NothingSelected: no claim matches a glob, a tag, or all of them together.
         DropcheckError: an id that no claim has.
     """
     unknown = [_unknown_id(one, registry) for one in patterns if _is_unknown_id(one, registry)]
     if unknown:
         raise DropcheckError(unknown)
-    idle = [
-        Problem(f"no claim's id fits {one!r}", hint="dropcheck list shows every id")
+    unused = [
+        Problem(f"no claim's id matches {one!r}", hint="dropcheck list shows every id")
         for one in patterns
         if one != ALL and not any(fnmatchcase(name, one) for name in registry.claims)
     ]
     known_tags = dict.fromkeys(tag for claim in registry.claims.values() for tag in claim.tags)
-    idle += [
+    unused += [
         Problem(f"no claim has the tag {tag!r}", hint=_near_tag(tag, known_tags))
         for tag in tags
         if tag not in known_tags
     ]
-    if idle:
-        raise NothingSelected(idle)
+    if unused:
+        raise NothingSelected(unused)
     selected = tuple(
         claim
         for claim in registry.claims.values()
-        if _fits(claim, patterns) and (not tags or any(tag in claim.tags for tag in tags))
+        if _matches(claim, patterns) and (not tags or any(tag in claim.tags for tag in tags))
     )
     if not selected:
         asked = ", ".join(repr(one) for one in patterns) or "all"
-        bearing = " or ".join(repr(tag) for tag in tags)
+        wanted = " or ".join(repr(tag) for tag in tags)
         words = ["dropcheck", "list", *(word for tag in tags for word in ("--tag", tag))]
         hint = f"{shlex.join(words)} shows those that have it"
-        raise NothingSelected(Problem(f"no claim among {asked} has the tag {bearing}", hint=hint))
+        raise NothingSelected(Problem(f"no claim among {asked} has the tag {wanted}", hint=hint))
     return selected
 
 
@@ -110,7 +110,7 @@ def parse_values(option: str, text: str) -> tuple[Value, ...]:
         except ValueError as error:
             shown = part if len(part) <= 40 else part[:39] + "…"
             what = f"{shown!r} {error}" if part else f"a value in {text!r} is empty"
-            hint = percentage_hint(part) or f"{ACCEPTED}; several stand with commas: 0.1,0.2,0.5"
+            hint = percentage_hint(part) or f"{ACCEPTED}; separate several with commas: 0.1,0.2,0.5"
             problems.append(Problem(f"{option}: {what}", hint=hint))
     if problems:
         raise DropcheckError(problems)
@@ -118,7 +118,7 @@ def parse_values(option: str, text: str) -> tuple[Value, ...]:
 
 
 def option_of(name: str, reserved: Container[str] = ()) -> str:
-    """What sets a parameter on the command line, as messages name it.
+    """The option that sets a parameter on the command line, as messages name it.
 
     >>> option_of("dk"), option_of("alpha", {"alpha"})
     ('--dk', '--set alpha')
@@ -151,7 +151,7 @@ def repeat_command(
     return shlex.join([*words, "--seed", str(seed)])
 
 
-def _fits(claim: Claim, patterns: Sequence[str]) -> bool:
+def _matches(claim: Claim, patterns: Sequence[str]) -> bool:
     return not patterns or any(one == ALL or fnmatchcase(claim.id, one) for one in patterns)
 
 
@@ -212,7 +212,7 @@ def _unknown_parameter(name: str, known: Sequence[str]) -> Problem:
 
 
 def _cases(claim: Claim, overrides: Mapping[str, tuple[Value, ...]]) -> tuple[Case, ...]:
-    """The claim's cases, once each, with the values asked for in place of its own."""
+    """The claim's cases, each once, with the values from the command line in place of its own."""
     own = {name: values for name, values in overrides.items() if name in claim.parameter_names}
     if not own:
         return claim.expand()
@@ -235,10 +235,11 @@ def _rows_at(
     claim: Claim,
     points: int,
 ) -> tuple[Mapping[str, Value], ...]:
-    """Listed cases at the values asked for, where each is tried at so many points of a grid.
+    """The listed cases that have the values asked for, and new ones for values that none has.
 
-    The cases that agree are taken as they are listed: what stands beside a value there belongs to
-    it. A value that none of them has is joined to all that is listed of the other parameters.
+    A case that has them is taken as it is listed: the other values in it belong to these. A value
+    that no such case has is combined with everything that is listed for the other parameters.
+    `points` is the number of points of the grid at which each of these cases is checked.
     """
     wanted = {name: frozenset(values) for name, values in asked.items()}
     agreeing = [row for row in rows if all(row[name] in wanted[name] for name in wanted)]

@@ -1,4 +1,4 @@
-"""A claims file as text: read, decoded, held to what YAML may contain, and its places.
+"""A claims file as text: read, decoded, checked for what YAML may contain; places in it.
 
 Positions within the package are (line, column) from 0, in characters, as YAML's marks are;
 a `Location` for the user counts from 1.
@@ -112,8 +112,8 @@ def decode(data: bytes, name: str) -> Source:
     """The file as text.
 
     Raises:
-        DropcheckError: it is larger than 16 MB, not UTF-8, or holds a character that no claims
-            file may hold.
+        DropcheckError: it is larger than 16 MB, not UTF-8, or contains a character that no claims
+            file may contain.
     """
     if len(data) > LARGEST_FILE:
         message = f"the file is larger than {LARGEST_FILE // 2**20} MB, the most that is read"
@@ -134,16 +134,14 @@ def _not_utf8(data: bytes, start: int, name: str) -> Problem:
     lines = _LINE_END.split(data[:start].decode("utf-8"))
     rest = data[start : start + 200].decode("utf-8", "replace")
     shown = lines[-1] + _LINE_END.split(rest)[0]
-    message = (
-        f"the file is not UTF-8: byte 0x{data[start]:02x} at offset {start} begins no character"
-    )
-    return Problem(
-        message, Location(name, len(lines), len(lines[-1]) + 1, shown), "save it as UTF-8"
-    )
+    byte = f"byte 0x{data[start]:02x} at offset {start}"
+    message = f"the file is not UTF-8: {byte} does not begin a character"
+    at = Location(name, len(lines), len(lines[-1]) + 1, shown)
+    return Problem(message, at, "save it as UTF-8")
 
 
 def forbidden(text: str) -> str | None:
-    """What a text holds that no claims file may hold, such as "a NUL character"; None if nothing.
+    """What a text contains that no claims file may contain, such as "a NUL character", or None.
 
     Terminals obey control characters, and editors do not show them.
     """
@@ -156,7 +154,7 @@ def _named(character: str) -> str:
     if code == 0:
         return "a NUL character"
     if code in (0x85, 0x2028, 0x2029):
-        return f"a line break that is none in YAML 1.2 (U+{code:04X})"
+        return f"a line break that YAML 1.2 does not know (U+{code:04X})"
     if code == 0xFEFF:
         return "a byte order mark (U+FEFF) within the text"
     return f"the control character U+{code:04X}"
@@ -164,7 +162,7 @@ def _named(character: str) -> str:
 
 def _forbidden(source: Source, found: re.Match[str]) -> Problem:
     before = _LINE_END.split(source.text[: found.start()])
-    message = f"the file holds {_named(found.group())}"
+    message = f"the file contains {_named(found.group())}"
     return source.problem(
         (len(before) - 1, len(before[-1])), message, "delete it, or retype the line"
     )

@@ -1,4 +1,4 @@
-"""What the YAML parser says, in words that name the mend.
+"""What the YAML parser reports, in words that say what to change.
 
 libyaml says "mapping values are not allowed in this context" for a title with a colon. Each entry
 knows its errors by what they contain, and looks at the line to tell which of their causes it is.
@@ -16,7 +16,7 @@ _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+: .*|.+:)$")
 
 
 def explain(error: Any, source: Source) -> Problem:
-    """One problem from an error of the YAML parser, at the place to mend.
+    """One problem from an error of the YAML parser, at the place to change.
 
     `error` is a `yaml.MarkedYAMLError`.
     """
@@ -31,7 +31,7 @@ def explain(error: Any, source: Source) -> Problem:
     no_value = "mapping values are not allowed" in problem
     if "tab" in problem or (tab >= 0 and (indented or no_value)):
         place = (at[0], tab) if tab >= 0 else at
-        return source.problem(place, "a tab stands where YAML needs spaces", "indent with spaces")
+        return source.problem(place, "there is a tab where YAML needs spaces", "indent with spaces")
     if no_value:
         return _colon(source, at, line)
     if "cannot start any token" in problem:
@@ -60,17 +60,17 @@ def explain(error: Any, source: Source) -> Problem:
         hint = f"indent it like the list's other items, in column {opened[1] + 1}"
         return source.problem(at, "an item of the list, '- …', is expected here", hint)
     if "unknown escape character" in problem or "escape" in str(error.context or ""):
-        hint = "use single quotes, in which a backslash stands for itself"
-        return source.problem(at, "this escape after '\\' is none of YAML's", hint)
+        hint = "use single quotes, in which a backslash is an ordinary character"
+        return source.problem(at, "YAML has no such escape after '\\'", hint)
     if "comment or line break" in problem:
         mark = source.lines[opened[0]][opened[1] : opened[1] + 1]
         hint = f"after '{mark}' the text begins on the next line; or put the whole in quotes"
-        return source.problem(at, f"text cannot stand on the line of '{mark}'", hint)
+        return source.problem(at, f"there cannot be text on the line of '{mark}'", hint)
     if "expected node content" in problem:
         return source.problem(at, "a value is expected here", _unless_end(rest))
     if "<document start>" in problem:
         hint = "every key of the file's top level begins in the first column"
-        return source.problem(at, "the mapping that the file is has ended before this", hint)
+        return source.problem(at, "the file's mapping has ended before this", hint)
     return source.problem(at, f"this is not YAML: {problem}")
 
 
@@ -89,7 +89,7 @@ def _needs_quotes(source: Source, at: Position) -> Problem:
 
 
 def _unless_end(rest: str) -> str | None:
-    return f"{_shortened(rest)!r} is none" if rest else "the file ends too soon"
+    return f"{_shortened(rest)!r} is not one" if rest else "the file ends too soon"
 
 
 def _colon(source: Source, at: Position, line: str) -> Problem:
@@ -99,7 +99,7 @@ def _colon(source: Source, at: Position, line: str) -> Problem:
         whose = "a title" if key == "title" else "a text"
         quoted = '"' + _shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
         return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
-    message = "a key cannot stand here: what is above already has a value"
+    message = "a key cannot be here: what is above already has a value"
     hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"
     return source.problem(at, message, hint)
 
@@ -116,7 +116,7 @@ def _unclosed(source: Source, opened: Position, at: Position, kind: str, closing
 
 def _no_key(source: Source, opened: Position, at: Position, indented: bool) -> Problem:
     if indented:
-        message = "a key is expected here, and the indentation fits none"
+        message = "a key is expected here, and the indentation matches no other key"
         hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
         return source.problem(at, message, hint)
     message = "a line break is expected here: the value has ended before"

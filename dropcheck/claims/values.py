@@ -1,15 +1,17 @@
-"""Numbers and laws as people write them: `512`, `1e6`, `2**20`, `1/3`, `normal(0, 1)`.
+"""Names, and numbers and laws as people write them: `512`, `1e6`, `2**20`, `normal(0, 1)`.
 
-One reading serves the claims file and the command line; what it writes reads back as the same
-float64. Arithmetic is done on literals alone, in float64, so that `9**9**9` overflows at once.
+The claims file and the command line read them alike, and what is written here reads back as the
+same float64. Arithmetic is on literals only, in float64, so that `9**9**9` overflows at once.
 """
 
 from __future__ import annotations
 
 import ast
+import keyword
 import math
 import operator
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
 from dropcheck.claims.registry import Value
@@ -24,7 +26,8 @@ _COMPUTES = re.compile(r"(?<![\w.])[^\W\d]\w*\s*[(*/+%]|[*/+%]\s*[^\W\d]")
 # No name can be spelled with these but hexadecimal and exponents, so nothing else is ever parsed.
 _ARITHMETIC = re.compile(r"[0-9a-fA-FxXoO_.+\-*/%()\s]*")
 _LAW_BEGINS = re.compile(r"[^\W\d]\w*\s*\(")
-_LONGEST_NUMBER = 200  # characters; a written number needs a tenth of it
+LONGEST_NAME = 200  # characters; a message has to quote it
+_LONGEST_NUMBER = 200  # a written number needs a tenth of it
 _LONGEST_LAW = 2_000  # a `categorical` of a hundred probabilities still fits
 
 _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -42,8 +45,26 @@ _UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
 }
 
 
+def name_problem(name: object) -> str | None:
+    """Why something cannot be a name in a model, as a predicate; None where it can be one.
+
+    >>> name_problem("sigma") is None, name_problem("lambda")
+    (True, 'is a word of the language')
+    """
+    if not isinstance(name, str):
+        return "is not a name: names are text"
+    if keyword.iskeyword(name):
+        return "is a word of the language"
+    if len(name) > LONGEST_NAME:
+        return f"is not a name: names have at most {LONGEST_NAME} characters"
+    # Python's grammar, which the language uses, reads names in this normal form
+    if not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
+        return "is not a name: names are letters, digits and '_', with no digit first"
+    return None
+
+
 def parse_number(text: str) -> float:
-    """The finite number that a text of literals and arithmetic stands for.
+    """The finite number that a text of literals and arithmetic means.
 
     Raises:
         ValueError: a predicate ("is not a number", "is too large", …) that the caller completes.
@@ -120,7 +141,7 @@ def parse_value(text: str) -> Value:
 
 
 def percentage(text: str) -> float | None:
-    """The number that a percentage stands for; None for any other text.
+    """The number that a percentage means; None for any other text.
 
     >>> percentage("2%"), percentage("0.7 %"), percentage("0.02")
     (0.02, 0.007, None)
@@ -135,7 +156,7 @@ def percentage(text: str) -> float | None:
 
 
 def percentage_hint(text: str) -> str | None:
-    """The hint for a percentage where a number is to stand; None for any other text.
+    """The hint for a percentage in place of a number; None for any other text.
 
     >>> percentage_hint("50%")
     'write 0.5'
@@ -163,7 +184,7 @@ def _one_spelling(law: str) -> str:
     if closing is None:
         raise ValueError("has brackets that do not match")
     if closing != len(law) - 1:
-        raise ValueError("goes on after the law's closing bracket")
+        raise ValueError("continues after the law's closing bracket")
     law = re.sub(r"\s+", " ", law)
     law = re.sub(r" ?([()\[\],]) ?", r"\1", law)
     return law.replace(",", ", ")
@@ -184,7 +205,7 @@ def _closing_bracket(text: str) -> int | None:
 
 
 def split_values(text: str) -> tuple[str, ...]:
-    """The texts between the commas that stand outside all brackets.
+    """The texts between the commas that are outside all brackets.
 
     >>> split_values("0.1, normal(0, 1)")
     ('0.1', 'normal(0, 1)')

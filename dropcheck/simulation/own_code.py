@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from dropcheck.claims.registry import Sample
+from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.folding import Array
 from dropcheck.language.graph import SAMPLE
 from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
-from dropcheck.language.names import unfit
 from dropcheck.language.wording import shape_text
 from dropcheck.simulation.streams import PROBE, stream
 
@@ -126,7 +126,7 @@ def _call(function: Sampler, generator: np.random.Generator, count: int) -> dict
 
 def _array(name: object, value: object, count: int) -> Any:
     """One of the arrays returned, as it is but for its type."""
-    said = unfit(name)
+    said = name_problem(name)
     if name in CONSTANTS or name in OPERATORS:
         said = "is a word of the language"
     if said is not None:

@@ -91,8 +91,8 @@ def test_without_overrides_the_cases_are_the_registry_s() -> None:
 @pytest.mark.parametrize(
     ("patterns", "tags", "message", "hint"),
     [
-        (["x*"], [], "no claim's id fits 'x*'", "dropcheck list"),
-        (["plain", "x*"], [], "no claim's id fits 'x*'", "dropcheck list"),
+        (["x*"], [], "no claim's id matches 'x*'", "dropcheck list"),
+        (["plain", "x*"], [], "no claim's id matches 'x*'", "dropcheck list"),
         ([], ["atention"], "no claim has the tag 'atention'", "did you mean 'attention'?"),
         ([], ["Dropout"], "no claim has the tag 'Dropout'", "did you mean 'dropout'?"),
         ([], ["zzz"], "no claim has the tag 'zzz'", "the tags are attention, scaling, dropout"),

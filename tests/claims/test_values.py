@@ -121,8 +121,8 @@ def test_values(text: str, value: float | str) -> None:
         ("9**9**9", "is too large"),
         ("normal(0, 1", "has brackets that do not match"),
         ("choice([1, 2)", "has brackets that do not match"),
-        ("normal(0, 1)[3]", "goes on after"),
-        ("normal(0, 1) + 1", "goes on after"),
+        ("normal(0, 1)[3]", "continues after"),
+        ("normal(0, 1) + 1", "continues after"),
         ("choice([" + "1, " * 1_000 + "1])", "is longer than"),
     ],
 )

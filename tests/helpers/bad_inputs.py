@@ -40,7 +40,7 @@ FILES: dict[str, Bad] = {
     "10 MB of brackets": Bad("[" * 10_000_000, 1, 21, "nested more than 20 deep", "five levels"),
     "an alias bomb": Bad(LAUGHS, 6, 11, "'&a0' is an anchor", "take it out"),
     "a duplicate key": Bad(
-        GOOD + "    claim: 1 == 2\n", 6, 5, "'claim' stands twice: first on line 5", "take one"
+        GOOD + "    claim: 1 == 2\n", 6, 5, "'claim' is given twice: first on line 5", "take one"
     ),
     "an unknown key": Bad(GOOD + "    notes: N\n", 6, 5, "no key 'notes'", "did you mean 'note'?"),
     "an unknown document": Bad(GOOD + "    document: d\n", 6, 15, "document 'd'", ""),
