@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dropcheck.language.graph import Plain, Value, thawed
 from dropcheck.vocabulary import kernels
-from dropcheck.vocabulary.law import Law, bad_argument
+from dropcheck.vocabulary.law import Law, argument_problem
 from dropcheck.vocabulary.laws import LAWS
 
 Array = npt.NDArray[Any]
@@ -170,5 +170,4 @@ def folded(
 
 def fixed_argument_problem(law: Law, arguments: Sequence[Value]) -> str | None:
     """What keeps fixed values from being the arguments of a law, or None."""
-    found = bad_argument(law, [number(argument.constant) for argument in arguments])
-    return None if found is None else found.message
+    return argument_problem(law, [number(argument.constant) for argument in arguments])

@@ -14,7 +14,7 @@ from dropcheck.language.graph import Value
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, counts, occurrences, weighted
-from dropcheck.vocabulary.law import Law, bad_argument
+from dropcheck.vocabulary.law import Law, argument_problem
 
 Observer = Callable[[Value, list[Array]], None]
 
@@ -381,10 +381,10 @@ def _draw(
 ) -> Array:
     arguments = [number(argument) for argument in arguments]
     if any(found.random for found in value.inputs):
-        bad = bad_argument(law, arguments)
-        if bad is not None:
+        problem = argument_problem(law, arguments)
+        if problem is not None:
             raise value.at.error(
-                f"{law.name}: {bad.message}, in some draw",
+                f"{law.name}: {problem}, in some draw",
                 "bound it on a line above, for example with clip(…) or abs(…)",
             )
     try:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,21 +79,11 @@ HIGH = LawParameter("high", FINITE)
 class Condition:
     """What must hold between the parameters of a law.
 
-    `holds` takes all arguments in order, as arrays that broadcast. `parameter` is the one to name
-    where it does not hold.
+    `holds` takes all arguments in order, as arrays that broadcast.
     """
 
     text: str
-    parameter: str
     holds: Callable[..., Any]
-
-
-class BadArgument(NamedTuple):
-    """An argument that a law does not take: the parameter, the first such value, a sentence."""
-
-    parameter: str
-    value: float
-    message: str
 
 
 class Values(Enum):
@@ -118,8 +108,8 @@ class Law:
     summary: str  # a line for the page on the language
     parameters: tuple[LawParameter, ...]
     conditions: tuple[Condition, ...] = ()  # between parameters, such as low <= high
-    # what else keeps arrays of arguments, each in its domain, from being those of the law
-    check: Callable[..., BadArgument | None] | None = None
+    # a sentence on what else is wrong with arrays of arguments, each in its domain; None if nothing
+    check: Callable[..., str | None] | None = None
     # the last axes of one value of a law of vectors, from the shapes of the arguments and from
     # their values where fixed (None where not)
     own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
@@ -203,7 +193,7 @@ class Law:
 
         Args:
             generator: Where the randomness comes from; its state alone decides the result.
-            arguments: In order, in their domains (see `bad_argument`), as float64 arrays that
+            arguments: In order, in their domains (see `argument_problem`), as float64 arrays that
                 broadcast against the result without the law's own axes.
             shape: The shape of one draw, the law's own axes included.
             draws: How many draws.
@@ -271,46 +261,42 @@ def _nested(value: Any, axes: int) -> Any:
     return value if axes == 0 else (_nested(value, axes - 1),)
 
 
-def bad_argument(law: Law, arguments: Arguments) -> BadArgument | None:
-    """The first argument that the law does not take, with a sentence that says why, or None.
+def argument_problem(law: Law, arguments: Arguments) -> str | None:
+    """A sentence on the first of some arguments that the law does not take; None if there is none.
 
     Args:
         law: A law of the language.
         arguments: Its arguments in order, draws last, as for `Law.sample`.
+
+    >>> from dropcheck.vocabulary.laws import LAWS
+    >>> argument_problem(LAWS["bernoulli"], [np.array([0.5, 1.5])])
+    'p must satisfy 0 <= p <= 1, and is 1.5'
     """
     with np.errstate(all="ignore"):
         for parameter, argument in zip(law.parameters, arguments, strict=True):
             outside = ~parameter.domain.holds(argument)
             if outside.any():
-                value = float(argument[outside][0])
-                message = domain_problem(parameter, value) or f"{parameter.name} is wrong"
-                return BadArgument(parameter.name, value, message)
+                return domain_problem(parameter, float(argument[outside][0]))
             if parameter.axes and (argument.ndim <= parameter.axes or not argument.size):
                 kind = "list" if parameter.axes == 1 else "matrix"
-                message = f"{parameter.name} must be a {kind} of numbers that is not empty"
-                return BadArgument(parameter.name, math.nan, message)
-        for condition in law.conditions:
-            found = _broken(law, condition, arguments)
-            if found is not None:
-                return found
-        return None if law.check is None else law.check(*arguments)
+                return f"{parameter.name} must be a {kind} of numbers that is not empty"
+        problems = (_condition_problem(law, condition, arguments) for condition in law.conditions)
+        problem = next(filter(None, problems), None)
+        return problem if problem or law.check is None else law.check(*arguments)
 
 
-def _broken(law: Law, condition: Condition, arguments: Arguments) -> BadArgument | None:
-    """Where a condition first fails."""
+def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> str | None:
     holds = np.asarray(condition.holds(*arguments))
     if holds.all():
         return None
     # a condition need not look at every argument, and those may have more elements
     shape = np.broadcast_shapes(holds.shape, *(argument.shape for argument in arguments))
-    place = np.unravel_index(int(np.argmin(np.broadcast_to(holds, shape))), shape)
-    values = {
-        parameter.name: float(np.broadcast_to(argument, shape)[place])
+    first = np.unravel_index(int(np.argmin(np.broadcast_to(holds, shape))), shape)
+    given = ", ".join(
+        f"{parameter.name} = {plain(np.broadcast_to(argument, shape)[first])}"
         for parameter, argument in zip(law.parameters, arguments, strict=True)
-    }
-    given = ", ".join(f"{name} = {plain(value)}" for name, value in values.items())
-    message = f"{condition.text}, and it does not hold for {given}"
-    return BadArgument(condition.parameter, values[condition.parameter], message)
+    )
+    return f"{condition.text}, and it does not hold for {given}"
 
 
 def domain_problem(parameter: LawParameter, value: float) -> str | None:

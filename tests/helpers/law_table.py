@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from dropcheck.vocabulary.law import Array, bad_argument
+from dropcheck.vocabulary import law
+from dropcheck.vocabulary.law import Array
 from dropcheck.vocabulary.laws import LAWS
 
 Twin = Any  # scipy's frozen distributions have no common public type
@@ -114,8 +115,7 @@ def as_arrays(arguments: tuple[Any, ...]) -> list[NDArray[np.float64]]:
 
 def argument_problem(name: str, arguments: tuple[Any, ...]) -> str | None:
     """What keeps fixed arguments from being those of a law, or None."""
-    found = bad_argument(LAWS[name], as_arrays(arguments))
-    return None if found is None else found.message
+    return law.argument_problem(LAWS[name], as_arrays(arguments))
 
 
 def sample(

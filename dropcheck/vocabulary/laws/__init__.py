@@ -1,6 +1,14 @@
 """Every distribution of the language, by name.
 
-A law is an entry of one of the modules here, by the values that it gives: a name for a `Law`.
+Each law is an entry, `NAME = Law(…)`, of one of the modules here, by the values that it gives.
+
+>>> import numpy as np
+>>> LAWS["normal"].sample(np.random.default_rng(0), [np.zeros(1), np.ones(1)], (2,), 1000).shape
+(2, 1000)
+>>> LAWS["poisson"].log_density([np.array([2.0])], np.array([0.0, 0.5])).tolist()
+[-2.0, -inf]
+>>> LAWS["uniform"].support(0.0, 3.0), LAWS["student_t"].moment_order(2.5)
+((0.0, 3.0), 2.5)
 """
 
 from __future__ import annotations

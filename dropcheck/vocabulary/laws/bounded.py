@@ -82,8 +82,8 @@ UNIFORM = _bounded(
     summary="equally likely anywhere between low and high, never at either",
     parameters=(LOW, HIGH),
     conditions=(
-        Condition("low <= high is required", "low", lambda low, high: low <= high),
-        Condition(NO_ROOM, "low", _room),
+        Condition("low <= high is required", lambda low, high: low <= high),
+        Condition(NO_ROOM, _room),
     ),
     ends=lambda low, high: (low, high),
     degenerate=lambda low, high: (low == high, low),
@@ -145,10 +145,9 @@ TRIANGULAR = _bounded(
     conditions=(
         Condition(
             "low <= mode <= high is required",
-            "mode",
             lambda low, mode, high: (low <= mode) & (mode <= high),
         ),
-        Condition(NO_ROOM, "low", lambda low, mode, high: _room(low, high)),
+        Condition(NO_ROOM, lambda low, mode, high: _room(low, high)),
     ),
     ends=lambda low, mode, high: (low, high),
     degenerate=lambda low, mode, high: (low == high, low),
@@ -264,15 +263,13 @@ TRUNCATED_NORMAL = _bounded(
     conditions=(
         Condition(
             "low <= high is required, and not both the same infinity",
-            "low",
             lambda mean, sd, low, high: (low <= high) & (low < math.inf) & (high > -math.inf),
         ),
         Condition(
             "where sd is 0, low <= mean <= high is required",
-            "mean",
             lambda mean, sd, low, high: (sd > 0) | ((low <= mean) & (mean <= high)),
         ),
-        Condition(NO_ROOM, "low", lambda mean, sd, low, high: _room(low, high)),
+        Condition(NO_ROOM, lambda mean, sd, low, high: _room(low, high)),
     ),
     ends=lambda mean, sd, low, high: (low, high),
     degenerate=lambda mean, sd, low, high: (

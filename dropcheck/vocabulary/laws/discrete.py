@@ -196,7 +196,6 @@ NEGATIVE_BINOMIAL = _discrete(
     conditions=(
         Condition(
             "(n + 1) * (1 - p) / p <= 1e12 is required",
-            "p",
             lambda n, p: (n + 1) * (1 - p) <= 1e12 * p,
         ),
     ),
@@ -258,7 +257,6 @@ HYPERGEOMETRIC = _discrete(
     conditions=(
         Condition(
             "drawn <= good + bad is required",
-            "drawn",
             lambda good, bad, drawn: drawn <= good + bad,
         ),
     ),
@@ -299,7 +297,7 @@ DISCRETE_UNIFORM = _discrete(
     name="discrete_uniform",
     summary="equally likely whole numbers from low to high, both ends in",
     parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
-    conditions=(Condition("low <= high is required", "low", lambda low, high: low <= high),),
+    conditions=(Condition("low <= high is required", lambda low, high: low <= high),),
     ends=lambda low, high: (low, high),
     degenerate=lambda low, high: (low == high, low),
     moments=math.inf,

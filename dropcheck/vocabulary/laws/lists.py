@@ -18,7 +18,6 @@ from dropcheck.vocabulary.law import (
     POSITIVE,
     PROBABILITY,
     Array,
-    BadArgument,
     Domain,
     Law,
     LawParameter,
@@ -43,7 +42,7 @@ COVARIANCE_TOLERANCE = 1e-9
 _of_lists = partial(Law, moments=math.inf, near_ends=None, tails=None, nanoseconds=40.0)
 
 
-def bad_probabilities(p: Array) -> BadArgument | None:
+def _sum_problem(p: Array) -> str | None:
     """What keeps numbers, on the axis before that of draws, from being all probabilities."""
     lists = np.moveaxis(p, -2, -1)
     # numpy's sum is not exact: a few units in the last place more than math.fsum may say
@@ -51,8 +50,7 @@ def bad_probabilities(p: Array) -> BadArgument | None:
     if not wrong.any():
         return None
     total = math.fsum(lists[wrong][0])
-    message = f"the probabilities p must sum to 1, and sum to {plain(total)}"
-    return BadArgument("p", total, message)
+    return f"the probabilities p must sum to 1, and sum to {plain(total)}"
 
 
 # up to so many outcomes, comparing with each is quicker than a binary search (measured: 2 ns a
@@ -97,7 +95,7 @@ CATEGORICAL = _of_lists(
     name="categorical",
     summary="index, from 0, of an outcome picked by its probability",
     parameters=(OUTCOMES,),
-    check=bad_probabilities,
+    check=_sum_problem,
     values=Values.WHOLE,
     ends=_possible,
     degenerate=_only_outcome,
@@ -162,7 +160,7 @@ MULTINOMIAL = _of_lists(
     name="multinomial",
     summary="how often each outcome comes up among n trials of probabilities p",
     parameters=(LawParameter("n", COUNT), OUTCOMES),
-    check=lambda n, p: bad_probabilities(p),
+    check=lambda n, p: _sum_problem(p),
     own_axes=lambda shapes, values: _list_axis("multinomial", "p", shapes[1]),
     values=Values.WHOLE,
     ends=lambda n, p: (0.0, n),
@@ -258,7 +256,7 @@ def _normal_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
     return axis
 
 
-def _bad_covariance(mean: Array, cov: Array) -> BadArgument | None:
+def _covariance_problem(mean: Array, cov: Array) -> str | None:
     """What keeps matrices of the right shape from being covariances."""
     matrices = np.moveaxis(cov, -1, -3)
     slack = COVARIANCE_TOLERANCE * np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)).max(axis=-1)
@@ -267,11 +265,10 @@ def _bad_covariance(mean: Array, cov: Array) -> BadArgument | None:
     if unlike.size:
         *batch, i, j = unlike[0].tolist()
         one = matrices[tuple(batch)]
-        message = (
+        return (
             f"cov must be symmetric, and holds {plain(one[i, j])} at [{i}, {j}] "
             f"but {plain(one[j, i])} at [{j}, {i}]"
         )
-        return BadArgument("cov", float(one[i, j]), message)
     try:
         np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:  # singular or worse: the eigenvalues show which
@@ -279,9 +276,8 @@ def _bad_covariance(mean: Array, cov: Array) -> BadArgument | None:
         # rounding grows with the order of the matrix
         wrong = smallest < -slack * math.sqrt(matrices.shape[-1])
         if wrong.any():
-            value = float(smallest[wrong][0])
-            message = f"cov must be positive semi-definite, and has the eigenvalue {plain(value)}"
-            return BadArgument("cov", value, message)
+            value = plain(smallest[wrong][0])
+            return f"cov must be positive semi-definite, and has the eigenvalue {value}"
     return None
 
 
@@ -341,7 +337,7 @@ MULTIVARIATE_NORMAL = _of_lists(
     name="multivariate_normal",
     summary="jointly normal variables; cov may be singular",
     parameters=(LawParameter("mean", FINITE, axes=1), LawParameter("cov", FINITE, axes=2)),
-    check=_bad_covariance,
+    check=_covariance_problem,
     own_axes=_normal_axes,
     values=Values.NUMBERS,
     ends=lambda mean, cov: (-math.inf, math.inf),
