@@ -22,7 +22,7 @@ from dropcheck.judging.prepared import prepare
 from dropcheck.language.folding import Array, number
 from dropcheck.report.numbers import plural
 from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import Certainty, Compiled, Proportion
+from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, computed
 from dropcheck.simulation.streams import MAIN, stream
@@ -80,8 +80,8 @@ class Simulated:
 
 def simulated(case: Case, *, crossing: bool = False) -> Simulated | None:
     """The case made ready; None where nothing is drawn for it."""
-    means = prepare(case, crossing=crossing).means
-    if not isinstance(means, Certainty | Proportion | Compiled):
+    means = prepare(case, crossing=crossing).compiled
+    if means is None or not means.program.random:
         return None
     program = means.program
     generator = stream(0, case.key, MAIN, 0)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from statistics import NormalDist
 
 from benchmarks.measure import Bar, Figure, Spread
+from dropcheck.analysis.strategy import Certainty
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.inference.bounded import bernstein_quantile
 from dropcheck.inference.budget import case_alpha
@@ -21,7 +22,6 @@ from dropcheck.inference.region import reach, widening
 from dropcheck.judging.prepared import prepare, try_prepared
 from dropcheck.judging.trial import Trial
 from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
-from dropcheck.simulation.compile import Certainty
 
 DECIDES = 0.9
 # Below so many draws no average is judged at all: a fixed test that needs fewer is left out.
@@ -41,7 +41,7 @@ def tried(case: Case, alpha: float) -> tuple[CaseResult, int, Trial]:
             request = asked.send(request.carry_out())
     except StopIteration as stop:
         trial = prepared.trial(settings, alpha)
-        if isinstance(prepared.means, Certainty):
+        if isinstance(prepared.strategy, Certainty):
             made = 0  # no test has fewer than what bounds the violations
         return stop.value, made, trial
 

@@ -8,6 +8,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value
+from dropcheck.vocabulary.function_table import called
+
+# Conditions of a model whose outcomes are counted, and their pairs: with more nothing is trusted.
+MOST_CONDITIONS = 512
+
+
+def is_condition(value: Value) -> bool:
+    """Whether a value is 1 or 0, so that its rarer outcome may be too rare to be seen."""
+    return value.binary or called(value.operation) == "one_hot"
 
 
 def rarest(values: Sequence[Value], picked: frozenset[str]) -> float:

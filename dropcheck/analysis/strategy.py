@@ -1,22 +1,87 @@
-"""How a case will be judged, as far as its text tells; the run may fall back on less."""
+"""How a case is judged: decided once from its graph, for `show`, `plan` and `run` alike."""
 
 from __future__ import annotations
 
+from dropcheck.analysis.bounds import Hull
 from dropcheck.analysis.crossing import crossing
-from dropcheck.analysis.existence import ORDERS, missing_moment, operators
+from dropcheck.analysis.existence import missing_moment, operators
 from dropcheck.analysis.linear import affine, combined, linear
-from dropcheck.analysis.products import separated
+from dropcheck.analysis.rarity import MOST_CONDITIONS, is_condition
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Value
+from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """What a verdict would rest on, in words; or why there can be none."""
+class Arithmetic:
+    """Nothing is random: the quantities are worked out once.
 
-    guarantee: str
-    missing: str | None = None
+    `scaled` says here and below whether the scale of the claim has to be worked out with them.
+    """
+
+    scaled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """An event is claimed to be certain, or impossible: counterexamples are counted."""
+
+    event: Value
+    condition: Value | None
+    probability: float  # 1 or 0, as claimed
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """The statement is about one probability of an event that is one truth a draw.
+
+    Its quantity is `factor` times the probability, plus `constant`.
+    """
+
+    event: Value
+    condition: Value | None
+    factor: float
+    constant: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedMean:
+    """The statement's quantity is the mean of one bounded quantity a draw, plus `constant`.
+
+    An inequality for bounded means holds whatever the law is; where it takes many times the draws
+    of the limit theorem, block means do instead. `pairs` as in `BlockMeans`.
+    """
+
+    quantity: Value
+    hull: Hull
+    constant: float
+    scaled: bool
+    pairs: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMeans:
+    """A function of averages: means of independent blocks and the limit theorem.
+
+    `pairs` is the matrix product whose two sides can be drawn apart and paired all with all; the
+    program says whether that is worth it.
+    """
+
+    scaled: bool
+    pairs: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswerable:
+    """No sample can settle the case, whatever its size."""
+
+    why: Explanation
+
+
+Averages = Arithmetic | BoundedMean | BlockMeans
+"""Strategies in which the operators of the statement are averages."""
+Strategy = Averages | Certainty | Proportion | Unanswerable
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
@@ -32,48 +97,92 @@ def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
     return operands[0], (operands[1],)
 
 
-def outlook(lowered: LoweredCase) -> Outlook:
-    """How a case will be judged, as far as its text tells.
+def strategy_of(lowered: LoweredCase, tolerance: float | None = None) -> Strategy:
+    r"""The strongest strategy that a statement allows.
 
     Args:
         lowered: the case.
+        tolerance: the claim's own; about an estimated side it makes a ratio of the difference.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> from dropcheck.language.cases import lower_case, parse_claim
+    >>> def strategy(claim):
+    ...     text = "dropcheck: 1\nclaims: {c: {title: t, model: 'm ~ bernoulli(0.5)', claim: %s}}"
+    ...     parsed = parse_claim(read_text(text % claim).claims["c"])
+    ...     return type(strategy_of(lower_case(parsed, {}))).__name__
+    >>> [strategy(claim) for claim in ("P(m == 2) == 0", "P(m == 1) == 1/2", "Var(m) == 1/4")]
+    ['Certainty', 'Proportion', 'BlockMeans']
     """
-    found = operators(lowered.operands)
-    if not any(value.random for operator in found for value in operator.inputs):
-        return Outlook("arithmetic: nothing is random")
+    quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
+    if not any(value.random for value in quantities):
+        return Arithmetic(needs_scale(lowered))
     missing = missing_moment(lowered)
     if missing is not None:
-        return Outlook("none: no verdict is possible", missing=str(missing))
+        return Unanswerable(missing)
+    counted = _certainty(lowered) or _proportion(lowered)
+    if counted is not None:
+        return counted
+    averages = averages_of(lowered, tolerance)
+    conditions = sum(map(is_condition, ordered(quantities)))
+    if isinstance(averages, BlockMeans) and conditions > MOST_CONDITIONS:
+        why = Reason.TOO_MANY_CONDITIONS
+        return Unanswerable(why.explain(conditions=conditions, watched=MOST_CONDITIONS))
+    return averages
+
+
+def averages_of(lowered: LoweredCase, tolerance: float | None = None) -> BoundedMean | BlockMeans:
+    """The strategy of a statement whose operators are all averages, whatever else it allows."""
+    scaled = needs_scale(lowered)
+    quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
+    pairs = crossing(quantities)
     side, ends = sides(lowered)
-    fixed = not any(end.estimated for end in ends)
-    event = affine(side) if side is not None and fixed else None
-    if event is not None and event.operator.operation == "P":
-        bare = event.operator is side
-        certain = bare and lowered.operators == ("==",) and ends[0].known in (0.0, 1.0)
-        if certain or all(value.shape == () for value in event.operator.inputs):
-            return Outlook("exact: events are counted (Clopper and Pearson 1934)")
-    looked_at = [value for operator in found for value in operator.inputs]
-    if crossing(looked_at) is not None:
-        return Outlook(
-            "asymptotic: means of independent batches, with draws paired all with all in each"
-        )
-    form = None if side is None else linear(side)
-    if form is not None and not fixed and len(ends) == 1:
+    estimated = any(end.estimated for end in ends)
+    # a range between estimated ends is two comparisons, and a share of such an end is no mean
+    several = estimated and (len(ends) > 1 or tolerance is not None)
+    form = None if side is None or several else linear(side)
+    if form is not None and estimated:
         other = linear(ends[0])
         form = None if other is None else form.plus(other.scaled(-1.0))
-    bounded = form is not None and form.terms and (fixed or len(ends) == 1)
-    if form is not None and bounded and combined(form) is not None:
-        return Outlook(
-            "finite-sample: a bounded mean (Maurer and Pontil 2009), where that takes no more "
-            "than twice the draws of the limit theorem"
-        )
-    conditional = any(dict(operator.options)["given"] for operator in found)
-    powers: dict[Value, int] = {}
-    for operator in found:
-        for value in operator.inputs:
-            if value.random:
-                powers[value] = max(ORDERS.get(operator.operation, 1), powers.get(value, 0))
-    means = "asymptotic: means of independent blocks"
-    if not conditional and separated(powers) is not None:
-        means += ", over all combinations of each one's draws where that takes fewer"
-    return Outlook(means)
+    found = combined(form) if form is not None and form.terms else None
+    if form is None or found is None:
+        return BlockMeans(scaled, pairs)
+    quantity, hull = found
+    return BoundedMean(quantity, hull, form.constant, scaled, pairs)
+
+
+def needs_scale(lowered: LoweredCase) -> bool:
+    """Whether the claim's scale is not known beforehand.
+
+    It is where the right side, or both ends of a range, hold no operator and are not 0.
+    """
+    _, ends = sides(lowered)
+    if any(end.estimated for end in ends):
+        return True
+    return all(float(end.constant[..., 0]) == 0 for end in ends)
+
+
+def _certainty(lowered: LoweredCase) -> Certainty | None:
+    if lowered.operators != ("==",):
+        return None
+    side, (end, *_) = sides(lowered)
+    if side is None or end.estimated or side.kind != Kind.OPERATOR or side.operation != "P":
+        return None
+    claimed = float(end.constant[..., 0])
+    if claimed not in (0.0, 1.0):
+        return None
+    event, *conditions = side.inputs
+    return Certainty(event, conditions[0] if conditions else None, claimed)
+
+
+def _proportion(lowered: LoweredCase) -> Proportion | None:
+    side, ends = sides(lowered)
+    if side is None or any(end.estimated for end in ends):
+        return None
+    form = affine(side)
+    if form is None or form.operator.operation != "P" or form.factor == 0:
+        return None
+    event, *conditions = form.operator.inputs
+    if not event.random or any(value.shape != () for value in form.operator.inputs):
+        return None  # the elements of one draw are not independent trials
+    condition = conditions[0] if conditions else None
+    return Proportion(event, condition, form.factor, form.constant)

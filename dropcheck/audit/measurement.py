@@ -125,7 +125,7 @@ def side_by_side(
         begun = prepared.trial(one, alpha)
         if len(settings) > 1:
             begun = dataclasses.replace(begun, supply=supply)
-        return judged(begun, prepared.means)
+        return judged(begun, prepared)
 
     return in_lockstep([partial(start, one) for one in settings], supply)
 

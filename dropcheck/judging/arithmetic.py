@@ -11,13 +11,12 @@ from dropcheck.judging.statement import ROUNDING, scale_of, settling
 from dropcheck.judging.trial import Finding, Floats, Trial, fitted
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation.compile import Compiled, compile_case
+from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.functional import means_of
 
 
-def by_arithmetic(trial: Trial) -> Finding:
+def by_arithmetic(trial: Trial, compiled: Compiled) -> Finding:
     """Nothing is random: the quantities are worked out once."""
-    compiled = compile_case(trial.lowered)
     program = compiled.program
     centres = np.zeros(program.size)
     if program.terms:  # one draw shows all that there is, and about its middle no digits cancel

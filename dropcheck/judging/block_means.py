@@ -16,7 +16,7 @@ from dropcheck.judging.statement import ENDLESS, planned
 from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Floats, Trial, fitted, in_blocks
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import BoundedMean, Compiled
+from dropcheck.simulation.compile import Compiled, MeanColumns
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.shortcuts.combinations import Separations
 from dropcheck.simulation.streams import MAIN, PILOT
@@ -146,7 +146,7 @@ def _plan_with(
 ) -> Generator[Request, SpanSums, _Plan]:
     """Draw a pilot and plan from it: the draws to be judged at, the tier, and doubts."""
     pilot = Tally(program)
-    if compiled.mean is not None and _independent(trial, compiled):
+    if compiled.mean is not None and compiled.program.batches is None:  # pairs are not independent
         expected = yield from _plan_by_bounds(
             trial, compiled, compiled.mean, pilot, centres, fewest
         )
@@ -175,7 +175,7 @@ def _plan_with(
 def _plan_by_bounds(
     trial: Trial,
     compiled: Compiled,
-    mean: BoundedMean,
+    mean: MeanColumns,
     pilot: Tally,
     centres: Floats,
     fewest: int,
@@ -262,9 +262,3 @@ def _around(
     if region.point:  # as far off, either way
         return [draws(0.0)] * 3
     return [draws(off * found.standard_error) for off in (-1, 0, 1)]
-
-
-def _independent(trial: Trial, compiled: Compiled) -> bool:
-    """Whether values are independent, as the inequality asks: pairs that share a draw are not."""
-    plain = compiled.program.batches is None
-    return plain and not any(found.share for found in trial.reading.comparisons)

@@ -9,10 +9,10 @@ from dropcheck.inference.bounded import empirical_bernstein
 from dropcheck.inference.interval import Interval
 from dropcheck.judging.trial import Floats
 from dropcheck.simulation.blocks import Tally
-from dropcheck.simulation.compile import BoundedMean
+from dropcheck.simulation.compile import MeanColumns
 
 
-def mean_within_bounds(mean: BoundedMean, tally: Tally, centres: Floats, alpha: float) -> Interval:
+def mean_within_bounds(mean: MeanColumns, tally: Tally, centres: Floats, alpha: float) -> Interval:
     """The empirical Bernstein interval for the statement's quantity."""
     totals = tally.totals
     return empirical_bernstein(
@@ -26,7 +26,7 @@ def mean_within_bounds(mean: BoundedMean, tally: Tally, centres: Floats, alpha: 
 
 
 def allowing_for_unseen(
-    mean: BoundedMean, interval: Interval, draws: int, alpha: float
+    mean: MeanColumns, interval: Interval, draws: int, alpha: float
 ) -> Interval:
     """The interval, widened by what draws that were not met could do within the bounds.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.inference import budget
 from dropcheck.inference.binomial import clopper_pearson, upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval
@@ -23,7 +24,7 @@ from dropcheck.judging.trial import (
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import Certainty, Proportion
+from dropcheck.simulation.compile import Counted
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT
 
@@ -33,10 +34,12 @@ COUNTED_DRAWS = 8192
 PLANNED_BLOCKS = 512
 
 
-def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums, Finding]:
+def by_counterexample(
+    trial: Trial, claim: Certainty, counted: Counted
+) -> Generator[Request, SpanSums, Finding]:
     """An event that is claimed to be certain: one counterexample refutes."""
-    most = trial.most_draws(claim.program)
-    program = fitted(claim.program, most)
+    most = trial.most_draws(counted.program)
+    program = fitted(counted.program, most)
     bound = violations_bound(trial)
     enough = bounding = draws_that_bound(trial)
     tally = Tally(program)
@@ -44,7 +47,7 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
     while True:
         yield from trial.draw_until(tally, program, MAIN, centres, min(enough, most))
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
-        seen = seen_in(claim, tally)
+        seen = seen_in(counted, tally)
         spent = tally.drawn + program.span_draws > most
         hopeless = not seen and trial.seems_never(tally.drawn)
         if tally.undefined or violations or spent or hopeless or trial.out_of_time():
@@ -70,13 +73,12 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
         verdict = Verdict.VERIFIED
     else:
         verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
-        if claim.conditional and not seen:
+        if counted.conditional and not seen:
             explanation = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
     warnings: tuple[str, ...] = ()
     if verdict is Verdict.VERIFIED:
-        exact = fitted(claim.exact, most).span(
-            trial.generator(MAIN, 0), np.zeros(claim.exact.size), 0
-        )
+        strict = fitted(counted.exact or counted.program, most)
+        exact = strict.span(trial.generator(MAIN, 0), np.zeros(strict.size), 0)
         if float(exact.sums[:, 0].sum()) > 0:
             warnings = (
                 f"{trial.case.claim.id}: values that differ by rounding alone were taken for "
@@ -85,7 +87,7 @@ def by_counterexample(trial: Trial, claim: Certainty) -> Generator[Request, Span
     more_draws = None
     if verdict is Verdict.INCONCLUSIVE and seen:
         # as many draws in which the condition holds as bound the violations
-        more_draws = bounding * tally.drawn / seen - tally.drawn + claim.program.span_draws
+        more_draws = bounding * tally.drawn / seen - tally.drawn + counted.program.span_draws
     return Finding(
         verdict=verdict,
         method=Method.CERTAINTY,
@@ -131,10 +133,12 @@ class CountedPilot:
     scale: float
 
 
-def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, CountedPilot]:
+def piloted(
+    trial: Trial, claim: Proportion, counted: Counted
+) -> Generator[Request, SpanSums, CountedPilot]:
     """Draw a pilot, used for nothing but to plan the looks."""
-    most = trial.most_draws(claim.program)
-    whole = fitted(claim.program, most)
+    most = trial.most_draws(counted.program)
+    whole = fitted(counted.program, most)
     program = in_blocks(whole, 1)
     reading = trial.reading
     (comparison,) = reading.comparisons
@@ -145,12 +149,12 @@ def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Cou
     pilot = Tally(program)
     yield from trial.draw_until(pilot, program, PILOT, np.zeros(program.size), COUNTED_DRAWS)
     trial.refuse_if_nowhere_defined(pilot)
-    found = interval_of(claim, pilot, trial.alpha) if not pilot.undefined else None
+    found = interval_of(claim, counted, pilot, trial.alpha) if not pilot.undefined else None
     expected = 1
     if found is not None and math.isfinite(found.estimate):
         expected = planned(
             pilot.drawn,
-            _to_plan_by(claim, found, pilot),
+            _to_plan_by(claim, counted, found, pilot),
             comparison.region,
             widen,
             trial.alpha * budget.PLANNED,
@@ -160,14 +164,14 @@ def piloted(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Cou
     return CountedPilot(program, most, pilot, expected, comparison.region, widen, scale)
 
 
-def seen_in(claim: Proportion | Certainty, tally: Tally) -> int:
+def seen_in(counted: Counted, tally: Tally) -> int:
     """Draws that count: all of them, or those in which the condition holds."""
-    return round(float(tally.totals[1])) if claim.conditional else tally.drawn
+    return round(float(tally.totals[1])) if counted.conditional else tally.drawn
 
 
-def interval_of(claim: Proportion, tally: Tally, alpha: float) -> Interval:
+def interval_of(claim: Proportion, counted: Counted, tally: Tally, alpha: float) -> Interval:
     """The exact interval of the probability, and so of what the statement makes of it."""
-    seen = seen_in(claim, tally)
+    seen = seen_in(counted, tally)
     hits = round(float(tally.totals[0]))
     share = hits / seen if seen else math.nan
     error = math.sqrt(share * (1 - share) / seen) if seen else math.nan
@@ -178,20 +182,22 @@ def interval_of(claim: Proportion, tally: Tally, alpha: float) -> Interval:
     return Interval(estimate, min(ends), max(ends), abs(claim.factor) * error)
 
 
-def _to_plan_by(claim: Proportion, found: Interval, tally: Tally) -> Interval:
+def _to_plan_by(claim: Proportion, counted: Counted, found: Interval, tally: Tally) -> Interval:
     """The interval with an error that is not 0 where every trial came out alike.
 
     It is that of one hit and one miss more: what was never met may still be what is claimed.
     """
-    seen = seen_in(claim, tally)
+    seen = seen_in(counted, tally)
     likely = (round(float(tally.totals[0])) + 1) / (seen + 2)
     error = abs(claim.factor) * math.sqrt(likely * (1 - likely) / max(seen, 1))
     return replace(found, standard_error=error)
 
 
-def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Finding]:
+def by_proportion(
+    trial: Trial, claim: Proportion, counted: Counted
+) -> Generator[Request, SpanSums, Finding]:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
-    pilot = yield from piloted(trial, claim)
+    pilot = yield from piloted(trial, claim, counted)
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
     centres = np.zeros(program.size)
     tally = Tally(program)
@@ -202,7 +208,7 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
         broken = trial.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
         if broken is not None:
             return broken
-        final = interval_of(claim, tally, look.alpha)
+        final = interval_of(claim, counted, tally, look.alpha)
         rounding = ROUNDING * (abs(claim.factor) + abs(claim.constant))
         verdict = decide(final.low, final.high, region, widen, min(rounding, widen / 1000))
         hopeless = math.isnan(final.estimate) and trial.seems_never(tally.drawn)
@@ -231,7 +237,7 @@ def by_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSum
         more_draws=more(
             verdict,
             tally.drawn,
-            _to_plan_by(claim, final, tally),
+            _to_plan_by(claim, counted, final, tally),
             region,
             widen,
             trial.alpha,

@@ -203,15 +203,15 @@ def _by_limit(
         _columns(compiled, comparison),
     )
     rare = RARE_SHARE * alpha / 2
-    bounded = compiled.mean is not None and not comparison.share
+    mean = compiled.mean
     interval = allowing_for_rare(
-        trial, tally.program, tally, centres, theta, interval, rare, bounded=bounded
+        trial, tally.program, tally, centres, theta, interval, rare, bounded=mean is not None
     )
-    if compiled.mean is None or not bounded:
+    if mean is None:
         return interval
     if tally.program.batches is not None and interval.standard_error > 0:
         return interval  # a sum of products: its bounds are far from all that it can do at once
-    return allowing_for_unseen(compiled.mean, interval, tally.draws, rare)
+    return allowing_for_unseen(mean, interval, tally.draws, rare)
 
 
 def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
-from dropcheck.analysis.existence import missing_moment, operators
+from dropcheck.analysis.strategy import (
+    Arithmetic,
+    BoundedMean,
+    Certainty,
+    Proportion,
+    Strategy,
+    Unanswerable,
+    strategy_of,
+)
 from dropcheck.claims.registry import Case
 from dropcheck.execution.deadline import Deadline
 from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.judging.arithmetic import by_arithmetic
 from dropcheck.judging.block_means import by_block_means
 from dropcheck.judging.counting import by_counterexample, by_proportion
-from dropcheck.judging.rare import too_many_conditions
 from dropcheck.judging.trial import Finding, Trial
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 from dropcheck.language.syntax import Statement
@@ -20,38 +27,47 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.compile import (
-    Certainty,
-    Compiled,
-    Proportion,
-    certainty,
-    compile_case,
-    proportion,
-)
+from dropcheck.simulation.compile import Compiled, Counted, compile_strategy
 from dropcheck.simulation.program import Program, SpanSums
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswerable:
-    """Why no sample can settle the case, whatever its size."""
-
-    why: Explanation
-
-
-Means = Certainty | Proportion | Compiled | Unanswerable | None
-"""What a case is judged by; None where nothing in it is random."""
-
-
-@dataclass(frozen=True, slots=True)
 class Prepared:
-    """A case read and compiled, with the strongest means that its statement allows."""
+    """A case read and compiled, with the strategy that its statement allows."""
 
     case: Case
     statement: Statement
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
     key: str  # what the case's streams are named after
-    means: Means
+    strategy: Strategy
+    compiled: Compiled | Counted | None  # None where nothing is simulated
+
+    @property
+    def rests_on(self) -> str:
+        """What a verdict would rest on, in words; or why there can be none."""
+        match self.strategy:
+            case Arithmetic():
+                return "arithmetic: nothing is random"
+            case Unanswerable(why):
+                return str(why)
+            case Certainty() | Proportion():
+                return "exact: events are counted (Clopper and Pearson 1934)"
+        if self.compiled is None:
+            raise AssertionError("means of what is not simulated")
+        program = self.compiled.program
+        if program.batches is not None:
+            means = "asymptotic: means of independent batches"
+            return f"{means}, with draws paired all with all in each"
+        if isinstance(self.strategy, BoundedMean):
+            return (
+                "finite-sample: a bounded mean (Maurer and Pontil 2009), where that takes no more "
+                "than twice the draws of the limit theorem"
+            )
+        means = "asymptotic: means of independent blocks"
+        if program.separations is not None:
+            means += ", over all combinations of each one's draws where that takes fewer"
+        return means
 
     def trial(
         self, settings: Settings, alpha: float, repeat: str = "", deadline: Deadline | None = None
@@ -79,17 +95,15 @@ class Prepared:
 
     def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
         """The same case with what it simulates drawn otherwise, in other spans for example."""
-        match self.means:
-            case Certainty(program, exact):
-                means: Means = replace(self.means, program=change(program), exact=change(exact))
-            case Proportion(program) | Compiled(program):
-                means = replace(self.means, program=change(program))
-            case _:
-                means = self.means
-        return replace(self, means=means)
+        compiled = self.compiled
+        if compiled is not None:
+            compiled = replace(compiled, program=change(compiled.program))
+        if isinstance(compiled, Counted) and compiled.exact is not None:
+            compiled = replace(compiled, exact=change(compiled.exact))
+        return replace(self, compiled=compiled)
 
 
-def prepare(case: Case, *, crossing: bool, memory: int = DEFAULT_MEMORY) -> Prepared:
+def prepare(case: Case, *, crossing: bool = True, memory: int = DEFAULT_MEMORY) -> Prepared:
     """Read and compile a case.
 
     Args:
@@ -103,24 +117,17 @@ def prepare(case: Case, *, crossing: bool, memory: int = DEFAULT_MEMORY) -> Prep
     parsed = parse_claim(case.claim)
     lowered = lower_case(parsed, case.parameters, memory)
     reading = read_statement(lowered, case.claim.tolerance)
-    means = _means(lowered, crossing=crossing)
-    return Prepared(case, parsed.statement, lowered, reading, case.key, means)
-
-
-def _means(lowered: LoweredCase, *, crossing: bool) -> Means:
-    looked_at = [value for found in operators(lowered.operands) for value in found.inputs]
-    if not any(value.random for value in looked_at):
-        return None
-    missing = missing_moment(lowered)
-    if missing is not None:
-        return Unanswerable(missing)
-    counted = certainty(lowered) or proportion(lowered)
-    if counted is not None:
-        return counted
-    compiled = compile_case(lowered, crossing=crossing)
-    if compiled.mean is None and compiled.program.overlooked:
-        return Unanswerable(too_many_conditions(compiled.program))
-    return compiled
+    strategy = strategy_of(lowered, case.claim.tolerance)
+    compiled = compile_strategy(strategy, lowered.operands, crossing=crossing)
+    return Prepared(
+        case=case,
+        statement=parsed.statement,
+        lowered=lowered,
+        reading=reading,
+        key=case.key,
+        strategy=strategy,
+        compiled=compiled,
+    )
 
 
 def try_prepared(
@@ -145,28 +152,30 @@ def try_prepared(
     """
     end = deadline or Deadline.after(settings.time_limit)
     trial = prepared.trial(settings, alpha, repeat, end)
-    return trial.result((yield from judged(trial, prepared.means)))
+    return trial.result((yield from judged(trial, prepared)))
 
 
-def judged(trial: Trial, means: Means) -> Generator[Request, SpanSums, Finding]:
+def judged(trial: Trial, prepared: Prepared) -> Generator[Request, SpanSums, Finding]:
     """What is found of a case; asks for spans of draws as it goes.
 
     Raises:
         DropcheckError: for what only a draw can show.
     """
-    if trial.out_of_time() and means is not None:
-        return _unjudged(Reason.OUT_OF_TIME.explain())
-    match means:
-        case None:
-            return by_arithmetic(trial)
-        case Unanswerable(why):
+    match prepared.strategy, prepared.compiled:
+        case Arithmetic(), Compiled() as compiled:
+            return by_arithmetic(trial, compiled)
+        case _ if trial.out_of_time():
+            return _unjudged(Reason.OUT_OF_TIME.explain())
+        case Unanswerable(why), _:
             return _unjudged(why)
-        case Certainty() as claim:
-            return (yield from by_counterexample(trial, claim))
-        case Proportion() as claim:
-            return (yield from by_proportion(trial, claim))
-        case compiled:
+        case Certainty() as claim, Counted() as counted:
+            return (yield from by_counterexample(trial, claim, counted))
+        case Proportion() as claim, Counted() as counted:
+            return (yield from by_proportion(trial, claim, counted))
+        case _, Compiled() as compiled:
             return (yield from by_block_means(trial, compiled))
+        case _:
+            raise AssertionError("a strategy was compiled to what it is not judged by")
 
 
 def _unjudged(why: Explanation) -> Finding:

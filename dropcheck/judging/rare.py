@@ -60,8 +60,6 @@ def allowing_for_rare(
     """
     if not program.watched or not math.isfinite(interval.half_width):
         return interval
-    if program.overlooked and not bounded:
-        return replace(interval, unmet=too_many_conditions(program))
     rare = _hardly_seen(tally)
     met = _hardly_met(program, tally)
     if not rare and not met:
@@ -100,14 +98,6 @@ def allowing_for_rare(
         low=interval.low - below,
         high=interval.high + above,
         second_order=interval.second_order + max(below, above),
-    )
-
-
-def too_many_conditions(program: Program) -> Explanation:
-    """Why nothing is trusted of a model with more truths than are counted."""
-    watched = len(program.watched)
-    return Reason.TOO_MANY_CONDITIONS.explain(
-        conditions=watched + program.overlooked, watched=watched
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.registry import Case, SourceText, Value
 from dropcheck.claims.values import format_value
 from dropcheck.language.cases import ParsedClaim, parse_claim
@@ -20,7 +21,7 @@ from dropcheck.mutation.judge import Court
 from dropcheck.mutation.outcome import Fate, Mutant, MutantResult
 from dropcheck.mutation.readings import Readings
 from dropcheck.results import CaseResult, Verdict
-from dropcheck.simulation.compile import compile_case
+from dropcheck.simulation.compile import compile_averages
 
 # Cases of the claim that a mutant is tried at, and values beside them, before it is called true.
 MOST_TRIES = 2
@@ -63,7 +64,11 @@ class ClaimTrial:
     def cost(self, parameters: Mapping[str, Value]) -> float:
         """Rough nanoseconds of a draw there."""
         lowered = self.readings.own(parameters)
-        return compile_case(lowered).program.cost if lowered is not None else 0.0
+        return (
+            compile_averages(averages_of(lowered), lowered.operands).program.cost
+            if lowered is not None
+            else 0.0
+        )
 
     def fate(self, mutant: Mutant) -> MutantResult:
         """What becomes of one mutant."""

@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import judged_at, why_undefined
-from dropcheck.judging.prepared import Prepared, Unanswerable
+from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.statement import ENDLESS, carried_by_few, why_endless
 from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, fitted, undefined_draws
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Region, Settings
 from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
-from dropcheck.simulation.compile import Certainty, Compiled, Proportion
+from dropcheck.simulation.compile import Compiled, Counted
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import PILOT
 
@@ -70,20 +71,22 @@ def forecast(
         DropcheckError: where the case cannot be judged at all.
     """
     trial = prepared.trial(settings, alpha)
-    match prepared.means:
-        case None:
+    match prepared.strategy, prepared.compiled:
+        case Arithmetic(), _:
             why = Reason.NOTHING_RANDOM.explain()
             return Forecast(trial.case, Guarantee.ARITHMETIC, trial.resolution, 0, explanation=why)
-        case Unanswerable(why):
+        case Unanswerable(why), _:
             return Forecast(
                 trial.case, Guarantee.ASYMPTOTIC, trial.resolution, None, explanation=why
             )
-        case Certainty() as claim:
-            return (yield from _of_certainty(trial, claim))
-        case Proportion() as claim:
-            return (yield from _of_proportion(trial, claim))
-        case compiled:
+        case Certainty(), Counted() as counted:
+            return (yield from _of_certainty(trial, counted))
+        case Proportion() as claim, Counted() as counted:
+            return (yield from _of_proportion(trial, claim, counted))
+        case _, Compiled() as compiled:
             return (yield from _of_block_means(trial, compiled))
+        case _:
+            raise AssertionError("a strategy was compiled to what it is not judged by")
 
 
 def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
@@ -155,11 +158,13 @@ def _seen_by_average(
     return smallest
 
 
-def _of_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSums, Forecast]:
-    pilot = yield from counting.piloted(trial, claim)
+def _of_proportion(
+    trial: Trial, claim: Proportion, counted: Counted
+) -> Generator[Request, SpanSums, Forecast]:
+    pilot = yield from counting.piloted(trial, claim, counted)
     tally = pilot.tally
     undefined = why = undefined_draws(tally)
-    share = counting.seen_in(claim, tally) / tally.drawn
+    share = counting.seen_in(counted, tally) / tally.drawn
     if not share:
         why = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
     if why is not None:
@@ -187,13 +192,13 @@ def _of_proportion(trial: Trial, claim: Proportion) -> Generator[Request, SpanSu
     )
 
 
-def _of_certainty(trial: Trial, claim: Certainty) -> Generator[Request, SpanSums, Forecast]:
-    most = trial.most_draws(claim.program)
-    program = fitted(claim.program, most)
+def _of_certainty(trial: Trial, counted: Counted) -> Generator[Request, SpanSums, Forecast]:
+    most = trial.most_draws(counted.program)
+    program = fitted(counted.program, most)
     tally = Tally(program)
     yield from trial.draw_until(tally, program, PILOT, np.zeros(program.size), 1)
     undefined = undefined_draws(tally)
-    share = counting.seen_in(claim, tally) / tally.drawn if undefined is None else 0.0
+    share = counting.seen_in(counted, tally) / tally.drawn if undefined is None else 0.0
     if not share:
         why = undefined or Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
         found = _of_pilot(trial, program, most, tally, Guarantee.EXACT, why)

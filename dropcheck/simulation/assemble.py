@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.analysis.crossing import below
-from dropcheck.analysis.crossing import crossing as crossed_at
-from dropcheck.analysis.rarity import picked_sources, rarest
+from dropcheck.analysis.rarity import is_condition, picked_sources, rarest
 from dropcheck.language.cost import draw_cost, work
 from dropcheck.language.folding import Array, crossed_product, kernel_of
 from dropcheck.language.graph import Kind, Value, ordered
@@ -18,12 +17,9 @@ from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import Program, Step, computed
 from dropcheck.simulation.shortcuts.combinations import separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
-from dropcheck.vocabulary.function_table import called
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20
-# Truths whose outcomes are counted, and their pairs: of a model with more nothing is trusted.
-MOST_WATCHED = 512
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
 # Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
@@ -70,17 +66,18 @@ class ProgramBuilder:
             self._targets[register] = None
         return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
 
-    def build(self, *, crossing: bool = False, separating: frozenset[int] | None = None) -> Program:
-        """The finished program; crossed where that is asked for, possible and worth it.
+    def build(
+        self, *, pairs: Value | None = None, separating: frozenset[int] | None = None
+    ) -> Program:
+        """The finished program; crossed where that is possible and worth it.
 
         Args:
-            crossing: whether both sides of a matrix product may be paired.
+            pairs: the matrix product whose two sides may be drawn apart and paired.
             separating: the columns that the statement's quantity is made of, where the factors of
                 products may be combined, each with each.
         """
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
-        looked_at = [self._values[register] for register in keep]
-        plan = _plan(looked_at, self._values) if crossing else None
+        plan = None if pairs is None else _plan(pairs, self._values)
         steps: list[Step] = []
         fixed = []
         watched: list[int] = []
@@ -95,8 +92,8 @@ class ProgramBuilder:
             right = plan is not None and id(value) in plan.right
             how = crossed_product if crossed else how
             place = None
-            if value.binary or called(value.operation) == "one_hot":
-                place = len(watched) if len(watched) < MOST_WATCHED else None
+            if is_condition(value):
+                place = len(watched)
                 watched.append(register)
             steps.append(Step(register, value, inputs, how, (), right, crossed, place))
             cost += _cost(value)
@@ -138,8 +135,7 @@ class ProgramBuilder:
             lean=lean,
             separations=products,
             apart=apart,
-            watched=tuple(watched[:MOST_WATCHED]),
-            overlooked=max(0, len(watched) - MOST_WATCHED),
+            watched=tuple(watched),
             picked=frozenset(
                 place
                 for place, register in enumerate(watched)
@@ -270,16 +266,13 @@ class _Crossing:
     sides: int  # bytes held a draw of both sides
 
 
-def _plan(targets: list[Value], values: list[Value]) -> _Crossing | None:
+def _plan(product: Value, values: list[Value]) -> _Crossing | None:
     """The batch with which pairs cost as much as the draws that they are made from.
 
     Smaller batches waste pairs that would be almost free, larger ones pay for pairs that say
     little: the variance of an average over all pairs has a part that falls with the number of
     draws alone (Hoeffding 1948, eq. 5.13).
     """
-    product = crossed_at(targets)
-    if product is None:
-        return None
     left, right = (below(side) for side in product.inputs)
     drawn = sum(_cost(value) for value in values if id(value) in left | right)
     count = float(math.prod(product.shape or ()))

@@ -1,15 +1,22 @@
-"""A lowered case to a program and a functional: after this no names remain."""
+"""A strategy to a program and a functional: after this no names remain."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dropcheck.analysis.bounds import UNIT, Hull, support
 from dropcheck.analysis.existence import operators
-from dropcheck.analysis.linear import affine, combined, linear
-from dropcheck.analysis.strategy import sides
-from dropcheck.language.cases import LoweredCase
+from dropcheck.analysis.strategy import (
+    Arithmetic,
+    Averages,
+    BoundedMean,
+    Certainty,
+    Proportion,
+    Strategy,
+    Unanswerable,
+)
 from dropcheck.language.folding import kernel
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.assemble import ProgramBuilder
@@ -33,12 +40,12 @@ class Compiled:
     program: Program
     functional: Functional
     scaled: bool
-    mean: BoundedMean | None = None
+    mean: MeanColumns | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedMean:
-    """The statement's quantity as the mean of one bounded quantity a draw.
+class MeanColumns:
+    """Where the averages of a bounded mean stand.
 
     `column` and `square` are those of the quantity and its square, about the centre of `register`;
     the statement's quantity is its mean plus `constant`.
@@ -52,78 +59,68 @@ class BoundedMean:
 
 
 @dataclass(frozen=True, slots=True)
-class Certainty:
-    """A claim that an event is certain, or impossible: counterexamples are counted.
+class Counted:
+    """What is simulated for a claim about one event.
 
-    `program` has one integrand, 1 where a draw is a counterexample, followed by that of the
-    condition where there is one; values that tie to within rounding count for the claim. `exact`
-    is the same without that favour.
-    """
-
-    program: Program
-    exact: Program
-    conditional: bool
-    probability: float  # 1 or 0, as claimed
-
-
-@dataclass(frozen=True, slots=True)
-class Proportion:
-    """A claim about one probability of an event that is one truth a draw.
-
-    `program` has the integrand of the event, followed by that of the condition if there is one.
-    The quantity that the statement is about is `factor` times the probability, plus `constant`.
+    `program` has one integrand, 1 where the event holds, followed by that of the condition where
+    there is one. For a claim of certainty the event is a counterexample, and values that tie to
+    within rounding count for the claim; `exact` is the same without that favour.
     """
 
     program: Program
     conditional: bool
-    factor: float = 1.0
-    constant: float = 0.0
+    exact: Program | None = None
 
 
-def compile_case(lowered: LoweredCase, *, crossing: bool = True) -> Compiled:
-    """The program and the functional of a case.
+def compile_strategy(
+    strategy: Strategy, operands: Sequence[Value], *, crossing: bool = True
+) -> Compiled | Counted | None:
+    """What a strategy simulates; None where it simulates nothing.
 
-    The scale is known beforehand where the right side (or both ends of a range) holds no
-    operator and is not 0; otherwise the integrands that measure sizes are added. With `crossing`,
-    independent draws that meet in one matrix product alone are paired all with all.
+    Args:
+        strategy: how the case is judged.
+        operands: those of its statement.
+        crossing: whether draws may be combined with one another, where the model allows it.
     """
-    scaled = needs_scale(lowered)
+    match strategy:
+        case Unanswerable():
+            return None
+        case Certainty(event, condition, claimed):
+            favoured = _favoured(event, denied=claimed == 0)
+            program, exact = (
+                _counting(_denied(one) if claimed == 0 else one, condition, every=True)
+                for one in (favoured, event)
+            )
+            return Counted(program, condition is not None, exact)
+        case Proportion(event, condition):
+            return Counted(_counting(_truth(event), condition), condition is not None)
+        case _:
+            return compile_averages(strategy, operands, crossing=crossing)
+
+
+def compile_averages(
+    strategy: Averages, operands: Sequence[Value], *, crossing: bool = True
+) -> Compiled:
+    """The program and the functional of a statement whose operators are averages.
+
+    Where the scale is not known beforehand the integrands that measure sizes are added.
+    """
     builder = ProgramBuilder()
     leaves: dict[int, Leaf] = {}
-    for operand in lowered.operands:
-        _collect(operand, builder, leaves, sizes=scaled)
-    mean = _bounded_mean(lowered, builder)
-    functional = Functional(lowered.operands, leaves)
-    separating = None
-    if crossing and mean is None:  # whose interval needs no limit theorem, but independent values
-        separating = frozenset(functional.columns(range(len(lowered.operands))))
-    program = builder.build(crossing=crossing, separating=separating)
-    return Compiled(program, functional, scaled, mean)
-
-
-def _bounded_mean(lowered: LoweredCase, builder: ProgramBuilder) -> BoundedMean | None:
-    """The quantity of a statement with one comparison as one bounded quantity a draw, if it is."""
-    side, ends = sides(lowered)
-    if side is None or (len(ends) > 1 and any(end.estimated for end in ends)):
-        return None
-    form = linear(side)
-    if form is not None and ends[0].estimated:
-        other = linear(ends[0])
-        form = None if other is None else form.plus(other.scaled(-1.0))
-    if form is None or not form.terms:
-        return None
-    found = combined(form)
-    if found is None:
-        return None
-    quantity, hull = found
-    register = builder.register(quantity)
-    return BoundedMean(
-        register,
-        builder.term(((register, 1),), None),
-        builder.term(((register, 2),), None),
-        hull,
-        form.constant,
-    )
+    for operand in operands:
+        _collect(operand, builder, leaves, sizes=strategy.scaled)
+    functional = Functional(tuple(operands), leaves)
+    pairs = separating = mean = None
+    if isinstance(strategy, BoundedMean):
+        register = builder.register(strategy.quantity)
+        column, square = (builder.term(((register, power),), None) for power in (1, 2))
+        mean = MeanColumns(register, column, square, strategy.hull, strategy.constant)
+    elif crossing:  # an interval from bounds needs no limit theorem, but independent values
+        separating = frozenset(functional.columns(range(len(operands))))
+    if crossing and not isinstance(strategy, Arithmetic):
+        pairs = strategy.pairs
+    program = builder.build(pairs=pairs, separating=separating)
+    return Compiled(program, functional, strategy.scaled, mean)
 
 
 def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]]:
@@ -140,41 +137,11 @@ def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]
     return found
 
 
-def needs_scale(lowered: LoweredCase) -> bool:
-    """Whether the claim's scale has to be estimated."""
-    _, ends = sides(lowered)
-    if any(end.estimated for end in ends):
-        return True
-    return all(float(end.constant[..., 0]) == 0 for end in ends)
-
-
-def certainty(lowered: LoweredCase) -> Certainty | None:
-    """The case as a claim of certainty, or None where it is not one."""
-    if lowered.operators != ("==",):
-        return None
-    left, (right, *_) = sides(lowered)
-    if left is None or right.estimated or left.kind != Kind.OPERATOR or left.operation != "P":
-        return None
-    claimed = float(right.constant[..., 0])
-    if claimed not in (0.0, 1.0) or not any(value.random for value in left.inputs):
-        return None
-    return Certainty(
-        _counterexamples(left, claimed, favour=True),
-        _counterexamples(left, claimed, favour=False),
-        len(left.inputs) > 1,
-        claimed,
-    )
-
-
-def _counterexamples(operator: Value, claimed: float, *, favour: bool) -> Program:
-    event = operator.inputs[0]
-    if favour:
-        event = _favoured(event, denied=claimed == 0)
-    if claimed == 0:
-        event = _denied(event)
+def _counting(event: Value, condition: Value | None, **how: bool) -> Program:
+    """The program that counts in how many draws an event holds, and a condition."""
     builder = ProgramBuilder()
-    given = builder.register(operator.inputs[1]) if len(operator.inputs) > 1 else None
-    builder.term(((builder.register(event), 1),), given, every=True)
+    given = None if condition is None else builder.register(condition)
+    builder.term(((builder.register(event), 1),), given, **how)
     if given is not None:
         builder.term((), given)
     return builder.build()
@@ -204,25 +171,6 @@ def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value
     if operation == value.operation and inputs == value.inputs:
         return value
     return dataclasses.replace(value, operation=operation, inputs=inputs)
-
-
-def proportion(lowered: LoweredCase) -> Proportion | None:
-    """The case as a claim about one probability, or None where it is not one."""
-    side, ends = sides(lowered)
-    if side is None or any(end.estimated for end in ends):
-        return None
-    form = affine(side)
-    if form is None or form.operator.operation != "P" or form.factor == 0:
-        return None
-    event, *conditions = form.operator.inputs
-    if not event.random or any(value.shape != () for value in form.operator.inputs):
-        return None  # the elements of one draw are not independent trials
-    builder = ProgramBuilder()
-    given = builder.register(conditions[0]) if conditions else None
-    builder.term(((builder.register(_truth(event)), 1),), given)
-    if given is not None:
-        builder.term((), given)
-    return Proportion(builder.build(), given is not None, form.factor, form.constant)
 
 
 def _truth(value: Value) -> Value:

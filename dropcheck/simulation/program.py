@@ -103,8 +103,6 @@ class Program:
     apart: tuple[Step, ...] = ()
     # registers of truths, one outcome of which may be too rare to be seen
     watched: tuple[int, ...] = ()
-    # how many more truths there are, which are not counted
-    overlooked: int = 0
     # the same as `rarest`, of laws whose outcomes are not watched
     unwatched: float = 0.0
     # places of those of which single elements are looked at

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from trials import compiled
 
-from dropcheck.simulation.compile import BoundedMean, Compiled
+from dropcheck.simulation.compile import Compiled, MeanColumns
 
 MODEL = (
     "u ~ uniform(-1, 2); v ~ uniform(0, 3)[4]; m ~ bernoulli(0.3); r ~ rademacher()[5]; "
@@ -17,7 +17,7 @@ MODEL = (
 DRAWS = 4096
 
 
-def bounded(quantity: str) -> tuple[Compiled, BoundedMean]:
+def bounded(quantity: str) -> tuple[Compiled, MeanColumns]:
     found = compiled(MODEL, f"E({quantity}) == 1")
     assert found.mean is not None, f"no bounds on {quantity}"
     return found, found.mean

@@ -223,7 +223,7 @@ def test_tasks_cover_every_repetition_once() -> None:
 def test_cut_spans_keep_the_draws_of_a_rare_event_in_a_block() -> None:
     for name, least in (("normal-mean", 32), ("dropout-variance-0-99", 100)):
         subject = built_in("laws", [name])[0]
-        means = ready(dataclasses.replace(subject, block=None)).means
+        means = ready(dataclasses.replace(subject, block=None)).compiled
         assert isinstance(means, Compiled)
         program = cut(means.program, 32)
         assert least <= program.block_draws <= 4 * least

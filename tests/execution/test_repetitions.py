@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
-from trials import entry, lowered, registry_of
+from trials import averaged, entry, lowered, registry_of
 
 from dropcheck.audit.audited_claims import built_in
 from dropcheck.audit.measurement import cut, ready, side_by_side, trial
@@ -25,7 +25,6 @@ from dropcheck.judging.prepared import prepare
 from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.compile import compile_case
 from dropcheck.simulation.integrands import filled, middle
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import TOGETHER, stream
@@ -40,7 +39,7 @@ CROSSED_TRUTHS = "m ~ bernoulli(0.2)[6]; k ~ normal(0, 1)[6]"
 
 
 def program_of(model: str, claim: str) -> Program:
-    return cut(compile_case(lowered(model, claim), crossing="@" in claim).program, 32)
+    return cut(averaged(lowered(model, claim), crossing="@" in claim).program, 32)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +135,7 @@ def test_a_share_is_what_its_spans_would_be_one_by_one(
 def test_an_undefined_draw_changes_no_other_repetition() -> None:
     """Draws of separated groups are combined in every span but those with a draw that is not."""
     model = "x ~ normal(0, 1); m ~ bernoulli(0.5); y = m * sqrt(x + 3)"
-    compiled = compile_case(lowered(model, "Var(y) == 1"), crossing=True)
+    compiled = averaged(lowered(model, "Var(y) == 1"), crossing=True)
     program = cut(compiled.program, 512)
     assert program.separations is not None
     program = dataclasses.replace(program, span_draws=512, span_blocks=1)
@@ -175,7 +174,7 @@ def _powers(program: Program) -> list[int]:
     ],
 )
 def test_centres_of_parts_are_those_that_each_part_tells(model: str, claim: str) -> None:
-    program = compile_case(lowered(model, claim), crossing=True).program
+    program = averaged(lowered(model, claim), crossing=True).program
     parts = 3
     bulk = dataclasses.replace(
         program, span_draws=parts * program.span_draws, span_blocks=parts * program.span_blocks

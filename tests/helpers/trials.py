@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from scipy import stats
 
+from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.running import verify_cases
-from dropcheck.simulation.compile import Compiled, compile_case
+from dropcheck.simulation.compile import Compiled, compile_averages
 
 VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
 N = "x ~ normal(0, 1)"  # the model of most of them
@@ -70,9 +71,14 @@ def lowered(model: str, claim: str) -> LoweredCase:
     return lower_case(parse_claim(case.claim), case.parameters)
 
 
+def averaged(case: LoweredCase, *, crossing: bool = False) -> Compiled:
+    """A case compiled to averages, whatever strategy it allows."""
+    return compile_averages(averages_of(case), case.operands, crossing=crossing)
+
+
 def compiled(model: str, claim: str) -> Compiled:
     """The one case of a claim, compiled; no pairs are crossed."""
-    return compile_case(lowered(model, claim), crossing=False)
+    return averaged(lowered(model, claim))
 
 
 def alarm(errors: int, trials: int, rate: float) -> bool:

@@ -43,7 +43,7 @@ def judged(model: str, claim: str) -> CaseResult:
     ],
 )
 def test_sums_along_any_axis_are_bounded_by_its_length(quantity: str, width: int) -> None:
-    means = prepared(f"z ~ bernoulli(0.5)[50, 2]\nw = {quantity}", f"E(w) == {width / 2}").means
+    means = prepared(f"z ~ bernoulli(0.5)[50, 2]\nw = {quantity}", f"E(w) == {width / 2}").compiled
     assert isinstance(means, Compiled)
     assert means.mean is not None
     assert means.mean.hull.low <= 0

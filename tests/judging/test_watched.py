@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from trials import OPEN, VERIFIED, judged, verdicts
 
-from dropcheck.judging import prepared
+from dropcheck.analysis import rarity
 from dropcheck.simulation import assemble
-from dropcheck.simulation.compile import compile_case
 
 MOST = 300_000
 
@@ -29,15 +28,14 @@ def test_a_rare_event_is_seen_behind_many_conditions(conditions: int) -> None:
 
 
 def test_a_model_with_more_conditions_than_are_watched_is_not_trusted() -> None:
-    found = judged(spike_after(assemble.MOST_WATCHED), "E(y) == 0.0256", most=MOST)
+    found = judged(spike_after(rarity.MOST_CONDITIONS), "E(y) == 0.0256", most=MOST)
     assert found.verdict is OPEN
     assert "the model has 513 conditions" in str(found.explanation)
     assert not found.draws
 
 
 def test_unwatched_the_same_claim_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assemble, "MOST_WATCHED", 0)
-    monkeypatch.setattr(prepared, "_means", lambda lowered, _, **how: compile_case(lowered, **how))
+    monkeypatch.setattr(assemble, "is_condition", lambda _: False)
     found = judged(spike_after(3), "E(y) == 0.00015", "within: 0.1", most=MOST)
     assert found.verdict is VERIFIED
 

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from trials import judged, lowered
+from trials import averaged, entry, judged, lowered, registry_of
 
 from dropcheck.analysis.existence import operators
 from dropcheck.analysis.products import separated
-from dropcheck.analysis.strategy import outlook
-from dropcheck.simulation.compile import compile_case
+from dropcheck.judging.prepared import prepare
 from dropcheck.simulation.integrands import Held, Moments
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separation
@@ -27,7 +26,7 @@ DROPOUT = "x ~ normal(1, 1); m ~ bernoulli(0.9); y = m * x / 0.9"
 
 
 def program_of(model: str, claim: str, *, crossing: bool = True) -> Program:
-    return compile_case(lowered(model, claim), crossing=crossing).program
+    return averaged(lowered(model, claim), crossing=crossing).program
 
 
 def first_of(program: Program) -> Separation:
@@ -273,5 +272,5 @@ def test_one_quantity_that_cannot_be_taken_apart_keeps_others_from_nothing() -> 
     [("Var(y) == 1", True), ("Var(x) == 1", False), ("E(y, given=m == 1) == 1", False)],
 )
 def test_what_a_claim_says_of_it_beforehand(claim: str, crossed: bool) -> None:
-    told = outlook(lowered(DROPOUT, claim)).guarantee
-    assert ("all combinations" in told) is crossed
+    (case,) = registry_of(entry("claim", DROPOUT, claim)).expand()
+    assert ("all combinations" in prepare(case).rests_on) is crossed

@@ -91,14 +91,11 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
 
 def _guarantee(claim: Claim) -> str:
     """What verdicts of the claim will rest on, each way that its cases differ in once."""
-    from dropcheck.analysis.strategy import outlook  # loads numpy, which a list has no use for
-    from dropcheck.language.cases import lower_case, parse_claim
+    from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
 
-    parsed = parse_claim(claim)
     found: dict[str, None] = {}
     for case in claim.expand()[:MOST_ROWS]:
-        seen = outlook(lower_case(parsed, case.parameters))
-        found[seen.missing or seen.guarantee] = None
+        found[prepare(case).rests_on] = None
     return "\n".join(found)
 
 
