@@ -1,50 +1,253 @@
 """The errors that are planted: what people get wrong in such mathematics, one function a kind.
 
-Each takes the nodes of a claim and yields them with the error in one place, for every place where
-it could stand. Whether the result is still a claim is not asked here.
+Each is asked of every node of a claim what could stand in its place by this error. Whether the
+result is still a claim is not asked here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from dropcheck.mutation import (
-    factor_mutators as factors,
+from dropcheck.language.syntax import (
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
 )
-from dropcheck.mutation import (
-    statement_mutators as statements,
-)
-from dropcheck.mutation import (
-    term_mutators as terms,
-)
-from dropcheck.mutation.places import Facts, Texts
+from dropcheck.mutation.places import Facts, Spot, Texts, everywhere, is_number, more, two
+
+# A constant is changed by a thousand times as much at most, to be told from the true one.
+MOST_DOUBLINGS = 10
+
+Rewrite = Callable[[Spot, Facts], Iterable[Node]]
+Plant = Callable[[Texts, Facts], Iterator[Texts]]
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
-    """One kind of error: its name, as reports print it, and what plants it."""
+class Mutator:
+    """One kind of error: its name, as reports print it, and what plants it, once at each place."""
 
     name: str
-    plant: Callable[[Texts, Facts], Iterator[Texts]]
+    plant: Plant
 
 
-OPERATORS: tuple[Operator, ...] = (
-    Operator("a factor dropped", factors.drop_factor),
-    Operator("a factor 2 too many", factors.double),
-    Operator("a constant changed", terms.constant),
-    Operator("p for 1 - p", factors.complement),
-    Operator("a sign", terms.sign),
-    Operator("a square root too many", factors.add_root),
-    Operator("a square root dropped", factors.drop_root),
-    Operator("Var for Std", statements.moment),
-    Operator("one off", terms.one_off),
-    Operator("a term too many", terms.extra_term),
-    Operator("a term dropped", terms.drop_term),
-    Operator("a factor repeated", factors.repeat_factor),
-    Operator("another power", factors.exponent),
-    Operator("an inequality turned round", statements.inequality),
-    Operator("another event", statements.event),
-    Operator("branches exchanged", statements.branch),
+def _at_each_node(rewrite: Rewrite) -> Plant:
+    return lambda texts, facts: everywhere(texts, lambda spot: rewrite(spot, facts))
+
+
+# ---- factors -------------------------------------------------------------------------------------
+
+
+def _factor_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`a * b` → `b` or `a`; `a / b` → `a`."""
+    match spot.node:
+        case Binary(operator="*", left=left, right=right):
+            yield from (
+                kept for kept, lost in ((left, right), (right, left)) if not is_number(lost, 1)
+            )
+        case Binary(operator="/", left=left, right=right) if not is_number(right, 1):
+            yield left
+
+
+def _factor_2_too_many(spot: Spot, _: Facts) -> Iterator[Node]:
+    """A side of the statement, or what a line of the model names, times 2."""
+    if (spot.side or spot.line) and not is_number(spot.node, 0):
+        yield Binary(spot.node.at, "*", two(spot.node), spot.node)
+
+
+def _factor_repeated(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`a * b` → `a * b * b`; `a / b` → `a / b / b`."""
+    match spot.node:
+        case Binary(operator="*" | "/" as operator, right=right) as node if not is_number(right, 1):
+            yield Binary(node.at, operator, node, right)
+
+
+def _complement(spot: Spot, facts: Facts) -> Iterator[Node]:
+    """`p` → `1 - p` for a name that stands for a probability; `1 - p` → `p`."""
+    match spot.node, spot.above:
+        case Name(), Binary(operator="-", left=Number(value=1.0)):
+            return  # 1 - (1 - p) is what the last case makes of 1 - p
+        case Name(at=at, name=name) as node, _ if name in facts.shares and not spot.counts:
+            yield Binary(at, "-", Number(at, 1.0), node)
+        case Binary(operator="-", left=Number(value=1.0), right=right), _:
+            yield right
+
+
+def _root_too_many(spot: Spot, facts: Facts) -> Iterator[Node]:
+    """A square root around a parameter, a probability or a side of the statement.
+
+    Not around one side where the other is 0 or 1, which is its own root.
+    """
+    node = spot.node
+    if spot.counts or spot.exponent:
+        return
+    named = isinstance(node, Name) and node.name in facts.numbers | facts.shares
+    sides = spot.statement.operands
+    own_root = any(is_number(side, value) for side in sides for value in (0, 1))
+    if named or (spot.side and not own_root and not isinstance(node, Name | Number)):
+        yield Call(node.at, "sqrt", (node,))
+
+
+def _root_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`sqrt(x)` → `x`."""
+    match spot.node:
+        case Call(name="sqrt", arguments=(inner,)):
+            yield inner
+
+
+def _another_power(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`x**n` → `x**(n + 1)` or `x`."""
+    match spot.node:
+        case Binary(at=at, operator="**", left=left, right=right):
+            yield Binary(at, "**", left, more(right, 1.0))
+            yield left
+
+
+# ---- terms ---------------------------------------------------------------------------------------
+
+
+def _one_off(spot: Spot, facts: Facts) -> Iterator[Node]:
+    """`n` → `n + 1` or `n - 1`, for a whole parameter and for a number that counts."""
+    match spot.node:
+        case Name(name=name) as node if name in facts.whole:
+            yield more(node, 1.0)
+            yield more(node, -1.0)
+        case Number(value=value) as node if spot.counts and value == value // 1:
+            yield more(node, 1.0)
+            if value:
+                yield more(node, -1.0)
+
+
+def _term_too_many(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`a + b` → `a + b + b`; `a - b` → `a - b - b`."""
+    match spot.node:
+        case Binary(at=at, operator="+" | "-" as operator, right=right) as node:
+            yield Binary(at, operator, node, right)
+
+
+def _term_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`a + b` → `a` or `b`; `a - b` → `a`."""
+    match spot.node:
+        case Binary(operator="+" | "-" as operator, left=left, right=right):
+            yield left
+            if operator == "+":
+                yield right
+
+
+def _sign(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`a + b` → `a - b`, `a - b` → `a + b`, `-a` → `a`; and the last side with a minus."""
+    node = spot.node
+    match node:
+        case Binary(at=at, operator="+" | "-" as operator, left=left, right=right):
+            yield Binary(at, "-" if operator == "+" else "+", left, right)
+        case Negative(operand=operand):
+            yield operand
+            return
+    if node is spot.statement.operands[-1] and not is_number(node, 0):
+        yield Negative(node.at, node)
+
+
+def _constant_changed(texts: Texts, facts: Facts) -> Iterator[Texts]:
+    """A constant changed by three times the resolution.
+
+    That is by a share of itself, and by a share of the claim's scale where it is a term of a side
+    or 0 as a whole side. A 0 within becomes 1. The change is doubled until it reaches far enough;
+    one that never does is not planted, as it would show the size of the change and not the claim.
+    """
+
+    def by_times(times: int, spot: Spot) -> Iterator[Node]:
+        match spot.node:
+            case Number(at=at, value=value) if not (spot.counts or spot.exponent):
+                if spot.term or (spot.side and value == 0):
+                    change = facts.zero
+                else:
+                    change = value * facts.step if value else 1.0
+                yield Number(at, float(f"{value + times * change:.12g}"))
+
+    sizes = (everywhere(texts, partial(by_times, 2**power)) for power in range(MOST_DOUBLINGS + 1))
+    for ever_larger in zip(*sizes, strict=True):
+        large_enough = next(filter(facts.far_enough, ever_larger), None)
+        if large_enough is not None:
+            yield large_enough
+
+
+# ---- what is said --------------------------------------------------------------------------------
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
+_OTHER_MOMENT = {"Var": "Std", "Std": "Var", "var": "std", "std": "var"}
+
+
+def _other_moment(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`Var` for `Std`, and `Std` for `Var`; `var` and `std` of one draw likewise."""
+    match spot.node:
+        case Call(name=name) as node if name in _OTHER_MOMENT:
+            yield dataclasses.replace(node, name=_OTHER_MOMENT[name])
+
+
+def _inequality_turned(texts: Texts, _: Facts) -> Iterator[Texts]:
+    """`<` for `>`, and a range moved by its own width."""
+    statement = texts.statement
+    match statement.operators, statement.operands:
+        case ((_, _), (low, quantity, high)):
+            for operands in (
+                (high, quantity, _beyond(high, low)),
+                (_beyond(low, high), quantity, low),
+            ):
+                yield Texts(texts.model, dataclasses.replace(statement, operands=operands))
+        case ((first,), _) if first != "==":
+            yield Texts(texts.model, dataclasses.replace(statement, operators=(_TURNED[first],)))
+
+
+def _beyond(end: Node, other: Node) -> Node:
+    """As far beyond an end of a range as the other end lies on this side of it."""
+    return Binary(end.at, "-", Binary(end.at, "*", two(end), end), other)
+
+
+def _other_event(spot: Spot, _: Facts) -> Iterator[Node]:
+    """A comparison in an event turned round; an alternative, or a condition, left out."""
+    match spot.node:
+        case Compare(operators=(first, *rest)) as node:
+            yield dataclasses.replace(node, operators=(_TURNED[first], *rest))
+        case Logic(operands=operands) as node if len(operands) > 2:
+            for index in range(len(operands)):
+                yield dataclasses.replace(node, operands=operands[:index] + operands[index + 1 :])
+        case Logic(operands=operands):
+            yield from operands
+        case Call(keywords=(("given", _),)) as node:
+            yield dataclasses.replace(node, keywords=())
+
+
+def _branches_exchanged(spot: Spot, _: Facts) -> Iterator[Node]:
+    """`a if c else b` → `b if c else a`."""
+    match spot.node:
+        case Conditional(at=at, condition=condition, then=then, otherwise=otherwise):
+            yield Conditional(at, condition=condition, then=otherwise, otherwise=then)
+
+
+MUTATORS: tuple[Mutator, ...] = (
+    Mutator("a factor dropped", _at_each_node(_factor_dropped)),
+    Mutator("a factor 2 too many", _at_each_node(_factor_2_too_many)),
+    Mutator("a constant changed", _constant_changed),
+    Mutator("p for 1 - p", _at_each_node(_complement)),
+    Mutator("a sign", _at_each_node(_sign)),
+    Mutator("a square root too many", _at_each_node(_root_too_many)),
+    Mutator("a square root dropped", _at_each_node(_root_dropped)),
+    Mutator("Var for Std", _at_each_node(_other_moment)),
+    Mutator("one off", _at_each_node(_one_off)),
+    Mutator("a term too many", _at_each_node(_term_too_many)),
+    Mutator("a term dropped", _at_each_node(_term_dropped)),
+    Mutator("a factor repeated", _at_each_node(_factor_repeated)),
+    Mutator("another power", _at_each_node(_another_power)),
+    Mutator("an inequality turned round", _inequality_turned),
+    Mutator("another event", _at_each_node(_other_event)),
+    Mutator("branches exchanged", _at_each_node(_branches_exchanged)),
 )
 """Every kind of error, the likeliest first: they take turns until a claim has enough mutants."""

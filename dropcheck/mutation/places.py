@@ -44,7 +44,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A node, and what its place makes of it.
+    """A node, the statement of its claim, and what its place makes of it.
 
     `side` is a whole side of the statement and `line` the whole right side of a line that names
     an expression; `counts` is a shape, an index or an option, where only whole numbers serve;
@@ -53,6 +53,7 @@ class Spot:
     """
 
     node: Node
+    statement: Statement
     side: bool = False
     line: bool = False
     counts: bool = False
@@ -69,7 +70,7 @@ def always(_: Texts) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the operators need to know of a claim.
+    """What the mutators need to know of a claim.
 
     `shares` are the names that stand for probabilities, `whole` the parameters that are whole,
     `numbers` all parameters that are numbers. A constant is changed by the share `step`, a term
@@ -92,12 +93,13 @@ def everywhere(texts: Texts, rewrite: Rewrite) -> Iterator[Texts]:
     """The claim with one node rewritten, for every node, statement first."""
     statement = texts.statement
     for index, operand in enumerate(statement.operands):
-        for found in _rewritten(Spot(operand, side=True), rewrite):
-            operands = _replaced(statement.operands, index, found)
+        for side in _rewritten(Spot(operand, statement, side=True), rewrite):
+            operands = _replaced(statement.operands, index, side)
             yield Texts(texts.model, dataclasses.replace(statement, operands=operands))
     for index, line in enumerate(texts.model):
-        for found in _rewritten(Spot(line.right, line=not line.drawn, law=line.drawn), rewrite):
-            changed = dataclasses.replace(line, right=found)
+        spot = Spot(line.right, statement, line=not line.drawn, law=line.drawn)
+        for right in _rewritten(spot, rewrite):
+            changed = dataclasses.replace(line, right=right)
             yield Texts(_replaced(texts.model, index, changed), statement)
 
 
@@ -106,8 +108,8 @@ def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[Node]:
     yield from rewrite(spot)
     below = children(spot.node)
     for index, child in enumerate(below):
-        for found in _rewritten(_below(spot, index, child), rewrite):
-            yield rebuilt(spot.node, _replaced(below, index, found))
+        for other in _rewritten(_below(spot, index, child), rewrite):
+            yield rebuilt(spot.node, _replaced(below, index, other))
 
 
 def _below(spot: Spot, index: int, child: Node) -> Spot:
@@ -122,7 +124,15 @@ def _below(spot: Spot, index: int, child: Node) -> Spot:
         counts = counts or index > 0
     elif isinstance(node, Call):
         counts = counts or _asks_whole(node, index)
-    return Spot(child, counts=counts, law=law, exponent=exponent, above=node, term=term)
+    return Spot(
+        child,
+        spot.statement,
+        counts=counts,
+        law=law,
+        exponent=exponent,
+        above=node,
+        term=term,
+    )
 
 
 def _adds(node: Node) -> bool:

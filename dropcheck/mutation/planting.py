@@ -13,7 +13,7 @@ from dropcheck.language.cases import ParsedClaim, lower_case, parse_claim
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import Binary, Name, Number
 from dropcheck.mutation.distinguishing import numbers_of, share_names, whole_names
-from dropcheck.mutation.mutators import OPERATORS
+from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import Mutant
 from dropcheck.mutation.places import Facts, Texts
 from dropcheck.mutation.readings import Readings
@@ -26,7 +26,7 @@ STEP = 3.0
 
 
 def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Facts:
-    """What the operators need to know; `scale` is that of the claim where it was judged."""
+    """What the mutators need to know; `scale` is that of the claim where it was judged."""
     claim = parsed.claim
     shares = set(share_names(claim))
     for line in parsed.model:  # `q = 1 - p` is a probability as `p` is one
@@ -71,13 +71,13 @@ def _candidates(parsed: ParsedClaim, facts: Facts) -> Iterator[Mutant]:
     original = Texts.of(parsed)
     seen = {_written(original)}
     kinds = []
-    for operator in OPERATORS:
+    for mutator in MUTATORS:
         fresh = []
-        for texts in operator.plant(original, facts):
+        for texts in mutator.plant(original, facts):
             written = _written(texts)
             if written not in seen:
                 seen.add(written)
-                fresh.append(_mutant(parsed.claim, operator.name, original, texts))
+                fresh.append(_mutant(parsed.claim, mutator.name, original, texts))
         kinds.append(_scattered(fresh))
     for turn in zip_longest(*kinds):
         yield from (mutant for mutant in turn if mutant is not None)

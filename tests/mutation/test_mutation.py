@@ -18,11 +18,11 @@ from dropcheck.language.printing import unparse
 from dropcheck.mutation.campaign import mutate_claims, share_of_alpha
 from dropcheck.mutation.distinguishing import in_telling_order, probes, spread
 from dropcheck.mutation.equivalence import fixed_change, same_case
+from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import ClaimResult, Fate, MutantResult
 from dropcheck.mutation.places import Texts
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of
 from dropcheck.mutation.readings import Readings
-from dropcheck.mutation.term_mutators import constant
 from dropcheck.results import Settings, Verdict
 
 SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
@@ -209,7 +209,8 @@ def test_a_constant_is_changed_until_the_number_that_is_claimed_is(
     own = claim_of(f"parameters: {{n: {ten}}}\nmodel: x ~ normal(n, 1)\nclaim: {claim}")
     parsed = parse_claim(own)
     facts = facts_of(parsed, 10.0, Readings(parsed, own.expand()))
-    found = {texts.statement.operands[1] for texts in constant(Texts.of(parsed), facts)}
+    constant = next(mutator for mutator in MUTATORS if mutator.name == "a constant changed")
+    found = {texts.statement.operands[1] for texts in constant.plant(Texts.of(parsed), facts)}
     assert {unparse(side) for side in found - {parsed.statement.operands[1]}} == planted
 
 

@@ -13,7 +13,7 @@ from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import children
-from dropcheck.mutation.mutators import OPERATORS
+from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.places import Facts, Texts, rebuilt
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
@@ -66,15 +66,15 @@ FACTS = Facts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), step=0.
         ("branches exchanged", "y = a if c else b", "0 == 1", {"y = b if c else a"}),
     ],
 )  # fmt: skip
-def test_operator_plants_its_error_and_nothing_else(
+def test_mutator_plants_its_error_and_nothing_else(
     kind: str, model: str, statement: str, planted: set[str]
 ) -> None:
-    operator = next(operator for operator in OPERATORS if operator.name == kind)
+    mutator = next(mutator for mutator in MUTATORS if mutator.name == kind)
     texts = Texts(
         parse_model(SourceText.plain(model)), parse_statement(SourceText.plain(statement))
     )
     found = set()
-    for changed in operator.plant(texts, FACTS):
+    for changed in mutator.plant(texts, FACTS):
         assert (changed.model == texts.model) != (changed.statement == texts.statement)
         if changed.model != texts.model:
             found.add(unparse_model(changed.model))
@@ -99,13 +99,13 @@ def test_children_put_back_are_the_node() -> None:
         assert rebuilt(node, children(node)) == node
 
 
-def test_every_operator_plants_something_in_the_shipped_claims() -> None:
+def test_every_mutator_plants_something_in_the_shipped_claims() -> None:
     planted = set()
     for claim in SHIPPED.claims.values():
         parsed = parse_claim(claim)
         facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
-        planted |= {op.name for op in OPERATORS if next(op.plant(Texts.of(parsed), facts), None)}
-    assert planted == {operator.name for operator in OPERATORS}
+        planted |= {one.name for one in MUTATORS if next(one.plant(Texts.of(parsed), facts), None)}
+    assert planted == {mutator.name for mutator in MUTATORS}
 
 
 def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:
