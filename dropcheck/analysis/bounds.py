@@ -162,9 +162,8 @@ class _Supports:
         law = value.law
         if law is None:
             return EVERYWHERE
-        always = Hull(*law.support_for_all_arguments())
-        if always.bounded:
-            return always
+        if not callable(law.ends) and Hull(*law.ends).bounded:
+            return Hull(*law.ends)
         known = [argument.known for argument in value.inputs]
         if any(argument is None for argument in known):
             return EVERYWHERE

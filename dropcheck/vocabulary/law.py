@@ -115,8 +115,9 @@ class Law:
     own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
 
     values: Values
-    # the least and the greatest value where the law is not degenerate, the ends included
-    ends: Callable[..., tuple[Any, Any]]
+    # the least interval, ends included, of its values where it is not degenerate: one pair where
+    # that is the same for all arguments, which then holds the degenerate values too
+    ends: tuple[float, float] | Callable[..., tuple[Any, Any]]
     # where the law is a constant, and which one
     degenerate: Callable[..., tuple[Any, Any]]
 
@@ -167,12 +168,8 @@ class Law:
         value = self.constant(*values)
         if value is not None:
             return (value, value)
-        low, high = self.ends(*self._arrays(values))
+        low, high = self._ends(self._arrays(values))
         return (_number(low), _number(high))
-
-    def support_for_all_arguments(self) -> tuple[float, float]:
-        """An interval that holds the values whatever the arguments are; NaN where unknown."""
-        return self.support(*(_nested(math.nan, one.axes) for one in self.parameters))
 
     def moment_order(self, *values: Any) -> float:
         """The order below which all moments exist, and from which on none does."""
@@ -230,7 +227,7 @@ class Law:
                 return np.where(np.isnan(x).any(axis=-2), np.nan, values)
             if not self.discrete and np.any(self.degenerate(*arguments)[0]):
                 raise ValueError(f"{self.name!r} with no spread is a constant, and has no density")
-            low, high = self.ends(*arguments)
+            low, high = self._ends(arguments)
             # an infinite x has no density, even where the support has no end
             inside = (x >= low) & (x <= high) & np.isfinite(x)
             if self.discrete and self.values is not Values.LISTED:
@@ -245,6 +242,9 @@ class Law:
         with np.errstate(all="ignore"):
             return np.asarray(np.exp(self.log_density(arguments, x)))
 
+    def _ends(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
+        return self.ends(*arguments) if callable(self.ends) else self.ends
+
     def _arrays(self, values: tuple[Any, ...]) -> list[Any]:
         """Fixed arguments, lists and matrices among them as arrays."""
         return [
@@ -255,10 +255,6 @@ class Law:
 
 def _number(value: Any) -> float:
     return float(np.asarray(value).item())
-
-
-def _nested(value: Any, axes: int) -> Any:
-    return value if axes == 0 else (_nested(value, axes - 1),)
 
 
 def argument_problem(law: Law, arguments: Arguments) -> str | None:

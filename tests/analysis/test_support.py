@@ -12,7 +12,9 @@ from dropcheck.simulation.compile import Compiled, MeanColumns
 
 MODEL = (
     "u ~ uniform(-1, 2); v ~ uniform(0, 3)[4]; m ~ bernoulli(0.3); r ~ rademacher()[5]; "
-    "x ~ normal(0, 1); z ~ normal(0, 1)[6]; n ~ binomial(7, 0.4); b ~ beta(2, 3)"
+    "x ~ normal(0, 1); z ~ normal(0, 1)[6]; n ~ binomial(7, 0.4); b ~ beta(2, 3); "
+    "w ~ uniform(0.5, 2)[3]; d ~ dirichlet(w); c ~ categorical([0.2, 0.5, 0.3]); "
+    "rb ~ bernoulli(b); rs ~ beta(w[0], w[1]); rc ~ categorical(d)"
 )
 DRAWS = 4096
 
@@ -61,6 +63,11 @@ QUANTITIES: list[tuple[str, float | None, float | None]] = [
     ("xlogy(b, b)", -1 / math.e, 0),
     ("m * x - m * x", 0, 0),
     ("median(v)", 0, 3),
+    ("c", 0, 2),
+    # of laws whose values are bounded whatever their arguments
+    ("max(d)", 0, 1),
+    ("rb", 0, 1),
+    ("rs - 1", -1, 0),
 ]
 
 
@@ -90,7 +97,18 @@ def test_values_come_near_the_ends_that_are_given() -> None:
 
 @pytest.mark.parametrize(
     "quantity",
-    ["x", "x - u", "x * m", "exp(x)", "1 / u", "log(v[0])", "xlogy(b, v[0])", "max(z)", "x ** 2"],
+    [
+        "x",
+        "x - u",
+        "x * m",
+        "exp(x)",
+        "1 / u",
+        "log(v[0])",
+        "xlogy(b, v[0])",
+        "max(z)",
+        "x ** 2",
+        "rc",
+    ],
 )
 def test_what_has_no_bounds_is_given_none(quantity: str) -> None:
     assert compiled(MODEL, f"E({quantity}) == 1").mean is None

@@ -16,9 +16,9 @@ from __future__ import annotations
 import copyreg
 
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import bounded, discrete, line, lists, positive
+from dropcheck.vocabulary.laws import bounded_support, discrete, lists, positive, real_line
 
-_FAMILIES = (line, positive, bounded, discrete, lists)
+_FAMILIES = (real_line, positive, bounded_support, discrete, lists)
 
 LAWS: dict[str, Law] = {
     entry.name: entry

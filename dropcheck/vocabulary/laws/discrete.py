@@ -31,7 +31,7 @@ from dropcheck.vocabulary.law import (
     Size,
     Values,
 )
-from dropcheck.vocabulary.laws.drawing import (
+from dropcheck.vocabulary.laws.sampling import (
     fixed,
     random_words,
     scalar_or_array,
@@ -100,7 +100,7 @@ BERNOULLI = _discrete(
     summary="1 with probability p, otherwise 0",
     parameters=(P,),
     values=Values.TRUTHS,
-    ends=lambda p: (0.0, 1.0),
+    ends=(0.0, 1.0),
     degenerate=lambda p: ((p == 0) | (p == 1), p),
     moments=math.inf,
     rare=smaller,
@@ -115,7 +115,7 @@ RADEMACHER = _discrete(
     summary="1 or -1, equally likely",
     parameters=(),
     values=Values.SIGNS,
-    ends=lambda: (-1.0, 1.0),
+    ends=(-1.0, 1.0),
     degenerate=lambda: (False, 0.0),
     moments=math.inf,
     rare=None,
@@ -162,7 +162,7 @@ GEOMETRIC = _discrete(
     name="geometric",
     summary="trials up to and including the first success, from 1; 0 < p <= 1",
     parameters=(SUCCESS,),
-    ends=lambda p: (1.0, math.inf),
+    ends=(1.0, math.inf),
     degenerate=lambda p: (p == 1, 1.0),
     moments=math.inf,
     rare=_not_the_mode(np.ones_like, _geometric_log_mass),
@@ -199,7 +199,7 @@ NEGATIVE_BINOMIAL = _discrete(
             lambda n, p: (n + 1) * (1 - p) <= 1e12 * p,
         ),
     ),
-    ends=lambda n, p: (0.0, math.inf),
+    ends=(0.0, math.inf),
     degenerate=lambda n, p: ((n == 0) | (p == 1), 0.0),
     moments=math.inf,
     rare=_not_the_mode(
@@ -219,7 +219,7 @@ POISSON = _discrete(
     name="poisson",
     summary="events of a steady stream, rate on average",
     parameters=(LawParameter("rate", RATE),),
-    ends=lambda rate: (0.0, math.inf),
+    ends=(0.0, math.inf),
     degenerate=lambda rate: (rate == 0, 0.0),
     moments=math.inf,
     tails=lambda rate: (math.inf, math.inf),

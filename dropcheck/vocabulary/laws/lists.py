@@ -26,8 +26,8 @@ from dropcheck.vocabulary.law import (
     plain,
 )
 from dropcheck.vocabulary.laws.discrete import below, smaller
-from dropcheck.vocabulary.laws.drawing import inside, log_gammas, normals, uniforms, whole
-from dropcheck.vocabulary.laws.line import LOG_ROOT_TWO_PI
+from dropcheck.vocabulary.laws.real_line import LOG_ROOT_TWO_PI
+from dropcheck.vocabulary.laws.sampling import inside, log_gammas, normals, uniforms, whole
 
 OUTCOMES = LawParameter("p", PROBABILITY, axes=1)
 PROBABILITY_SUM_TOLERANCE = 1e-9
@@ -200,7 +200,7 @@ DIRICHLET = _of_lists(
     parameters=(LawParameter("a", POSITIVE, axes=1),),
     own_axes=lambda shapes, values: _list_axis("dirichlet", "a", shapes[0]),
     values=Values.NUMBERS,
-    ends=lambda a: (0.0, 1.0),
+    ends=(0.0, 1.0),
     degenerate=lambda a: (a.shape[-2] == 1, 1.0),
     rare=None,
     sampler=_dirichlet_draws,
@@ -340,7 +340,7 @@ MULTIVARIATE_NORMAL = _of_lists(
     check=_covariance_problem,
     own_axes=_normal_axes,
     values=Values.NUMBERS,
-    ends=lambda mean, cov: (-math.inf, math.inf),
+    ends=(-math.inf, math.inf),
     degenerate=_normal_constant,
     rare=None,
     sampler=_normal_draws,

@@ -16,7 +16,8 @@ import numpy as np
 
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.law import POSITIVE, Array, Law, LawParameter, Size, Values
-from dropcheck.vocabulary.laws.drawing import (
+from dropcheck.vocabulary.laws.real_line import MEAN, SCALE, SD, normal_log_density
+from dropcheck.vocabulary.laws.sampling import (
     exponentials,
     fixed,
     inside,
@@ -27,14 +28,11 @@ from dropcheck.vocabulary.laws.drawing import (
     scaled,
     settled,
 )
-from dropcheck.vocabulary.laws.line import MEAN, SCALE, SD, normal_log_density
 
 SHAPE = LawParameter("shape", POSITIVE)
 DF = LawParameter("df", POSITIVE)
 
-_positive = partial(
-    Law, values=Values.NUMBERS, ends=lambda *_: (0.0, math.inf), rare=None, nanoseconds=40.0
-)
+_positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)
 
 
 def _lognormal_draws(generator: np.random.Generator, size: Size, mean: Array, sd: Array) -> Array:

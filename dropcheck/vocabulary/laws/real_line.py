@@ -25,7 +25,7 @@ from dropcheck.vocabulary.law import (
     Size,
     Values,
 )
-from dropcheck.vocabulary.laws.drawing import (
+from dropcheck.vocabulary.laws.sampling import (
     exponentials,
     normals,
     scalar_or_array,
@@ -43,7 +43,7 @@ SD = LawParameter("sd", NOT_NEGATIVE)
 _any_number = partial(
     Law,
     values=Values.NUMBERS,
-    ends=lambda *_: (-math.inf, math.inf),
+    ends=(-math.inf, math.inf),
     near_ends=lambda *_: (math.inf, math.inf),
     rare=None,
     nanoseconds=40.0,

@@ -29,7 +29,8 @@ from dropcheck.vocabulary.law import (
     Size,
     Values,
 )
-from dropcheck.vocabulary.laws.drawing import (
+from dropcheck.vocabulary.laws.real_line import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
+from dropcheck.vocabulary.laws.sampling import (
     OUTERMOST,
     fixed,
     inside,
@@ -38,7 +39,6 @@ from dropcheck.vocabulary.laws.drawing import (
     settled,
     uniforms,
 )
-from dropcheck.vocabulary.laws.line import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
 
 # no law has a tail here: a truncated normal's falls faster than any exponential
 _bounded = partial(
@@ -105,7 +105,7 @@ BETA = _bounded(
     name="beta",
     summary="a share between 0 and 1 whose mean is a / (a + b)",
     parameters=(LawParameter("a", POSITIVE), LawParameter("b", POSITIVE)),
-    ends=lambda a, b: (0.0, 1.0),
+    ends=(0.0, 1.0),
     degenerate=lambda a, b: (False, 0.0),
     near_ends=lambda a, b: (a, b),
     sampler=_beta_draws,
@@ -172,7 +172,7 @@ VON_MISES = _bounded(
     name="von_mises",
     summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
     parameters=(LawParameter("mu", FINITE), LawParameter("kappa", NOT_NEGATIVE)),
-    ends=lambda mu, kappa: (-math.pi, math.pi),
+    ends=(-math.pi, math.pi),
     degenerate=lambda mu, kappa: (False, 0.0),
     near_ends=None,
     sampler=_von_mises_draws,
