@@ -11,9 +11,9 @@ from pathlib import Path
 from benchmarks.measure import Bar, Figure, Ran, Spread, paired_processes, run_process
 
 ROOT = Path(__file__).resolve().parent.parent
-LIGHT = "import typer, rich.table"
-READING = "import numpy, typer, rich.table"
-HEAVY = "import numpy, scipy.special, typer, rich.table"
+LIGHT = "import click, rich.table"
+READING = "import numpy, click, rich.table"
+HEAVY = "import numpy, scipy.special, click, rich.table"
 COMPLETION = {
     "_DROPCHECK_COMPLETE": "complete_bash",
     "COMP_WORDS": "dropcheck run qk-",

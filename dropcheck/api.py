@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
 from dropcheck.errors import DropcheckError, Location
-from dropcheck.results import CaseResult, Outcome, Settings
-from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.results import CaseResult, Outcome
+from dropcheck.settings import DEFAULT_MEMORY, Settings
 from dropcheck.verify_arguments import (
     call_text,
     checked_options,
@@ -122,7 +122,7 @@ def verify(
     failures: list[Exception] = []
     try:
         checked_texts(claim, model)
-        checked_options(options)
+        checked_options(options, verify.__kwdefaults__ or {})
         values = read_parameters({} if parameters is None else parameters, more_parameters)
         again = {"model": model, "sample": sample, **options}
         repeat = call_text(claim, [(n, v, _DEFAULTS[n]) for n, v in again.items()], values, again)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from _pytest._code.code import (  # pytest offers no other way to its summary lines
@@ -21,24 +21,22 @@ from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
-from dropcheck.cli import option_values as values
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
+from dropcheck.option_values import read_value
+from dropcheck.options import RUN_OPTIONS
 from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.problem_text import problems_text
 from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal
-from dropcheck.results import CaseResult, Outcome, Settings
-from dropcheck.settings import RUN_OPTIONS
+from dropcheck.results import CaseResult, Outcome
+from dropcheck.settings import Option, Settings
 
 SEED = "dropcheck_seed"
-POLICY = "dropcheck_undecided"
 MARK = "dropcheck_undecided"
 """What the report of an undecided case bears."""
 
 Status = tuple[str, str, str | tuple[str, dict[str, bool]]]
-
-_Value = TypeVar("_Value")
 
 
 class ClaimsPlugin:
@@ -47,21 +45,25 @@ class ClaimsPlugin:
     Args:
         config: the session's.
         files: the ini key that names them.
-        limits: the ini keys that are not at their defaults, and their values.
+        keys: the ini keys that set an option.
 
     Raises:
         UsageError: an ini key names no file, or has a value that it cannot have.
     """
 
-    def __init__(self, config: pytest.Config, files: str, limits: Mapping[str, str]) -> None:
+    def __init__(self, config: pytest.Config, files: str, keys: Mapping[str, Option]) -> None:
         self.root = config.rootpath
         paths = _files(files, config.getini(files), self.root)
         self._resolved = {path.resolve() for path in paths}
         self._shown = ", ".join(os.path.relpath(path, self.root) for path in paths)
-        policies = values.one_of(("fail", "skip", "pass"))
-        self.policy = _read(config, POLICY, policies, "fail, skip or pass") or "fail"
-        self.settings = _settings(config)
-        self.limits = _as_options(limits)
+        values = _values(config, keys)
+        self.policy = values.pop("undecided")
+        self.settings = _settings(config, values)
+        self.limits = [
+            f"{option.flag}={config.getini(key)}"
+            for key, option in keys.items()
+            if option.in_repeat and config.getini(key) not in ("", option.ini_default)
+        ]
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
             # where the command line names nothing, all that is configured is run; what lies within
             # those folders pytest collects once
@@ -162,7 +164,7 @@ class CaseItem(pytest.Item):
         plugin = self.parent.plugin
 
         def repeat(case: Case) -> str:
-            command = repeat_command(case, plugin.settings.seed, self.registry.name, RUN_OPTIONS)
+            command = repeat_command(case, plugin.settings.seed, [self.registry.name], RUN_OPTIONS)
             return shlex.join([*shlex.split(command), *plugin.limits])
 
         [result] = verify_cases([self.case], plugin.settings, self.registry, repeat)
@@ -244,43 +246,24 @@ def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
     return list(found)
 
 
-def _read(
-    config: pytest.Config, key: str, convert: Callable[[str], _Value], accepted: str
-) -> _Value | None:
-    """The value of an ini key, by the rules of the command line; None where it is not set."""
-    text: str = config.getini(key)
-    try:
-        return convert(text) if text else None
-    except (ValueError, OverflowError):
-        raise pytest.UsageError(f"{key} cannot be {text[:100]!r}: it must be {accepted}") from None
+def _values(config: pytest.Config, keys: Mapping[str, Option]) -> dict[str, Any]:
+    """The values of the ini keys that are set, read as on the command line."""
+    values = {}
+    for key, option in keys.items():
+        text: str = config.getini(key)
+        try:
+            if text:
+                values[option.name] = read_value(option, text)
+        except (ValueError, OverflowError):
+            message = f"{key} cannot be {text[:100]!r}: it must be {option.accepted()}"
+            raise pytest.UsageError(message) from None
+    return values
 
 
-def _settings(config: pytest.Config) -> Settings:
-    """How cases are tried."""
-    default = Settings()
-    alpha = _read(config, "dropcheck_alpha", values.probability, "a number between 0 and 1")
-    seed = _read(config, SEED, values.seed, "a whole number, or fresh")
+def _settings(config: pytest.Config, values: Mapping[str, Any]) -> Settings:
+    """How cases are judged."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-    if worker is not None:
-        seed = worker.get(SEED, seed)
-    return Settings(
-        alpha=default.alpha if alpha is None else alpha,
-        seed=default.seed if seed is None else seed,
-        resolution=_read(
-            config, "dropcheck_resolution", values.share, "a number above 0, such as 0.01 or 1%"
-        ),
-        max_draws=_read(config, "dropcheck_max_draws", values.draws, "a whole number from 1 on"),
-        time_limit=_read(
-            config, "dropcheck_time_limit", values.seconds, "a time above 0, such as 10s or 500ms"
-        ),
-        threads=None if worker is None else 1,  # workers share the cores; no result depends on it
-    )
-
-
-def _as_options(limits: Mapping[str, str]) -> list[str]:
-    """Ini keys as options of a command; the seed has a place of its own."""
-    return [
-        f"--{key.removeprefix('dropcheck_').replace('_', '-')}={text}"
-        for key, text in limits.items()
-        if key not in (SEED, POLICY)
-    ]
+    if worker is None:
+        return Settings(**values)
+    # workers share the cores; no result depends on that
+    return Settings(**{**values, "seed": worker.get(SEED, values["seed"]), "threads": 1})

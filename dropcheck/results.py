@@ -8,7 +8,20 @@ from enum import StrEnum
 
 from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.settings import Settings
+
+__all__ = [
+    "CaseResult",
+    "Guarantee",
+    "Method",
+    "Outcome",
+    "Quantity",
+    "Region",
+    "Resolution",
+    "RunResult",
+    "Settings",
+    "Verdict",
+]
 
 
 class Verdict(StrEnum):
@@ -34,29 +47,6 @@ class Guarantee(StrEnum):
     EXACT = "exact"
     FINITE_SAMPLE = "finite-sample"
     ASYMPTOTIC = "asymptotic"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to run: error budget, randomness and limits.
-
-    `alpha` is the family-wise error rate of the whole registry. `resolution` overrides that of
-    every claim. `max_draws` bounds each case; None means the default budget, which depends on the
-    case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
-    still open, and takes the place of the default budget. `crossing` allows every pair of
-    independent draws that meet in a matrix product to be evaluated. `max_memory` (bytes) bounds
-    what one draw of a claim may take, together with what is fixed in it.
-    """
-
-    alpha: float = 1e-6
-    seed: int = 0
-    resolution: float | None = None
-    max_draws: int | None = None
-    time_limit: float | None = None
-    threads: int | None = None
-    fail_fast: bool = False
-    crossing: bool = True
-    max_memory: int = DEFAULT_MEMORY
 
 
 class Method(StrEnum):

@@ -1,11 +1,12 @@
-"""Names of the options of `run`, their defaults and bounds: standard library only, for every layer.
+"""How a run is set, what an option is, and the bounds of numbers; standard library only."""
 
-A parameter of such a name has no option of its own and is set by `--set`. What writes a command
-to repeat a case needs to know them too, and stands below the command line; a test holds this list
-to the options that there are.
-"""
+from __future__ import annotations
 
+import math
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
 
 DEFAULT_MEMORY = 2**30
 """Bytes that one draw of a claim may take, together with what is fixed in it."""
@@ -25,35 +26,28 @@ THREADS_A_CORE = 16
 MOST_THREADS = 1024
 """Threads that may be asked for on a machine however large."""
 
-SHORT_OPTIONS = frozenset("foqvx")
-"""Letters that stand for options of `run`."""
 
-RUN_OPTIONS = frozenset(
-    {
-        "alpha",
-        "exit_zero",
-        "fail_fast",
-        "file",
-        "format",
-        "help",
-        "last_failed",
-        "math",
-        "max_draws",
-        "max_memory",
-        "no_crossing",
-        "no_progress",
-        "output",
-        "plot",
-        "quiet",
-        "resolution",
-        "seed",
-        "set",
-        "tag",
-        "threads",
-        "time_limit",
-        "verbose",
-    }
-)
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to run: error budget, randomness and limits.
+
+    `alpha` is the family-wise error rate of the whole registry. `resolution` overrides that of
+    every claim. `max_draws` bounds each case; None means the default budget, which depends on the
+    case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
+    still open, and takes the place of the default budget. `crossing` allows every pair of
+    independent draws that meet in a matrix product to be evaluated. `max_memory` (bytes) bounds
+    what one draw of a claim may take, together with what is fixed in it.
+    """
+
+    alpha: float = 1e-6
+    seed: int = 0
+    resolution: float | None = None
+    max_draws: int | None = None
+    time_limit: float | None = None
+    threads: int | None = None
+    fail_fast: bool = False
+    crossing: bool = True
+    max_memory: int = DEFAULT_MEMORY
 
 
 def default_threads() -> int:
@@ -68,6 +62,121 @@ def most_threads() -> int:
     return min(MOST_THREADS, THREADS_A_CORE * default_threads())
 
 
-def accepted_threads() -> str:
-    """The same in words."""
-    return f"a whole number from 1 to {most_threads()}, at most {THREADS_A_CORE} a core"
+class Kind(Enum):
+    """What the value of an option is; this decides how its text is read and what is accepted."""
+
+    FLAG = auto()
+    TEXT = auto()
+    TAG = auto()
+    FILE = auto()
+    WORD = auto()  # one of a few words
+    FORMAT = auto()  # the same; without words of its own, a format that `run` prints
+    REPORT = auto()  # a file to write, whose ending is one of a few; else one that `run` writes
+    NUMBER = auto()  # strictly between two bounds
+    NUMBERS = auto()  # several of them, with commas
+    SHARE = auto()  # a number, or a percentage
+    WHOLE = auto()  # a whole number from one bound to the other
+    SEED = auto()  # the same, or `fresh`
+    THREADS = auto()  # the same, bounded by the machine
+    SECONDS = auto()
+    BYTES = auto()
+
+
+_METAVARS = {
+    Kind.TEXT: "TEXT",
+    Kind.TAG: "TAG",
+    Kind.FILE: "FILE",
+    Kind.REPORT: "FILE",
+    Kind.NUMBER: "NUMBER",
+    Kind.NUMBERS: "NUMBERS",
+    Kind.SHARE: "SHARE",
+    Kind.WHOLE: "N",
+    Kind.THREADS: "N",
+    Kind.SEED: "N|fresh",
+    Kind.SECONDS: "TIME",
+    Kind.BYTES: "SIZE",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option.
+
+    Attributes:
+        name: as Python has it; `max_draws` is `--max-draws` on the command line.
+        commands: the commands that have it.
+        help: what `--help` says of it.
+        kind: what its value is.
+        low: the lower bound of a number; excluded, where the number need not be whole.
+        high: the upper bound, likewise.
+        words: what it may be, where that is one of a few words or endings.
+        accepts: what the command line and the pytest plugin accept, in words.
+        metavar: what stands for the value in `--help`, where its kind does not say.
+        letter: the short form.
+        repeated: whether it may be given several times.
+        help_in: other help texts, for commands in which it means something else.
+        setting: the field of `Settings` that it sets; a flag sets the opposite of the default.
+        in_repeat: whether the command that repeats a case has it too: it changes the result.
+        in_verify: what `dropcheck.verify` accepts, in words; empty where it has no such argument.
+        ini: what the pytest plugin says of its key; empty where it has none.
+        ini_default: what the key is unless it is set.
+    """
+
+    name: str
+    commands: tuple[str, ...] = ()
+    help: str = ""
+    kind: Kind = Kind.FLAG
+    low: float = 0
+    high: float = math.inf
+    words: tuple[str, ...] = ()
+    accepts: str = ""
+    metavar: str = ""
+    letter: str = ""
+    repeated: bool = False
+    help_in: Mapping[str, str] = field(default_factory=dict)
+    setting: str = ""
+    in_repeat: bool = False
+    in_verify: str = ""
+    ini: str = ""
+    ini_default: str = ""
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written on the command line.
+
+        >>> Option(name="max_draws").flag
+        '--max-draws'
+        """
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for the value in `--help`; empty for a flag."""
+        if self.kind in (Kind.WORD, Kind.FORMAT):
+            return "|".join(self.words)
+        return self.metavar or _METAVARS.get(self.kind, "")
+
+    @property
+    def highest(self) -> float:
+        """The upper bound on this machine."""
+        return most_threads() if self.kind is Kind.THREADS else self.high
+
+    def accepted(self, in_python: bool = False) -> str:
+        """What the option accepts, in words."""
+        if self.kind is Kind.THREADS:
+            return f"a whole number from 1 to {most_threads()}, at most {THREADS_A_CORE} a core"
+        if in_python:
+            return self.in_verify
+        if self.kind is Kind.REPORT:
+            return f"a file that ends in {one_of(self.words)}"
+        return one_of(self.words) if self.words else self.accepts
+
+
+def one_of(words: Sequence[str]) -> str:
+    """Words of which one is to be chosen.
+
+    >>> one_of(["a", "b", "c"]), one_of(["a", "b"])
+    ('a, b or c', 'a or b')
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last

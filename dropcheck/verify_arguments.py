@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from numbers import Integral, Real
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from numbers import Real
 
 from dropcheck.claims.registry import Claim, Value
 from dropcheck.claims.values import (
@@ -16,80 +16,28 @@ from dropcheck.claims.values import (
     percentage_hint,
 )
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.settings import (
-    LEAST_MEMORY,
-    MOST_DRAWS,
-    MOST_MEMORY,
-    MOST_SEED,
-    accepted_threads,
-    most_threads,
-)
+from dropcheck.option_values import accepts, as_float
+from dropcheck.options import OPTIONS as TABLE
 
 MOST_SHOWN = 60  # characters of a value that cannot be used
 
-Test = Callable[[object], bool]
-
-
-def _number(low: float, high: float = math.inf) -> Test:
-    """A test for numbers strictly between two."""
-    return lambda value: (
-        isinstance(value, Real) and not _truth(value) and low < _float(value) < high
-    )
-
-
-def _whole(low: int, high: int) -> Test:
-    """A test for whole numbers from one to another."""
-    return lambda value: (
-        isinstance(value, Integral) and not _truth(value) and low <= int(value) <= high
-    )
-
-
-def _float(value: Real) -> float:
-    """A number as floating point has it: infinite where it is larger than any of those."""
-    try:
-        return float(value)
-    except OverflowError:  # a whole number or a fraction; floating point has none so large
-        return -math.inf if value < 0 else math.inf
-
-
-def _truth(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _one_of(*words: str) -> Test:
-    return lambda value: isinstance(value, str) and value in words
-
-
-# What each option may be beside its default, and in words.
-_OPTIONS: dict[str, tuple[Test, str]] = {
-    "expect": (_one_of("verified", "refuted"), "'verified' or 'refuted'"),
-    "undecided": (_one_of("fail", "skip", "pass"), "'fail', 'skip' or 'pass'"),
-    "tolerance": (_number(0, 1), "a number between 0 and 1"),
-    "resolution": (_number(0), "a number above 0"),
-    "within": (_number(0), "a number above 0"),
-    "alpha": (_number(0, 1), "a number between 0 and 1"),
-    "seed": (_whole(0, MOST_SEED), "a whole number from 0 on"),
-    "max_draws": (_whole(1, MOST_DRAWS), "a whole number from 1 on"),
-    "time_limit": (_number(0), "seconds, a number above 0"),
-    "threads": (_whole(1, most_threads()), accepted_threads()),
-    "max_memory": (_whole(LEAST_MEMORY, MOST_MEMORY), "bytes, a whole number from 2**20 on"),
-}
-_NEVER_NONE = frozenset({"expect", "undecided", "alpha", "seed", "max_memory"})
+OPTIONS = {option.name: option for option in TABLE if option.in_verify}
 # Options that come with more than a value to check, and stand first in a call.
 TEXTS = ("model", "sample", "parameters")
 
 
-def checked_options(options: Mapping[str, object]) -> None:
-    """Refuse options that cannot be what they are.
+def checked_options(options: Mapping[str, object], defaults: Mapping[str, object]) -> None:
+    """Refuse options that cannot be what they are; None is accepted where it is the default.
 
     Raises:
         DropcheckError: with a problem for each.
     """
     problems = []
     for name, value in options.items():
-        test, accepted = _OPTIONS[name]
-        if (value is None and name not in _NEVER_NONE) or test(value):
+        option = OPTIONS[name]
+        if (value is None and defaults[name] is None) or accepts(option, value):
             continue
+        accepted = option.accepted(in_python=True)
         problems.append(
             Problem(
                 f"option {name!r} cannot be {_short(value)}: it must be {accepted}",
@@ -170,18 +118,18 @@ def _value(value: object) -> Value:
             raise ValueError(f"must be a number or a law, and {_short(value)} {error}") from None
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()  # numpy's numbers, and arrays of one
-    if _truth(value):
+    if isinstance(value, bool):
         raise ValueError("must be a number or a law, and is a truth value: write 1 or 0")
     if not isinstance(value, Real):
         raise ValueError(f"must be a number or a law, and is {_kind(value)}")
-    number = _float(value)
+    number = as_float(value)
     if not math.isfinite(number):
         raise ValueError(f"must be a finite number, and is {number}")
     return number + 0.0  # -0.0 is 0.0: one number, one case
 
 
 def _option_meant(name: str) -> str | None:
-    near = nearest(name, (*_OPTIONS, *TEXTS))
+    near = nearest(name, (*OPTIONS, *TEXTS))
     return None if near is None else f"was the option {near!r} meant?"
 
 
@@ -189,7 +137,7 @@ def mistyped_options(claim: Claim, keywords: Iterable[str]) -> Iterator[Problem]
     """Arguments that the claim has no use for, and whose names are nearly those of options."""
     from dropcheck.language.cases import parse_claim, used_names
 
-    suspects = {name: near for name in keywords if (near := nearest(name, (*_OPTIONS, *TEXTS)))}
+    suspects = {name: near for name in keywords if (near := nearest(name, (*OPTIONS, *TEXTS)))}
     if not suspects:
         return
     try:

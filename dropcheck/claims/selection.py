@@ -127,19 +127,18 @@ def option_of(name: str, reserved: Container[str] = ()) -> str:
 
 
 def repeat_command(
-    case: Case, seed: int, registry_file: str | None = None, reserved: Container[str] = ()
+    case: Case, seed: int, files: Sequence[str] = (), reserved: Container[str] = ()
 ) -> str:
     """The command that runs one case again, quoted for a POSIX shell.
 
     Args:
         case: which case.
         seed: of the run.
-        registry_file: the file named by `--file`; None where none was.
+        files: the claims files that the run named; none for the usual one.
         reserved: the options of `run`: a parameter of such a name is set by `--set`.
     """
     words = ["dropcheck", "run", case.claim.id]
-    if registry_file is not None:
-        words += ["--file", registry_file]
+    words += [word for file in files for word in ("--file", file)]
     for name, value in case.parameters.items():
         text = format_value(value)
         if name in reserved:

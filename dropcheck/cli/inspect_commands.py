@@ -1,90 +1,71 @@
-"""`list`, `show` and `check`: what a claims file says, without a draw."""
+"""The commands that draw nothing: `list`, `show`, `check`, `schema` and `init`."""
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import typer
-
-from dropcheck.claims.registry import Claim, Registry
-from dropcheck.cli import actions
-from dropcheck.cli.common import File, Format, Reader, Tags, claims_argument
-from dropcheck.cli.default_file import refuse_in_automation
-from dropcheck.cli.exits import ExitCode, complain
-from dropcheck.cli.output import emit, print_out
-from dropcheck.errors import DropcheckError, Problem, in_file_order
-from dropcheck.settings import RUN_OPTIONS
+from dropcheck.claims.registry import Registry
+from dropcheck.cli import reporting
+from dropcheck.cli.chosen import chosen_claims, refuse_in_automation
+from dropcheck.cli.given import Given
+from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
+from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
+from dropcheck.options import RUN_OPTIONS
 
 if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
     from dropcheck.report.terminal.listing import CheckedFile
 
 
-def list_claims(
-    claims: Annotated[
-        list[str] | None, claims_argument("Ids or globs of claims; all where none is named.")
-    ] = None,
-    file: File = None,
-    tag: Tags = None,
-    format_name: Format = "table",
-) -> None:
-    """Print what is in the registry: a row a claim."""
-    as_json = _is_json(format_name)
-    registry, chosen = _selected(file, claims or (), tag or ())
+def list_claims(given: Given) -> ExitCode:
+    """Print a row for each claim."""
+    return _print_claims(given, full=False)
+
+
+def show(given: Given) -> ExitCode:
+    """Print claims in full."""
+    return _print_claims(given, full=True)
+
+
+def _print_claims(given: Given, *, full: bool) -> ExitCode:
+    as_json = _is_json(given)
+    registry, claims = chosen_claims(given)
     if as_json:
         from dropcheck.report.terminal.claim_cards import claims_json
 
-        print_out(claims_json(chosen, registry))
-    else:
-        from dropcheck.report.terminal.listing import claims_table
-        from dropcheck.report.terminal.screen import terminal_of
+        print_out(claims_json(claims, registry))
+        return ExitCode.PASSED
+    from dropcheck.report.terminal.screen import terminal_of
 
-        print_out(claims_table(chosen, registry, terminal_of()))
-
-
-def show(
-    claims: Annotated[list[str], claims_argument("Ids or globs of claims.")],
-    file: File = None,
-    format_name: Format = "table",
-) -> None:
-    """Print a claim in full, as the file has it."""
-    as_json = _is_json(format_name)
-    registry, chosen = _selected(file, claims, ())
-    if as_json:
-        from dropcheck.report.terminal.claim_cards import claims_json
-
-        print_out(claims_json(chosen, registry))
-    else:
+    if full:
         from dropcheck.claims.selection import repeat_command
         from dropcheck.report.terminal.claim_cards import claim_cards
-        from dropcheck.report.terminal.screen import terminal_of
 
         examples = {
-            claim.id: repeat_command(claim.expand()[0], 0, file, RUN_OPTIONS) for claim in chosen
+            claim.id: repeat_command(claim.expand()[0], 0, given.files, RUN_OPTIONS)
+            for claim in claims
         }
-        print_out(claim_cards(chosen, registry, examples, terminal_of()))
+        print_out(claim_cards(claims, registry, examples, terminal_of(sys.stdout)))
+    else:
+        from dropcheck.report.terminal.listing import claims_table
+
+        print_out(claims_table(claims, registry, terminal_of(sys.stdout)))
+    return ExitCode.PASSED
 
 
-def check(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Claims files; otherwise claims.yaml here, otherwise the claims that ship.",
-            metavar="FILES",
-            show_default=False,
-        ),
-    ] = None,
-    file: File = None,
-    format_name: Format = "table",
-) -> None:
-    """Read claims files and report every error in them; simulate nothing."""
+def check(given: Given) -> ExitCode:
+    """Report everything that can be said of claims files before any draw."""
     from dropcheck.report.terminal.listing import check_json, check_line
 
-    as_json = _is_json(format_name)
-    names: list[str | None] = [*(files or ()), *([file] if file else ())]
-    checked = [check_file(name) for name in names or [None]]
-    failed = any(one.errors for one in checked)
+    as_json = _is_json(given)
+    names: tuple[str | None, ...] = (*given.words, *given.several("file"))
+    checked = [check_file(name) for name in names or (None,)]
+    errors = [error for one in checked for error in one.errors]
     if as_json:
         print_out(check_json(checked))
     else:
@@ -92,37 +73,35 @@ def check(
             complain(one.errors)
             complain(one.notes, "note")
             print_out(check_line(one) + "\n")
-        if failed and actions.running():
-            found = [error for one in checked for error in one.errors]
-            emit(actions.annotated(found), sys.stdout, commands=True)
-    raise typer.Exit(ExitCode.ERROR if failed else ExitCode.PASSED)
+        if errors and reporting.in_workflow():
+            reporting.annotate(errors)
+    return ExitCode.ERROR if errors else ExitCode.PASSED
 
 
 def check_file(name: str | None) -> CheckedFile:
-    """Everything that can be told of a file before any draw."""
+    """Everything that can be said of a file before any draw."""
     from dropcheck.claims.reader import load_registry
     from dropcheck.report.terminal.listing import CheckedFile
 
     try:
-        refuse_in_automation(name)
+        refuse_in_automation(() if name is None else (name,))
         registry = load_registry(name)
     except DropcheckError as error:
         return CheckedFile(name or "claims.yaml", None, None, error.problems, ())
     from dropcheck.language.checks import check_registry  # loads numpy: where there is a file
 
-    found = check_registry(registry)
-    notes = (*found.notes, *_left_to_set(registry))
+    checked = check_registry(registry)
     return CheckedFile(
         registry.name,
         len(registry.claims),
         len(registry.expand()),
-        in_file_order(found.problems),
-        in_file_order(notes),
+        in_file_order(checked.problems),
+        in_file_order((*checked.notes, *_without_an_option(registry))),
     )
 
 
-def _left_to_set(registry: Registry) -> Iterable[Problem]:
-    """Notes on parameters whose option would be one that `run` has itself."""
+def _without_an_option(registry: Registry) -> Iterable[Problem]:
+    """Notes on parameters that are named like an option of `run`."""
     for claim in registry.claims.values():
         for name in claim.parameter_names:
             if name in RUN_OPTIONS:
@@ -133,18 +112,88 @@ def _left_to_set(registry: Registry) -> Iterable[Problem]:
                 )
 
 
-def _selected(
-    file: str | None, patterns: Sequence[str], tags: Sequence[str]
-) -> tuple[Registry, tuple[Claim, ...]]:
-    from dropcheck.claims.reader import load_registry
-    from dropcheck.claims.selection import select_claims
-
-    registry = load_registry(file)
-    return registry, select_claims(registry, patterns, tags)
+def _is_json(given: Given) -> bool:
+    chosen = given.value("format")
+    given.finish()
+    return bool(chosen == "json")
 
 
-def _is_json(format_name: str) -> bool:
-    read = Reader()
-    chosen = read.format(format_name)
-    read.finish()
-    return chosen == "json"
+# ---- a file to begin with ------------------------------------------------------------------------
+
+
+def schema(_: Given) -> ExitCode:
+    """Print the JSON Schema of a claims file."""
+    print_out(schema_text())
+    return ExitCode.PASSED
+
+
+def schema_text() -> str:
+    """The schema as it is printed and published: in ASCII, a key a line."""
+    from dropcheck.claims.format import claims_schema
+
+    return json.dumps(claims_schema(), indent=2) + "\n"
+
+
+def init(given: Given) -> ExitCode:
+    """Write a claims file, and beside it the schema that its first line names."""
+    from dropcheck.claims.format import SCHEMA_FILE
+
+    file = _with_ending(Path(*given.words[:1] or ("claims.yaml",)))
+    beside = file.parent / SCHEMA_FILE
+    _refuse(file, beside, force=given.flag("force"))
+    for path, text in ((file, starter()), (beside, schema_text())):
+        problem = write_file(path, text)
+        if problem is not None:
+            raise DropcheckError(problem)
+    usual = os.path.normpath(file) == "claims.yaml"
+    run = shlex.join(["dropcheck", "run", *([] if usual else [str(file)])])
+    emit(f"wrote {file}, and {beside} for editors\nrun it: {run}\n", sys.stdout)
+    return ExitCode.PASSED
+
+
+def _with_ending(file: Path) -> Path:
+    """`notes` stands for `notes.yaml`: without the ending no editor would know the file."""
+    if file.suffix or not file.name or file.is_dir():
+        return file
+    return file.with_suffix(".yaml")
+
+
+def starter() -> str:
+    """The text of the file that is written."""
+    from importlib.resources import files
+
+    return files("dropcheck.cli").joinpath("starter.yaml").read_text(encoding="utf-8")
+
+
+def _refuse(file: Path, beside: Path, *, force: bool) -> None:
+    """Raise where a file is in the way; a schema that was written before is not.
+
+    Raises:
+        DropcheckError: with the name of the file.
+    """
+    if file.is_dir():
+        hint = f"name the file in it: {file / 'claims.yaml'}"
+        raise DropcheckError(Problem(f"{str(file)!r} is a folder", Location(str(file)), hint))
+    if file.name == beside.name:
+        message = f"{file.name!r} is the name of the schema beside the claims file"
+        raise DropcheckError(Problem(message, hint="call the claims file claims.yaml"))
+    if force:
+        return
+    if os.path.lexists(file):
+        hint = "name another file, or give --force to write over it"
+        raise DropcheckError(Problem(f"there is a file {str(file)!r} already", hint=hint))
+    if os.path.lexists(beside) and not _is_schema(beside):
+        message = f"{str(beside)!r} is in the way: it is not dropcheck's schema"
+        hint = "move it away, or give --force to write over it"
+        raise DropcheckError(Problem(message, hint=hint))
+
+
+def _is_schema(path: Path) -> bool:
+    """Whether a file is a schema of ours, if of another version."""
+    from dropcheck.claims.format import SCHEMA_TITLE
+    from dropcheck.claims.source import read_bytes
+
+    try:
+        return SCHEMA_TITLE.encode() in read_bytes(path, str(path))
+    except DropcheckError:
+        return False

@@ -1,4 +1,4 @@
-"""Where text leaves the program: streams that may close, encodings that may fall short, files."""
+"""How a command ends, and where text leaves the program: streams that may close, and files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,25 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
+from enum import IntEnum
 from pathlib import Path
 from typing import TextIO
 
 from dropcheck.errors import DropcheckError, Problem
+
+
+class ExitCode(IntEnum):
+    """What a command tells the shell; these numbers are stable."""
+
+    PASSED = 0
+    FAILED = 1
+    ERROR = 2
+    INTERNAL = 3
+    UNDECIDED = 4
+    NOTHING_SELECTED = 5
+    INTERRUPTED = 130
+
 
 # GitHub's runner obeys a line that begins so, on either stream, behind any white space
 _COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
@@ -61,6 +76,17 @@ def print_out(text: str) -> None:
     problem = emit(text, sys.stdout)
     if problem is not None:
         raise DropcheckError(problem)
+
+
+def complain(problems: Sequence[Problem], kind: str = "error") -> None:
+    """Print problems, or notes, to standard error."""
+    if not problems:
+        return
+    from dropcheck.report.terminal.problem_text import problems_text
+    from dropcheck.report.terminal.screen import terminal_of
+
+    text = problems_text(problems, terminal_of(sys.stderr), "note" if kind == "note" else "error")
+    emit(text, sys.stderr)
 
 
 def silence(stream: TextIO) -> None:

@@ -1,159 +1,102 @@
-"""`run`: the options, and from them to a run."""
+"""`run` and `plan`: simulate the selected cases, or say what that would take."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import shlex
+import sys
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from dropcheck.claims.registry import Registry
-from dropcheck.cli.common import (
-    Alpha,
-    Assignments,
-    Claims,
-    File,
-    Memory,
-    NoCrossing,
-    NoProgress,
-    Reader,
-    Resolution,
-    RunFormat,
-    RunOutputs,
-    Seed,
-    Tags,
-    Threads,
-    draws_option,
-    time_option,
-)
-from dropcheck.cli.default_file import fallback_note, refuse_in_automation
-from dropcheck.cli.execute import Given, Reporting, choose, exit_code, try_cases
-from dropcheck.cli.exits import complain
-from dropcheck.cli.tell import tell
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.selection import repeat_command
+from dropcheck.cli.chosen import Chosen, chosen_cases, fallback_note, refuse_in_automation
+from dropcheck.cli.given import Given
+from dropcheck.cli.output import ExitCode, complain, interactive, print_out
+from dropcheck.cli.reporting import Reporting, report_run
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.options import RUN_OPTIONS
+from dropcheck.results import CaseResult, Outcome, RunResult
+from dropcheck.settings import Settings
 
 
-def run(  # one argument an option: this is the list that `--help` shows
-    ctx: typer.Context,
-    *,
-    claims: Claims = None,
-    file: File = None,
-    assign: Assignments = None,
-    tag: Tags = None,
-    alpha: Alpha = None,
-    resolution: Resolution = None,
-    seed: Seed = None,
-    max_draws: Annotated[
-        str | None, draws_option("Give up on a case after so many draws: 1e6, 2**20.")
-    ] = None,
-    time_limit: Annotated[
-        str | None,
-        time_option("End the run after so long: 10s, 500ms, 2m; undecided cases share the time."),
-    ] = None,
-    max_memory: Memory = None,
-    threads: Threads = None,
-    no_crossing: NoCrossing = False,
-    fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")
-    ] = False,
-    format_name: RunFormat = "table",
-    output: RunOutputs = None,
-    math: Annotated[
-        bool, typer.Option("--math", help="In Markdown, write statements as LaTeX.")
-    ] = False,
-    plot: Annotated[
-        bool,
-        typer.Option(
-            "--plot", help="Plot a sweep: here, and in the .svg or .png file that -o names."
-        ),
-    ] = False,
-    quiet: Annotated[
-        bool,
-        typer.Option("--quiet", "-q", help="Print what did not pass and the summary, no more."),
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print a row a case, and more of each.")
-    ] = False,
-    exit_zero: Annotated[
-        bool,
-        typer.Option("--exit-zero", help="Exit with 0 also where cases fail or stay undecided."),
-    ] = False,
-    last_failed: Annotated[
-        bool,
-        typer.Option(
-            "--last-failed",
-            help="Run only the cases that did not pass when they were last run; "
-            "where there are none, run all.",
-        ),
-    ] = False,
-    no_progress: NoProgress = False,
-) -> None:
-    """Try claims by simulation: all of them, or those named.
-
-    A parameter of the selected claims is an option of its own:
-    `dropcheck run qk-variance --help` lists them.
-    """
+def run(given: Given) -> ExitCode:
+    """Simulate the selected cases, report them, and return the exit code."""
     from dropcheck.cli.last_failed import remember, rerun
     from dropcheck.report.formats import see_that_they_can_be_made
 
-    read = Reader()
-    settings = replace(
-        read.settings(
-            alpha=alpha,
-            seed=seed,
-            resolution=resolution,
-            max_draws=max_draws,
-            time_limit=time_limit,
-            max_memory=max_memory,
-            threads=threads,
-            no_crossing=no_crossing,
-        ),
-        fail_fast=fail_fast,
-    )
-    reporting = Reporting(
-        format=read.run_format(format_name),
-        outputs=read.outputs(output or ()),
-        quiet=quiet,
-        verbose=verbose,
-        math=math,
-        plot=plot,
-        progress=not no_progress,
-    )
-    read.problems += _of_no_use(reporting)
-    read.finish()
+    settings, reporting = given.settings(), _reporting(given)
+    given.problems += _without_use(reporting)
+    given.finish()
     see_that_they_can_be_made(reporting.outputs)
-    refuse_in_automation(file)
-    chosen = choose(ctx, file, claims, tag, assign, settings.max_memory)
-    registry, cases = chosen.registry, chosen.cases
-    _spare_the_claims(reporting.outputs, registry)
-    stand_in = fallback_note(file)
-    complain([stand_in] if stand_in is not None else [], "note")
-    if last_failed:
-        again = rerun(cases, registry, settings.max_memory, swept=chosen.swept)
-        cases = again.cases
+    refuse_in_automation(given.files)
+    chosen = chosen_cases(given, settings.max_memory)
+    _spare_the_claims(reporting.outputs, given, chosen.registry)
+    note = fallback_note(given.files)
+    complain([] if note is None else [note], "note")
+    if given.flag("last_failed"):
+        again = rerun(chosen.cases, chosen.registry, settings.max_memory, swept=chosen.swept)
+        chosen = replace(chosen, cases=again.cases)
         complain([Problem(again.note)], "note")
-    if plot:
+    if reporting.plot:
         from dropcheck.report.pictures.curve import require_sweep
 
-        require_sweep(cases)
-    limits = {
-        "--alpha": alpha,
-        "--resolution": resolution,
-        "--max-draws": max_draws,
-        "--time-limit": time_limit,
-        "--max-memory": max_memory,
-    }
-    given = Given(file, limits, chosen.notes, ("--no-crossing",) if no_crossing else ())
-    result, problems = try_cases(cases, settings, registry, reporting, given)
-    remember(registry, result.cases)
-    problems += tell(result, problems, reporting, registry)
-    raise typer.Exit(exit_code(result, problems, exit_zero=exit_zero))
+        require_sweep(chosen.cases)
+    result, problems = verify_chosen(chosen, settings, reporting, given)
+    remember(chosen.registry, result.cases)
+    problems += report_run(result, problems, reporting, chosen.registry)
+    return exit_code(result, problems, exit_zero=given.flag("exit_zero"))
 
 
-def _of_no_use(reporting: Reporting) -> Iterator[Problem]:
+def plan(given: Given) -> ExitCode:
+    """Say what a run with the same options would take."""
+    from dropcheck.planning.plan import plan_cases
+    from dropcheck.report.terminal.plan_table import plan_json, plan_report
+    from dropcheck.report.terminal.progress import progress
+    from dropcheck.report.terminal.screen import terminal_of
+
+    settings, format_name = given.settings(), given.value("format")
+    given.finish()
+    chosen = chosen_cases(given, settings.max_memory)
+    shown = not given.flag("no_progress") and interactive()
+    with progress(len(chosen.cases), shown) as advance:
+        found = plan_cases(chosen.cases, settings, chosen.registry, advance, processes=True)
+    found = replace(found, warnings=chosen.notes)
+    as_json = format_name == "json"
+    print_out(plan_json(found) if as_json else plan_report(found, terminal_of(sys.stdout)))
+    return ExitCode.INTERRUPTED if found.interrupted else ExitCode.PASSED
+
+
+def _reporting(given: Given) -> Reporting:
+    return Reporting(
+        format=given.value("format") or "table",
+        outputs=_outputs(given),
+        quiet=given.flag("quiet"),
+        verbose=given.flag("verbose"),
+        math=given.flag("math"),
+        plot=given.flag("plot"),
+        progress=not given.flag("no_progress"),
+    )
+
+
+def _outputs(given: Given) -> tuple[Path, ...]:
+    """The files to write reports to, each once."""
+    paths: tuple[Path, ...] = tuple(given.values("output"))
+    seen: dict[str, Path] = {}
+    for path in paths:
+        # by its real place, so that a link, or another spelling, is no other file
+        first = seen.setdefault(os.path.realpath(path), path)
+        if first is not path:
+            message = f"option '--output' names one file twice: {str(first)!r}"
+            also = f" and {str(path)!r}" if str(first) != str(path) else ""
+            given.problems.append(Problem(message + also, hint="give each report its own file"))
+    return paths
+
+
+def _without_use(reporting: Reporting) -> Iterator[Problem]:
     """Options that nothing which is asked for would show."""
     from dropcheck.report.formats import PICTURES
 
@@ -166,14 +109,92 @@ def _of_no_use(reporting: Reporting) -> Iterator[Problem]:
         yield Problem("option '--plot' draws above the table, or in a file", hint=hint)
 
 
-def _spare_the_claims(outputs: Sequence[Path], registry: Registry) -> None:
-    """See that no report takes the place of the claims themselves: JSON is YAML too.
+def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry) -> None:
+    """See that no report replaces the claims themselves: JSON is YAML too.
 
     Raises:
         DropcheckError: one would.
     """
-    claims = os.path.realpath(registry.name)
+    claims = {os.path.realpath(name) for name in (*given.files, registry.name)}
     for path in outputs:
-        if os.path.realpath(path) == claims:
+        if os.path.realpath(path) in claims:
             message = f"option '--output' names the claims file itself: {str(path)!r}"
             raise DropcheckError(Problem(message, hint="name another file"))
+
+
+def verify_chosen(
+    chosen: Chosen, settings: Settings, reporting: Reporting, given: Given
+) -> tuple[RunResult, list[Problem]]:
+    """Simulate the cases; an interruption, or an error on the way, keeps what is finished."""
+    from dropcheck.cli.last_failed import case_key
+    from dropcheck.report.terminal.progress import progress
+    from dropcheck.running import verify_cases
+
+    cases, registry = chosen.cases, chosen.registry
+    by_key = {case_key(case): case for case in cases}
+    started = time.perf_counter()
+    done: list[CaseResult] = []
+    problems: list[Problem] = []
+    interrupted = False
+    shown = reporting.progress and not reporting.quiet and interactive()
+    try:
+        with (
+            progress(len(cases), shown, settings.time_limit) as tally,
+            closing(
+                _generator(
+                    verify_cases(cases, settings, registry, watch=tally.drew, processes=True)
+                )
+            ) as results,
+        ):
+            for result in results:
+                command = _repeat(by_key[case_key(result)], result, settings.seed, given)
+                done.append(replace(result, repeat=command))
+                tally(result.claim, result.draws)
+                if settings.fail_fast and result.result is Outcome.FAIL:
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+    except DropcheckError as error:
+        problems.extend(error.problems)
+    seconds = time.perf_counter() - started
+    run_result = RunResult(
+        registry.name, settings, tuple(done), seconds, interrupted, warnings=chosen.notes
+    )
+    return run_result, problems
+
+
+def _repeat(case: Case, result: CaseResult, seed: int, given: Given) -> str:
+    """The command that repeats a case with the same draws and the same limits.
+
+    Where the clock ended it, the limit is the number of draws that it had made.
+    """
+    options = given.repeated_options()
+    by_clock = "--time-limit" in options and "--max-draws" not in options
+    if by_clock and result.result is Outcome.UNDECIDED and result.draws:
+        del options["--time-limit"]
+        options["--max-draws"] = str(result.draws)
+    command = repeat_command(case, seed, given.files, RUN_OPTIONS)
+    words = [name if text is None else f"{name}={text}" for name, text in options.items()]
+    return f"{command} {shlex.join(words)}" if words else command
+
+
+def _generator(results: Iterator[CaseResult]) -> Generator[CaseResult, None, None]:
+    """The same as a generator, which can be closed: what draws ahead then stops."""
+    yield from results
+
+
+def exit_code(
+    result: RunResult, problems: Sequence[Problem], *, exit_zero: bool = False
+) -> ExitCode:
+    """The exit code: an error outranks a failure, a failure an undecided case."""
+    if result.interrupted:
+        return ExitCode.INTERRUPTED
+    if problems:
+        return ExitCode.ERROR
+    if exit_zero:
+        return ExitCode.PASSED
+    if result.count(Outcome.FAIL):
+        return ExitCode.FAILED
+    if result.count(Outcome.UNDECIDED):
+        return ExitCode.UNDECIDED
+    return ExitCode.PASSED

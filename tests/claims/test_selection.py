@@ -336,7 +336,7 @@ def test_a_command_that_repeats_a_case() -> None:
 def test_a_command_for_another_file_a_reserved_name_and_a_shell() -> None:
     overrides = {"p": "1/3", "alpha": "normal(0, 1)"}
     (case,) = select(REGISTRY, ["dropout-mean"], [], overrides)
-    command = repeat_command(case, 7, "my claims.yaml", reserved={"alpha"})
+    command = repeat_command(case, 7, ["my claims.yaml"], reserved={"alpha"})
     assert command == (
         "dropcheck run dropout-mean --file 'my claims.yaml' --p 0.3333333333333333 "
         "--set 'alpha=normal(0, 1)' --seed 7"

@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from cli_stub import Cli, parameters_of, stub
-from typer.main import get_command
 
-from dropcheck.cli import option_values as values
-from dropcheck.cli.app import app
-from dropcheck.cli.lookahead import asked_format, glimpse
-from dropcheck.cli.option_values import assignments
+from dropcheck.cli.command import glimpse, positional
+from dropcheck.cli.given import assignments
 from dropcheck.errors import DropcheckError
-from dropcheck.results import CaseResult, Settings
-from dropcheck.settings import RUN_OPTIONS, SHORT_OPTIONS
+from dropcheck.option_values import option_named, read_value
+from dropcheck.results import CaseResult
+from dropcheck.settings import Settings
 
 # exit codes
 
@@ -298,7 +297,7 @@ def test_all_bad_options_are_told_at_once(cli: Cli) -> None:
     [("10s", 10), ("500ms", 0.5), ("2m", 120), ("10", 10), ("1h", 3600), ("0.5", 0.5)],
 )
 def test_times_read_as_people_write_them(text: str, seconds: float) -> None:
-    assert values.seconds(text) == seconds
+    assert read_value(option_named("time_limit"), text) == seconds
 
 
 def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
@@ -327,32 +326,21 @@ def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
 
 
 def test_a_long_seed_keeps_every_digit() -> None:
-    assert values.seed("9007199254740993") == 9007199254740993  # 2**53 + 1
+    assert read_value(option_named("seed"), "9007199254740993") == 9007199254740993  # 2**53 + 1
 
 
-def test_the_names_of_options_are_those_that_there_are() -> None:
-    command: Any = get_command(app)
-    given = [
-        name
-        for param in command.commands["run"].made().params
-        for name in (*param.opts, *param.secondary_opts)
+def test_a_look_ahead_reads_what_the_command_itself_reads() -> None:
+    known = [
+        click.Option(["-f", "--file"], multiple=True),
+        click.Option(["-x"], is_flag=True),
+        click.Option(["--quiet"], is_flag=True),
+        click.Argument(["words"], nargs=-1),
     ]
-    names = {"help"} | {name[2:].replace("-", "_") for name in given if name.startswith("--")}
-    letters = {name[1:] for name in given if name[0] == "-" != name[1]}
-    assert names == RUN_OPTIONS
-    assert letters == SHORT_OPTIONS
-
-
-def test_a_lenient_look_reads_what_click_reads() -> None:
-    known = {"--file": True, "-f": True, "-x": False, "--quiet": False}
-    found = glimpse(["a", "--quiet", "b", "--dk", "c", "-xfq", "--", "--dk"], known)
-    assert found.positional == ("a", "b", "--dk")
-    assert found.of("-f", "--file") == ("q",)
-    assert found.flags == {"--quiet", "-x"}
-    assert asked_format(["run", "--format", "json"]) == "json"
-    assert asked_format(["--format=json"]) == "json"
-    assert asked_format(["run", "--format"]) is None
-    assert asked_format(["run", "--", "--format", "json"]) is None
+    seen = glimpse(["a", "--quiet", "b", "--dk", "c", "-xfq", "--format", "json"], known)
+    assert positional(seen["words"]) == ("a", "b")
+    assert seen["file"] == ("q",)
+    assert (seen["quiet"], seen["x"]) == (True, True)
+    assert not glimpse(["a", "--file"], known)["file"]  # and nothing is an error
 
 
 def test_set_and_an_option_of_the_same_name_clash() -> None:

@@ -160,11 +160,10 @@ def test_completion(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, shell: str, words: str, offered: str
 ) -> None:
     Path("bad.yaml").write_text("claims: [")
-    monkeypatch.setenv("_DROPCHECK_COMPLETE", f"complete_{shell}")
+    monkeypatch.setenv("_DROPCHECK_COMPLETE", f"{shell}_complete")
     monkeypatch.setenv("COMP_WORDS", words)
-    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
-    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", words)
-    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    last = words.rsplit(maxsplit=1)[-1] if shell == "fish" else str(len(words.split()) - 1)
+    monkeypatch.setenv("COMP_CWORD", last)
     result = cli()
     assert result.code == 0
     assert offered in result.out
@@ -205,7 +204,7 @@ def process(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["run", "product-variance", "--help"], ["list"], ["show", "*"], ["check"]],
+    [["--help"], ["run", "product-variance", "--help"], ["list"]],
 )
 def test_looking_imports_neither_numpy_nor_scipy(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "claims.yaml").write_text(CLAIMS, encoding="utf-8")

@@ -12,7 +12,7 @@ CLAIMS = "dropcheck: 1\nclaims: {one: {title: One, claim: 1 == 1}}\n"
 SHIPPED = "claims.yaml (shipped with dropcheck)"
 NOTE = "note: no claims.yaml here: these are the claims that ship with dropcheck\n"
 REFUSED = (
-    "error: there is no claims.yaml here, and under CI no other claims stand in for it\n"
+    "error: there is no claims.yaml here, and under CI no other claims replace it\n"
     "hint: name the file: --file FILE; the claims that ship with dropcheck: --file shipped\n"
 )
 

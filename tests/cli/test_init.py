@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dropcheck.cli import main
-from dropcheck.cli.init_command import starter
+from dropcheck.cli.inspect_commands import starter
 
 Capsys = pytest.CaptureFixture[str]
 SCHEMA = "claims.schema.json"
@@ -21,7 +21,7 @@ def test_the_starter_passes(folder: Path, capsys: Capsys) -> None:
     assert main(["init"]) == 0
     told = capsys.readouterr()
     assert told.out == (
-        "wrote claims.yaml, and claims.schema.json for editors\ntry it: dropcheck run\n"
+        "wrote claims.yaml, and claims.schema.json for editors\nrun it: dropcheck run\n"
     )
     assert told.err == ""
     assert names(folder) == {"claims.yaml", SCHEMA}
@@ -60,7 +60,7 @@ def test_a_name_of_ones_own(folder: Path, capsys: Capsys) -> None:
     (folder / "my claims").mkdir()
     assert main(["init", "my claims/first.yaml"]) == 0
     out = capsys.readouterr().out
-    assert out.endswith("try it: dropcheck run --file 'my claims/first.yaml'\n")
+    assert out.endswith("run it: dropcheck run 'my claims/first.yaml'\n")
     assert names(folder / "my claims") == {"first.yaml", SCHEMA}
 
 

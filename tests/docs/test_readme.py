@@ -30,7 +30,7 @@ from readme_blocks import (
 )
 
 from dropcheck.claims.reader import read_text
-from dropcheck.cli.exits import ExitCode
+from dropcheck.cli.output import ExitCode
 from dropcheck.judging.trial import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import DEFAULT_MEMORY

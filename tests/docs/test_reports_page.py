@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from readme_blocks import TOP, blocks, matches, prepare, printed_by
 
-from dropcheck.cli.option_values import RUN_ENDINGS, RUN_FORMATS
+from dropcheck.report.formats import PRINTED, WRITTEN
 
 TEXT = (TOP / "docs" / "reports.md").read_text(encoding="utf-8")
 
@@ -33,5 +33,5 @@ def test_the_page_s_commands_print_what_it_shows(
 
 
 def test_the_page_has_a_row_for_every_format() -> None:
-    assert all(f"| `{name}` |" in TEXT for name in RUN_FORMATS)
-    assert all(f"`{ending}`" in TEXT for ending in RUN_ENDINGS)
+    assert all(f"| `{name}` |" in TEXT for name in PRINTED)
+    assert all(f"`{ending}`" in TEXT for ending in WRITTEN)

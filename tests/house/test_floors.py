@@ -20,11 +20,13 @@ FLOORS = {
     "interrupt": 0,
     "reasons": 0,
     "records": 0,
+    "options": 0,
     "results": 0,
     "settings": 0,
     # words and files
     "vocabulary": 1,
     "claims": 1,
+    "option_values": 2,
     # text to graph, and what is known of a graph before any draw
     "language": 2,
     "analysis": 3,
@@ -53,8 +55,9 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("results", "errors"): None,
     # and why it is undecided
     ("results", "reasons"): None,
-    # settings have the defaults of their options
+    # a run keeps the settings that it was made with; an option keeps to their bounds
     ("results", "settings"): None,
+    ("options", "settings"): None,
     # what the package itself offers is imported when it is first asked for
     ("__init__", "errors"): None,
     ("__init__", "results"): None,
@@ -77,12 +80,14 @@ LIBRARIES = {
     "threadpoolctl": ("execution.executors",),
     "yaml": ("claims.nodes",),
     "yamlcore": ("claims.nodes",),
-    "typer": ("cli",),
+    "click": ("cli",),
     "rich": ("report",),
-    "_pytest": ("pytest_claims",),  # lines of the summary, which pytest offers no other way to
+    "_pytest": ("pytest_claims",),
     "pytest": ("pytest_claims", "pytest_plugin"),
     "matplotlib": ("report.pictures",),
 }
+# The one exception: pytest offers no other way to the lines of its summary.
+PRIVATE = {"_pytest"}
 # A claims file is data: nothing of these could run it, and nothing else is touched.
 FORBIDDEN_MODULES = {
     "asyncio", "code", "codeop", "ctypes", "ftplib", "http", "marshal", "multiprocessing", "pickle",
@@ -93,7 +98,7 @@ FORBIDDEN_CALLS = {"__import__", "compile", "eval", "exec", "execfile", "globals
 BY_NAME = {"vocabulary.kernels"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
 FILES = {"claims.source", "cli.output"}  # and those that read what ships beside them
-FILES |= {"audit.audited_claims", "cli.init_command", "report.html.page"}
+FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.executors"}
 
@@ -193,11 +198,29 @@ def _is_ours(called: ast.expr) -> bool:
     return isinstance(called, ast.Name) and called.id in ("read_bytes", "read_text")
 
 
+def private(by: str, tree: ast.Module) -> Iterator[str]:
+    """Names of outside libraries that these keep to themselves, which may change at any time."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute) and by.startswith("cli."):
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            names = [] if own else [node.attr]
+        for name in names:
+            library, *_ = parts = name.split(".")
+            hidden = any(part.startswith("_") and not part.endswith("__") for part in parts)
+            if hidden and library not in ("dropcheck", "__future__") and library not in PRIVATE:
+                yield f"dropcheck.{by}: uses {name}"
+
+
 def findings_in(by: str, source: str) -> list[str]:
     """What all three rules say of a module that has this source."""
     tree = ast.parse(source)
     found = list(imports_of(by, tree))
-    told = [*map(upward, found), *map(misplaced, found), *dangerous(by, tree)]
+    told = [*map(upward, found), *map(misplaced, found), *dangerous(by, tree), *private(by, tree)]
     return [line for line in told if line is not None]
 
 
@@ -251,6 +274,10 @@ def test_nothing_runs_text_and_few_modules_open_files() -> None:
     assert [line for by, tree in MODULES.items() for line in dangerous(by, tree)] == []
 
 
+def test_outside_libraries_are_used_by_what_they_document() -> None:
+    assert [line for by, tree in MODULES.items() for line in private(by, tree)] == []
+
+
 def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
     places = {place for place, floor in FLOORS.items() if floor == 0} | {"claims"}
     checked = [found for found in ALL_IMPORTS if found.by.split(".")[0] in places]
@@ -290,9 +317,12 @@ def test_modules_are_small() -> None:
         ("inference.interval", "import scipy"),
         ("claims.reader", "import yaml"),
         ("claims.reader", "from pydantic import BaseModel"),
-        ("report.terminal.run_table", "import typer"),
+        ("report.terminal.run_table", "import click"),
         ("cli.inspect_commands", "from rich.console import Console"),
         ("cli.inspect_commands", "import pandas"),
+        ("cli.command", "from click.core import _complete_visible_commands"),
+        ("cli.command", "import click._compat"),
+        ("cli.command", "ctx._opt_prefixes"),
         ("claims.nodes", "import pickle"),
         ("cli.run_command", "from subprocess import run"),
         ("execution.schedule", "import multiprocessing"),
@@ -319,6 +349,7 @@ def test_rule_raises_the_alarm(by: str, source: str) -> None:
             "from dropcheck import __version__\nfrom rich.console import Console",
         ),
         ("claims.values", "import re\nre.compile('x')"),
+        ("cli.command", "import click\nself._made = click.Command('x').params"),
     ],
 )
 def test_rule_lets_pass_what_is_well(by: str, source: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
-from dropcheck.cli import option_values as values
+from dropcheck.cli.given import command_options
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.report import formats
 from dropcheck.report import phrases as words
@@ -25,9 +25,11 @@ REPORT = Report(run_of(PASSED, FAILED, UNDECIDED), REGISTRY)
 PROBLEM = Problem("undefined on every draw", Location("claims.yaml", 7, 3))
 
 
-def test_the_command_line_knows_the_formats_without_loading_them() -> None:
-    assert tuple(PRINTED) == values.RUN_FORMATS
-    assert tuple(WRITTEN) == values.RUN_ENDINGS
+def test_the_options_of_run_take_every_format_that_there_is() -> None:
+    options = {option.name: option for option in command_options("run")}
+    assert options["format"].words == tuple(PRINTED)
+    assert options["output"].words == tuple(WRITTEN)
+    assert all(ending in options["output"].help for ending in WRITTEN)
 
 
 @pytest.mark.parametrize("name", PRINTED)

@@ -156,22 +156,6 @@ def cells(text: str) -> int:
     return cell_len(text)
 
 
-def as_markup(text: str, longest: int = 70) -> str:
-    """A user's text for where typer reads markup: the descriptions in shell completion.
-
-    They are shortened, for typer would break them over lines, and a shell takes a second line for
-    another word to offer. They hold no backslash: what typer gives to zsh to evaluate, it quotes
-    by backslashes, and one more before a `$(…)` would have it run.
-    """
-    text = one_line(text).replace("\\", "/")
-    text = text if len(text) <= longest else text[: longest - 3].rstrip() + "..."
-    if "[" not in text:
-        return text
-    from rich.markup import escape
-
-    return escape(text)
-
-
 def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
     """The items as one string; one that is a `str` is a line that is never broken."""
     items = list(items)

@@ -1,0 +1,133 @@
+"""Which claims a command works on: the files named, the usual one, or the claims that ship."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_registry
+from dropcheck.claims.registry import Case, Claim, Registry
+from dropcheck.claims.selection import option_of, select, select_claims
+from dropcheck.cli.given import Given
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
+from dropcheck.options import RUN_OPTIONS
+from dropcheck.settings import DEFAULT_MEMORY
+
+if TYPE_CHECKING:  # loads numpy, for which `list` has no use
+    from dropcheck.language.cases import CaseGraphs
+
+_OFF = ("", "0", "false")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The cases that a command works on, and the notes of their check.
+
+    `swept` says whether the command line set parameters itself.
+    """
+
+    registry: Registry
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    swept: bool
+
+
+def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
+    """The selected cases, once the whole registry is found to be free of errors.
+
+    Raises:
+        DropcheckError: for every error of the registry, or of the values given for parameters.
+        NothingSelected: no claim has such an id and such a tag.
+    """
+    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.checks import check_cases
+
+    overrides = given.assigned()
+    graphs = CaseGraphs(memory, keep=0)
+    registry, notes = checked_registry(given, graphs)
+    cases = select(registry, given.patterns, given.several("tag"), overrides, reserved=RUN_OPTIONS)
+    if not cases:
+        raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
+    if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
+        options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
+        checked = check_cases(cases, graphs, options)  # with other values, or fewer notes
+        if checked.problems:
+            raise DropcheckError(in_file_order(checked.problems))
+        notes = checked.notes
+    warnings = tuple(_as_warning(note) for note in in_file_order(notes))
+    return Chosen(registry, cases, warnings, bool(overrides))
+
+
+def chosen_claims(given: Given) -> tuple[Registry, tuple[Claim, ...]]:
+    """The claims that a command names, and the registry that they stand in.
+
+    Raises:
+        DropcheckError: the registry cannot be read, or an id is unknown.
+        NothingSelected: no claim has such an id and such a tag.
+    """
+    registry = load_registry(given.files)
+    return registry, select_claims(registry, given.patterns, given.several("tag"))
+
+
+def checked_registry(
+    given: Given, graphs: CaseGraphs | None = None
+) -> tuple[Registry, tuple[Problem, ...]]:
+    """The claims that a command works on, free of errors, and notes on them.
+
+    Raises:
+        DropcheckError: with every error of the files.
+    """
+    from dropcheck.language.checks import check_registry
+
+    # it was read where the claims' parameters are options
+    registry = given.registry or load_registry(given.files)
+    checked = check_registry(registry, graphs)
+    if checked.problems:
+        raise DropcheckError(in_file_order(checked.problems))
+    return registry, checked.notes
+
+
+def _as_warning(note: Problem) -> str:
+    from dropcheck.report.terminal.problem_text import place
+
+    where = place(note.location)
+    hint = f" ({note.hint})" if note.hint else ""
+    return f"{where}: {note.message}{hint}" if where else f"{note.message}{hint}"
+
+
+# ---- where no file is named ----------------------------------------------------------------------
+
+
+def in_automation() -> bool:
+    """Whether a machine reads the exit code, by the variables that providers of CI set."""
+    return any(
+        os.environ.get(name, "").strip().lower() not in _OFF for name in ("CI", "GITHUB_ACTIONS")
+    )
+
+
+def falls_back(files: Sequence[str]) -> bool:
+    """Whether a command with these files works on the claims that ship with dropcheck."""
+    # where the name is mistaken, reading says so
+    return not files and not any(Path(name).is_file() for name in (USUAL_NAME, MISTAKEN_NAME))
+
+
+def refuse_in_automation(files: Sequence[str]) -> None:
+    """See that a CI job in the wrong folder does not pass because of the claims that ship.
+
+    Raises:
+        DropcheckError: under CI nothing says which claims are meant.
+    """
+    if in_automation() and falls_back(files):
+        message = f"there is no {USUAL_NAME} here, and under CI no other claims replace it"
+        hint = f"name the file: --file FILE; the claims that ship with dropcheck: --file {SHIPPED}"
+        raise DropcheckError(Problem(message, hint=hint))
+
+
+def fallback_note(files: Sequence[str]) -> Problem | None:
+    """What is said where the claims that ship are used; None where they are not."""
+    if not falls_back(files):
+        return None
+    return Problem(f"no {USUAL_NAME} here: these are the claims that ship with dropcheck")

@@ -1,0 +1,172 @@
+"""What the command line gave to a command: words, and a text for each option."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dropcheck.claims.registry import Claim, Registry
+from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.option_values import problem_with, read_value
+from dropcheck.options import options_of
+from dropcheck.settings import Kind, Option, Settings
+
+
+def command_options(command: str) -> tuple[Option, ...]:
+    """The options of a command; those of `run` have the formats that a report can have."""
+    return tuple(_with_formats(option) for option in options_of(command))
+
+
+def _with_formats(option: Option) -> Option:
+    if option.words or option.kind not in (Kind.FORMAT, Kind.REPORT):
+        return option
+    from dropcheck.report.formats import PRINTED, WRITTEN
+
+    words = tuple(PRINTED if option.kind is Kind.FORMAT else WRITTEN)
+    return replace(option, words=words, help=option.help.format(words=" ".join(words)))
+
+
+def is_file(word: str) -> bool:
+    """Whether a word names a file rather than claims: ids have neither dots nor slashes.
+
+    >>> is_file("claims.yaml"), is_file("./shipped"), is_file("dropout-*")
+    (True, True, False)
+    """
+    return "." in word or "/" in word or os.sep in word
+
+
+@dataclass(slots=True)
+class Given:
+    """The words and options of one call of a command.
+
+    Attributes:
+        command: its name.
+        texts: what was given for each option, by its name: a text, several, or whether a flag was.
+        words: claims and files, in order.
+        registry: the claims, where they were read to find the options.
+        claims: the claims that are selected, likewise.
+        parameters: what was given for parameters of claims that are options.
+        problems: what is wrong with the options that were read so far.
+    """
+
+    command: str
+    texts: Mapping[str, Any]
+    words: tuple[str, ...] = ()
+    registry: Registry | None = None
+    claims: tuple[Claim, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The claims files that are named, as options or among the words."""
+        return (*self.several("file"), *filter(is_file, self.words))
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The ids and globs of claims."""
+        return tuple(word for word in self.words if not is_file(word))
+
+    def flag(self, name: str) -> bool:
+        """Whether a flag was given."""
+        return bool(self.texts.get(name))
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """The texts of an option that may be given several times."""
+        return tuple(self.texts.get(name) or ())
+
+    def value(self, name: str) -> Any:
+        """The value of an option; None where it was not given, or is wrong."""
+        text = self.texts.get(name)
+        return self._read(name, text) if isinstance(text, str) else None
+
+    def values(self, name: str) -> list[Any]:
+        """The values of an option that may be given several times."""
+        read = [self._read(name, text) for text in self.several(name)]
+        return [value for value in read if value is not None]
+
+    def _read(self, name: str, text: str) -> Any:
+        [option] = (one for one in command_options(self.command) if one.name == name)
+        try:
+            return read_value(option, text)
+        except (ValueError, OverflowError):
+            self.problems.append(problem_with(option, text))
+            return None
+
+    def settings(self) -> Settings:
+        """How to run, with the usual value of each option that was not given."""
+        usual = Settings()
+        values: dict[str, Any] = {}
+        for option in options_of(self.command):
+            if option.setting and option.kind is Kind.FLAG:
+                default = getattr(usual, option.setting)
+                values[option.setting] = default is not self.flag(option.name)
+            elif option.setting:
+                values[option.setting] = self.value(option.name)
+        return replace(usual, **{name: one for name, one in values.items() if one is not None})
+
+    def repeated_options(self) -> dict[str, str | None]:
+        """The options that a command which repeats a case has too; None for a flag."""
+        return {
+            option.flag: None if option.kind is Kind.FLAG else self.texts[option.name]
+            for option in options_of(self.command)
+            if option.in_repeat and self.texts.get(option.name)
+        }
+
+    def assigned(self) -> dict[str, str]:
+        """The parameters set by `--set NAME=VALUE`, beside those set by options of their own.
+
+        Raises:
+            DropcheckError: for a text that is no assignment, for a name that no selected claim
+                has, or for one that is set in both ways.
+        """
+        known = tuple(dict.fromkeys(name for one in self.claims for name in one.parameter_names))
+        return assignments(self.several("set"), self.parameters, known)
+
+    def finish(self) -> None:
+        """End the reading of options.
+
+        Raises:
+            DropcheckError: with a problem for each option that is wrong.
+        """
+        if self.problems:
+            raise DropcheckError(self.problems)
+
+
+def assignments(
+    texts: Sequence[str], options: Mapping[str, str], known: Sequence[str]
+) -> dict[str, str]:
+    """Parameters from texts `NAME=VALUE`, beside those that options of their own have set.
+
+    Raises:
+        DropcheckError: as `Given.assigned`.
+
+    >>> assignments(["dk=1", "dk=2"], {"p": "0.1"}, ["dk", "p"])
+    {'p': '0.1', 'dk': '1,2'}
+    """
+    problems: list[Problem] = []
+    repeated: dict[str, list[str]] = {}
+    for text in texts:
+        name, separator, value = (part.strip() for part in text.partition("="))
+        if not separator or not name or not value:
+            message = f"option '--set' cannot be {text[:100]!r}: it must be NAME=VALUE"
+            problems.append(Problem(message, hint="for example --set dk=512"))
+        elif name not in known:
+            message = f"option '--set' names {name!r}, and no selected claim has such a parameter"
+            problems.append(Problem(message, hint=suggestion(name, known) or _listed(known)))
+        elif name in options:
+            message = f"the parameter {name!r} is given twice, by '--{name}' and by '--set'"
+            problems.append(Problem(message))
+        else:
+            repeated.setdefault(name, []).append(value)
+    if problems:
+        raise DropcheckError(problems)
+    return {**options, **{name: ",".join(parts) for name, parts in repeated.items()}}
+
+
+def _listed(names: Sequence[str]) -> str:
+    if not names:
+        return "the selected claims have no parameters"
+    return f"the parameters are {', '.join(names[:20])}" + (", …" if len(names) > 20 else "")

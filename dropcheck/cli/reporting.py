@@ -1,0 +1,205 @@
+"""Where a report goes: standard output, files, and what GitHub's workflows show beside them.
+
+The same for errors that kept a run from being made: they go out in the format that was asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dropcheck.claims.registry import Registry
+from dropcheck.cli.output import append_file, complain, emit, write_file
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.results import RunResult
+
+if TYPE_CHECKING:
+    from dropcheck.report.contents import Report
+
+AS_IS = ("table", "json", "junit")  # the table spells itself, and the others are ASCII
+WITH_ERRORS = ("junit", "markdown", "github")  # formats of `run`, beside JSON, that have errors
+LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing at all of a step that adds more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reporting:
+    """How a result is reported."""
+
+    format: str = "table"
+    outputs: tuple[Path, ...] = ()
+    quiet: bool = False
+    verbose: bool = False
+    math: bool = False
+    plot: bool = False
+    progress: bool = True
+
+
+# ---- a run ---------------------------------------------------------------------------------------
+
+
+def report_run(
+    result: RunResult, problems: Sequence[Problem], reporting: Reporting, registry: Registry
+) -> list[Problem]:
+    """Print the result and write the files; returns what could not be printed or written."""
+    from dropcheck.report.contents import Report
+    from dropcheck.report.terminal.screen import terminal_of
+
+    report = Report(
+        result,
+        registry,
+        tuple(problems),
+        terminal_of(sys.stdout),
+        verbose=reporting.verbose,
+        quiet=reporting.quiet,
+        math=reporting.math,
+        plot=reporting.plot,
+        started=datetime.now(UTC) - timedelta(seconds=result.seconds),
+        workspace=workspace(),
+    )
+    printed = print_report(report, reporting.format)
+    unprinted = [] if printed is None else [printed]
+    # before the files: if writing one of them ends the program, this has been said
+    complain([*problems, *unprinted])
+    unwritten = [problem for path in reporting.outputs for problem in write_report(path, report)]
+    complain(unwritten)
+    return [*unprinted, *unwritten]
+
+
+def print_report(report: Report, format_name: str) -> Problem | None:
+    """Print a report, and in a workflow of GitHub what is shown beside it."""
+    from dropcheck.report.formats import PRINTED
+    from dropcheck.report.terminal.screen import Terminal
+
+    terminal = report.terminal or Terminal()
+    text = PRINTED[format_name](report)
+    text = text if format_name in AS_IS else terminal.spell(text)
+    if os.linesep == "\r\n":  # the stream makes these of every line's end
+        text = text.replace("\r\n", "\n")
+    problem = emit(text, sys.stdout, commands=format_name == "github")
+    if in_workflow():
+        if format_name == "table":
+            emit(terminal.spell(PRINTED["github"](report)), sys.stdout, commands=True)
+        complain(_summarise(report), "note")
+    return problem
+
+
+def write_report(path: Path, report: Report) -> Sequence[Problem]:
+    """Write a report in the format that the file's ending names; returns what went wrong.
+
+    A file whose format has no place for errors, or for an interruption, is not written where
+    there are some.
+    """
+    from dropcheck.report.formats import WRITTEN
+
+    form = WRITTEN[path.suffix.lower()]
+    if not form.fits(report):
+        why = "the run was interrupted" if report.run.interrupted else "there are errors"
+        message = f"the file {str(path)!r} was not written: {why}, and such a file cannot say so"
+        return [Problem(message, hint="a report that ends in .json, .xml or .md can")]
+    try:
+        content = form.make(report)
+    except DropcheckError as error:
+        return error.problems
+    problem = write_file(path, content)
+    return [] if problem is None else [problem]
+
+
+# ---- errors in place of a run --------------------------------------------------------------------
+
+
+def report_problems(
+    problems: Sequence[Problem], command: str, format_name: str | None, outputs: Sequence[str]
+) -> None:
+    """Report what kept a command from its work.
+
+    Standard error has it in words; standard output in the format that was asked for. Where a claims
+    file is at fault, a run's files say so too: an old one would still show the run before.
+
+    Args:
+        problems: what is wrong.
+        command: the command that was called.
+        format_name: the format that was asked for, if one was.
+        outputs: the files that were asked for.
+    """
+    complain(problems)
+    running = command == "run"
+    if format_name == "json":
+        from dropcheck.report.json_report import errors_json
+
+        emit(errors_json(problems), sys.stdout)
+    elif running and format_name in WITH_ERRORS:
+        print_report(_error_report(problems), format_name)
+    elif in_workflow():
+        annotate(problems)
+    at_fault = any(problem.location is not None for problem in problems)
+    if running and at_fault:
+        complain(_write_errors(_error_report(problems), outputs))
+    if in_workflow() and at_fault and format_name not in WITH_ERRORS:
+        complain(_summarise(_error_report(problems)), "note")
+
+
+def _error_report(problems: Sequence[Problem]) -> Report:
+    from dropcheck.report.contents import Report
+    from dropcheck.report.terminal.screen import terminal_of
+    from dropcheck.settings import Settings
+
+    places = [problem.location.file for problem in problems if problem.location is not None]
+    name = places[0] if places else "dropcheck"
+    return Report(
+        RunResult(name, Settings(), (), 0.0),
+        Registry(name, {}, {}),
+        tuple(problems),
+        terminal_of(sys.stdout),
+        workspace=workspace(),
+    )
+
+
+def _write_errors(report: Report, names: Sequence[str]) -> list[Problem]:
+    from dropcheck.report.formats import WRITTEN
+
+    unwritten: list[Problem] = []
+    for path in map(Path, names):
+        form = WRITTEN.get(path.suffix.lower())  # None: a wrong ending, which is another matter
+        if form is not None and form.tells_problems:
+            unwritten += write_report(path, report)
+    return unwritten
+
+
+# ---- workflows of GitHub -------------------------------------------------------------------------
+
+
+def in_workflow() -> bool:
+    """Whether this is a step of a workflow of GitHub."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def workspace() -> Path | None:
+    """The folder that holds the repository; None outside of GitHub."""
+    named = os.environ.get("GITHUB_WORKSPACE", "") if in_workflow() else ""
+    return Path(named) if named else None
+
+
+def annotate(problems: Sequence[Problem]) -> None:
+    """Print errors as annotations on their lines."""
+    from dropcheck.report.github import problem_annotations
+
+    emit(problem_annotations(problems, workspace()), sys.stdout, commands=True)
+
+
+def _summarise(report: Report) -> Sequence[Problem]:
+    """Add the table to the summary of the step; returns what went wrong."""
+    named = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if not named:
+        return []
+    from dropcheck.report.markdown import markdown_report, summary_line
+
+    text = markdown_report(report)
+    if len(text.encode("utf-8", "replace")) > LARGEST_SUMMARY // 2:  # others may add to it
+        text = f"The table is too long for this place.\n\n{summary_line(report)}\n"
+    problem = append_file(Path(named), f"### dropcheck\n\n{text}\n")
+    return [] if problem is None else [problem]
