@@ -30,7 +30,7 @@ FEWEST_COMPARED = 2048
 
 def tried(case: Case, alpha: float) -> tuple[CaseResult, int, Trial]:
     """One trial, and all draws that it made, those of its pilot too."""
-    prepared = prepare(case, crossing=True)
+    prepared = prepare(case)
     settings = Settings(threads=1)
     made = 0
     asked = try_prepared(prepared, settings, alpha, "")

@@ -183,11 +183,12 @@ def _try(
 
     registry = Registry(claim.location.file, {}, {claim.id: claim})
     cases = registry.expand()
-    checked = check_claim(claim, cases, CaseGraphs(settings.max_memory, keep=0))
+    graphs = CaseGraphs(settings.max_memory)
+    checked = check_claim(claim, cases, graphs)
     problems = (*checked.problems, *mistyped_options(claim, keywords))
     if problems:
         raise DropcheckError(problems)
-    [result] = verify_cases(cases, settings, registry, lambda _: repeat)
+    [result] = verify_cases(cases, settings, registry, lambda _: repeat, graphs=graphs)
     return result, [note.message for note in checked.notes]
 
 

@@ -18,6 +18,7 @@ from dropcheck.execution.executors import can_fork, shared
 from dropcheck.execution.schedule import Judge, Start, carried_out, drive, in_order
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare, try_prepared
+from dropcheck.language.cases import CaseGraphs
 from dropcheck.results import CaseResult, Settings
 from dropcheck.settings import default_threads
 from dropcheck.simulation.blocks import Request
@@ -41,6 +42,7 @@ def verify_cases(
     watch: Callable[[int], None] = lambda _: None,
     *,
     processes: bool = False,
+    graphs: CaseGraphs | None = None,
 ) -> Iterator[CaseResult]:
     """Judge cases, each yielded as soon as all before it are done.
 
@@ -58,6 +60,7 @@ def verify_cases(
         watch: called with draws as they come in, or as cases end where processes share these.
         processes: whether forked processes may work, where the system has them; threads do
             otherwise. Only for a program that has no threads of its own.
+        graphs: what a check of the cases has built; each is taken once and then forgotten.
 
     Raises:
         DropcheckError: after the last case, with what only a run could find: a quantity that is
@@ -81,8 +84,10 @@ def verify_cases(
     def by_default(case: Case) -> str:
         return repeat_command(case, settings.seed)
 
+    graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
+
     def start(case: Case) -> Judge[_Judged]:
-        return _guarded(judge(case, settings, alpha, repeat or by_default, deadline))
+        return _guarded(judge(case, settings, alpha, repeat or by_default, deadline, graphs))
 
     starts = [partial(start, case) for case in cases]
     problems: list[Problem] = []
@@ -128,12 +133,18 @@ def _guarded(judged: Judge[CaseResult]) -> Judge[_Judged]:
 
 
 def judge(
-    case: Case, settings: Settings, alpha: float, repeat: Repeat, deadline: Deadline | None = None
+    case: Case,
+    settings: Settings,
+    alpha: float,
+    repeat: Repeat,
+    deadline: Deadline | None = None,
+    graphs: CaseGraphs | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
-    """One case, from its text to its result; asks for spans of draws as it goes.
+    """One case, from its graph to its result; asks for spans of draws as it goes.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    prepared = prepare(case, crossing=settings.crossing, memory=settings.max_memory)
+    graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
+    prepared = prepare(case, graphs, crossing=settings.crossing)
     return (yield from try_prepared(prepared, settings, alpha, repeat(case), deadline))

@@ -21,11 +21,10 @@ from dropcheck.judging.arithmetic import by_arithmetic
 from dropcheck.judging.block_means import by_block_means
 from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.trial import Finding, Trial
-from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
+from dropcheck.language.cases import CaseGraphs, LoweredCase
 from dropcheck.language.syntax import Statement
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import CaseResult, Settings, Verdict
-from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.compile import Compiled, Counted, compile_strategy
 from dropcheck.simulation.program import Program, SpanSums
@@ -103,25 +102,26 @@ class Prepared:
         return replace(self, compiled=compiled)
 
 
-def prepare(case: Case, *, crossing: bool = True, memory: int = DEFAULT_MEMORY) -> Prepared:
-    """Read and compile a case.
+def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = True) -> Prepared:
+    """Compile a case from its graph.
 
     Args:
         case: the case.
+        graphs: where its graph is taken from, which a check may have built already.
         crossing: whether draws may be crossed with one another, where the model allows it.
-        memory: bytes that one draw may take, together with what is fixed.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    parsed = parse_claim(case.claim)
-    lowered = lower_case(parsed, case.parameters, memory)
+    graphs = graphs or CaseGraphs(keep=0)
+    statement = graphs.parsed(case.claim).statement
+    lowered = graphs.taken(case)
     reading = read_statement(lowered, case.claim.tolerance)
     strategy = strategy_of(lowered, case.claim.tolerance)
     compiled = compile_strategy(strategy, lowered.operands, crossing=crossing)
     return Prepared(
         case=case,
-        statement=parsed.statement,
+        statement=statement,
         lowered=lowered,
         reading=reading,
         key=case.key,

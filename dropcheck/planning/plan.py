@@ -16,6 +16,7 @@ from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
+from dropcheck.language.cases import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.results import Guarantee, Settings
 from dropcheck.settings import default_threads
@@ -97,6 +98,7 @@ def plan_cases(
     advance: Callable[[str], None] = lambda _: None,
     *,
     processes: bool = False,
+    graphs: CaseGraphs | None = None,
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
@@ -111,6 +113,7 @@ def plan_cases(
         advance: told the claim's id after each pilot.
         processes: whether forked processes may draw in place of threads, where the system has
             them: threads hold one another up, and pilots seem dearer than a run's draws.
+        graphs: what a check of the cases has built; each is taken once and then forgotten.
 
     Raises:
         DropcheckError: with what only a draw can show: a quantity that is undefined on every draw,
@@ -133,8 +136,10 @@ def plan_cases(
     threads = settings.threads or default_threads()
     alpha = case_alpha(settings.alpha, len(registry.expand()), len(cases))
 
+    built = graphs or CaseGraphs(settings.max_memory, keep=0)
+
     def starter(case: Case) -> Callable[[], Judge[Forecast | DropcheckError]]:
-        return lambda: _guarded(case, settings, alpha)
+        return lambda: _guarded(case, settings, alpha, built)
 
     found: dict[int, Forecast] = {}
     problems: dict[int, tuple[Problem, ...]] = {}
@@ -161,11 +166,11 @@ def plan_cases(
 
 
 def _guarded(
-    case: Case, settings: Settings, alpha: float
+    case: Case, settings: Settings, alpha: float, graphs: CaseGraphs
 ) -> Generator[Request, SpanSums, Forecast | DropcheckError]:
     """A case's forecast, or the error that it meets, so that one does not end the others."""
     try:
-        prepared = prepare(case, crossing=settings.crossing, memory=settings.max_memory)
+        prepared = prepare(case, graphs, crossing=settings.crossing)
         return (yield from forecast(prepared, settings, alpha))
     except DropcheckError as error:
         return error

@@ -262,7 +262,7 @@ def test_repetitions_that_combine_their_draws_otherwise_do_not_share_a_call(
     (case,) = registry_of(
         entry("claim", "x, w ~ normal(0.1, 1); y = x * w", "Var(y) == 1.02", "resolution: 0.3")
     ).expand()
-    prepared = prepare(case, crossing=True)
+    prepared = prepare(case)
     found = list(side_by_side(prepared, [Settings(seed=seed) for seed in range(60)], 0.05))
     assert len(found) == 60
     assert all(len(one) == 1 for one in together)

@@ -23,7 +23,7 @@ def text(model: str, claim: str) -> str:
 
 def prepared(model: str, claim: str) -> Prepared:
     (case,) = read_text(text(model, claim)).expand()
-    return prepare(case, crossing=True)
+    return prepare(case)
 
 
 def judged(model: str, claim: str) -> CaseResult:

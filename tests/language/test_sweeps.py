@@ -28,7 +28,7 @@ def calls_of_a_sweep(count: int) -> int:
     try:
         assert not check_registry(registry).problems
         for case in registry.expand():
-            prepare(case, crossing=True)
+            prepare(case)
     finally:
         sys.setprofile(None)
     return calls

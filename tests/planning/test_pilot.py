@@ -20,7 +20,7 @@ CROSSED = "q ~ normal(0, 1)[512]; k ~ normal(0, 1)[512]"
 
 def ready(model: str, claim: str, keys: str = "") -> Prepared:
     (case,) = registry_of(entry("claim", model, claim, keys)).expand()
-    return prepare(case, crossing=True)
+    return prepare(case)
 
 
 def piloted(model: str, claim: str, keys: str = "") -> tuple[int, CaseResult]:
