@@ -99,7 +99,7 @@ _IDS = Names(
     _id_problem,
 )
 
-_LINE = text(one_line=True)
+_LINE = text(tidy=lambda written: " ".join(written.split()))
 _WAYS = ("resolution", "within")
 _WAYS_HINT = "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute"
 
@@ -141,6 +141,7 @@ _SHARED = (
         items(_LINE, "a list", "A tag."),
         description="Words to select claims by: `dropcheck run --tag WORD`.",
         examples=(["attention", "scaling"],),
+        default=(),
     ),
 )
 
@@ -189,6 +190,7 @@ CLAIM = Level(
             description=f"A value for each name: {VALUE_IN_FULL}. A list makes one case for "
             "each value, and several lists are crossed.",
             examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]}),
+            default={},
         ),
         Key(
             "cases",
@@ -208,6 +210,7 @@ CLAIM = Level(
             description="A condition on the parameters, or a list of conditions; a case that "
             "breaks one is an error.",
             examples=("0 <= p < 1", ["0 <= p < 1", "n >= 1"]),
+            default=(),
         ),
         Key(
             "tolerance",
@@ -221,7 +224,7 @@ CLAIM = Level(
         ),
         Key(
             "note",
-            text(),
+            text(tidy=str.strip),
             description="Why the claim holds, or why it fails.",
             examples=("The mask is 0 or 1, so its square is itself.",),
         ),

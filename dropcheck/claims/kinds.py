@@ -87,10 +87,12 @@ def read(kind: Kind, field: Field, if_absent: str | None = None) -> Any:
 # ---- single values -------------------------------------------------------------------------------
 
 
-def text(holds: str = "text", hint: str | None = None, *, one_line: bool = False) -> Kind:
-    """Text that is not blank; on one line, its spaces and line breaks are one space each.
+def text(
+    holds: str = "text", hint: str | None = None, tidy: Callable[[str], str] | None = None
+) -> Kind:
+    """Text that is not blank; `tidy` says how its spaces are kept.
 
-    `hint` stands in place of the advice to put a number in quotes.
+    `hint` replaces the advice to put a number in quotes.
     """
 
     def read_text(field: Field) -> str:
@@ -100,7 +102,7 @@ def text(holds: str = "text", hint: str | None = None, *, one_line: bool = False
             raise field.wrong_kind(holds, hint or quoted)
         if not node.value.strip():
             raise WrongError("must not be empty")
-        return " ".join(node.value.split()) if one_line else node.value
+        return node.value if tidy is None else tidy(node.value)
 
     schema = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
     return Kind(holds, schema, read_text)
@@ -275,7 +277,7 @@ class Key:
     kind: Kind
     description: str
     examples: tuple[Any, ...]
-    default: float | str | None = None
+    default: Any = None
     required: str | None = None  # what to write where it is missing; None for an optional key
 
     @property
@@ -284,7 +286,7 @@ class Key:
         inner = self.kind.schema
         if "$ref" in inner:
             return inner
-        default = {} if self.default is None else {"default": self.default}
+        default = {"default": self.default} if isinstance(self.default, str | float) else {}
         return {"description": self.description, **inner, **default, "examples": [*self.examples]}
 
 

@@ -205,25 +205,13 @@ def _claim(
     values: dict[str, Any] = {**_ABSENT, **defaults, **own}
     if "resolution" in own:
         values["within"] = None  # of the two ways, a claim's own replaces the default
-    note = values["note"]
+    values["tags"] = tuple(dict.fromkeys(values["tags"]))
     return Claim(
         id=name,
-        title=values["title"],
-        statement=values["claim"],
-        model=values["model"],
-        parameters=values["parameters"] or {},
-        cases=values["cases"],
-        requires=values["requires"] or (),
-        expect=values["expect"],
-        tolerance=values["tolerance"],
-        resolution=values["resolution"],
-        within=values["within"],
-        document=values["document"],
-        section=values["section"],
-        note=note.strip() if note is not None else None,
-        tags=tuple(dict.fromkeys(values["tags"] or ())),
+        statement=values.pop("claim"),
         location=source.location(entry.key_start),
         parameter_locations=_parameter_locations(entry.node, source),
+        **values,
     )
 
 

@@ -146,7 +146,9 @@ def test_each_example_of_the_table_is_read(key: Key, example: Any) -> None:
 def test_what_is_left_out_has_the_default_of_the_table() -> None:
     claim = read_text("dropcheck: 1\nclaims: {a: {title: T, claim: 1 == 1}}").claims["a"]
     defaults = {key.name: key.default for key in CLAIM.keys if key.default is not None}
-    assert defaults == {"expect": "verified", "resolution": 0.01}
+    assert defaults == {
+        "expect": "verified", "resolution": 0.01, "tags": (), "parameters": {}, "requires": ()
+    }  # fmt: skip
     assert {name: getattr(claim, name) for name in defaults} == defaults
 
 

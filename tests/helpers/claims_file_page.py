@@ -40,7 +40,7 @@ def rows(level: Level) -> str:
 
 
 def _row(key: Key) -> str:
-    absent = "an error" if key.required else f"`{key.default}`" if key.default is not None else ""
+    absent = "an error" if key.required else f"`{key.default}`" if key.default else ""
     return (
         f"| `{key.name}` | {key.kind.holds.replace(chr(39), '`')} | {absent} | {key.description} |"
     )
