@@ -8,14 +8,11 @@ the law's tail is exponential, its rate says what moments the exponential functi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.function_table import called
 from dropcheck.vocabulary.law import Law
-
-Plain = Callable[[Value], object]
 
 # Nearer to an end of the support than this, rounding may have put 0 on either side of it.
 _ROUNDING = 1e-9

@@ -101,7 +101,7 @@ class Law:
     """One distribution of the language.
 
     Its functions take all arguments of the law, in the order of its parameters: as plain numbers,
-    or as arrays that broadcast; lists and matrices always as arrays. What is None is not known.
+    or as arrays that broadcast; lists and matrices always as arrays.
     """
 
     name: str
@@ -125,12 +125,13 @@ class Law:
     # for all arguments; asked where the law is not degenerate
     moments: float | Callable[..., float]
     # the powers with which P(|x - end| < ε) falls in ε, at the low and at the high end (infinite
-    # where there is no end); the law then has a positive density everywhere between them
+    # where there is no end), of a law with a positive density everywhere between; None: not known
     near_ends: Callable[..., tuple[float, float]] | None
     # the rates with which P(x < -t) and P(x > t) fall as an exponential of t, where there is no end
-    # on that side: infinite where they fall faster than any, 0 where they fall slower
+    # on that side: infinite where they fall faster than any, 0 where slower; None: not known
     tails: Callable[..., tuple[float, float]] | None
-    # chances of outcomes that a sample may miss; an argument that is not fixed is NaN
+    # chances of single outcomes that a sample may miss, None where there are none; an argument that
+    # is not fixed is NaN
     rare: Callable[..., Any] | None
 
     # takes a generator and a `Size` before the arguments, in their domains; the generator's state

@@ -32,11 +32,11 @@ from dropcheck.vocabulary.law import (
 from dropcheck.vocabulary.laws.real_line import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
 from dropcheck.vocabulary.laws.sampling import (
     OUTERMOST,
+    constant_where_zero,
     fixed,
     inside,
     scalar_or_array,
     scaled,
-    settled,
     uniforms,
 )
 
@@ -52,7 +52,7 @@ _bounded = partial(
 
 
 def _room(low: Array, high: Array) -> Any:
-    """Whether a float64 lies strictly between two ends, which such a law never returns."""
+    """Whether a float64 lies strictly between two ends: draws are never the ends themselves."""
     middle = low / 2 + high / 2
     endless = (high == math.inf) | (low == -math.inf)
     return (low == high) | endless | ((low < middle) & (middle < high))
@@ -199,7 +199,7 @@ def _truncated_normal_draws(
 ) -> Array:
     spread = np.where(sd > 0, sd, 1.0)
     out = _truncated_normal_quantile(uniforms(generator, size), mean, spread, low, high)
-    return settled(inside(out, low, high), sd, mean)
+    return constant_where_zero(inside(out, low, high), sd, mean)
 
 
 def _truncated_normal_quantile(u: Array, mean: Array, sd: Array, low: Array, high: Array) -> Array:

@@ -66,7 +66,7 @@ def _log_comb(n: Array, k: Array) -> Any:
     return -np.log1p(n) - special.betaln(n - k + 1.0, k + 1.0)
 
 
-CELLS = 2**16  # what 16 random bits tell apart
+CELLS = 2**16  # values of 16 random bits
 
 
 def _coins(generator: np.random.Generator, size: Size, p: float) -> Array:

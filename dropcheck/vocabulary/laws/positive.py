@@ -18,6 +18,7 @@ from dropcheck.vocabulary import special
 from dropcheck.vocabulary.law import POSITIVE, Array, Law, LawParameter, Size, Values
 from dropcheck.vocabulary.laws.real_line import MEAN, SCALE, SD, normal_log_density
 from dropcheck.vocabulary.laws.sampling import (
+    constant_where_zero,
     exponentials,
     fixed,
     inside,
@@ -26,7 +27,6 @@ from dropcheck.vocabulary.laws.sampling import (
     positive,
     scalar_or_array,
     scaled,
-    settled,
 )
 
 SHAPE = LawParameter("shape", POSITIVE)
@@ -38,7 +38,7 @@ _positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None,
 def _lognormal_draws(generator: np.random.Generator, size: Size, mean: Array, sd: Array) -> Array:
     out = scaled(normals(generator, size), mean, sd)
     np.exp(out, out=out)
-    return settled(inside(out, 0.0, None), sd, np.exp(mean))
+    return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
 
 
 def _lognormal_log_density(x: Array, mean: Array, sd: Array) -> Any:
@@ -205,7 +205,7 @@ def _pareto_draws(generator: np.random.Generator, size: Size, alpha: Array, scal
     out /= alpha
     np.exp(out, out=out)
     out *= scale
-    return settled(inside(out, scale, None), scale, 0.0)
+    return constant_where_zero(inside(out, scale, None), scale, 0.0)
 
 
 PARETO = _positive(

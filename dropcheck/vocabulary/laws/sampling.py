@@ -93,7 +93,7 @@ def scaled(out: Array, loc: Array | None, scale: Array) -> Array:
 
 
 def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
-    """Hold draws strictly between two ends, in place: rounding and underflow reach them.
+    """Keep draws strictly between two ends, in place, where rounding or underflow reaches an end.
 
     Where `low == high` the law is a constant, and its value is that end itself.
     """
@@ -104,8 +104,8 @@ def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
     return np.minimum(out, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
 
 
-def settled(out: Array, spread: Array, value: Array | float) -> Array:
-    """Put the constant `value` where `spread` is 0, in place: 0 times an overflow is no number."""
+def constant_where_zero(out: Array, spread: Array, value: Array | float) -> Array:
+    """Put `value` where `spread` is 0, in place: 0 times an overflow would be NaN."""
     still = spread == 0
     if still.any():
         np.copyto(out, value, where=still)
@@ -114,4 +114,4 @@ def settled(out: Array, spread: Array, value: Array | float) -> Array:
 
 def positive(out: Array, scale: Array) -> Array:
     """Draws of a law of positive numbers, scaled; the constant 0 where scale is 0."""
-    return settled(inside(scaled(out, None, scale), 0.0, None), scale, 0.0)
+    return constant_where_zero(inside(scaled(out, None, scale), 0.0, None), scale, 0.0)
