@@ -19,13 +19,14 @@ from benchmarks.measure import Bar, Clock, Figure, Spread, paired
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.execution.schedule import Judge, drive
 from dropcheck.judging.prepared import prepare
-from dropcheck.language.folding import Array, number
+from dropcheck.language.folding import number
 from dropcheck.report.numbers import plural
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, computed
 from dropcheck.simulation.streams import MAIN, stream
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws import LAWS
 
 Draw = Callable[[np.random.Generator], object]

@@ -11,7 +11,7 @@ import math
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.function_table import called
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.law import Law
 
 # Nearer to an end of the support than this, rounding may have put 0 on either side of it.
@@ -72,12 +72,12 @@ def line_of(value: Value, below: list[Line | None]) -> Line | None:
         if value.law is None or len(numbers) < len(known):
             return None
         return Line(value.law, numbers)
-    name = called(value.operation)
-    if name in ("subscript", "transpose"):  # elements of an array of draws have one law
+    function = value.function
+    if function.view:  # elements of an array of draws have one law
         return below[0]
-    if name == "negative":
+    if function is NEGATIVE:
         return _moved(below[0], -1.0, 0.0)
-    if name not in ("+", "-", "*", "/"):
+    if function not in (ADD, SUBTRACT, MULTIPLY, DIVIDE):
         return None
     left, right = value.inputs
     if left.random and right.random:
@@ -85,13 +85,13 @@ def line_of(value: Value, below: list[Line | None]) -> Line | None:
     line, known_side = (below[0], right.known) if left.random else (below[1], left.known)
     if not isinstance(known_side, float):
         return None
-    match name:
-        case "+":
+    match function.name:
+        case ADD.name:
             return _moved(line, 1.0, known_side)
-        case "-":
+        case SUBTRACT.name:
             sign = 1.0 if left.random else -1.0
             return _moved(line, sign, -sign * known_side)
-        case "*":
+        case MULTIPLY.name:
             return _moved(line, known_side, 0.0)
         case _:
             return _moved(line, 1 / known_side, 0.0) if left.random and known_side else None

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dropcheck.language.graph import Kind, Value
+from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
 
 def crossing(targets: Iterable[Value]) -> Value | None:
@@ -39,7 +40,7 @@ def _products(root: Value) -> list[Value]:
         if id(value) in seen or not value.random:
             continue
         seen.add(id(value))
-        if value.operation == "matmul":
+        if value.operation == MATMUL.name:
             left, right = value.inputs
             flat = max(len(side.shape or ()) for side in value.inputs) <= 2  # stacks pair otherwise
             if flat and left.random and right.random and not left.sources & right.sources:

@@ -9,9 +9,6 @@ from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value
 from dropcheck.reasons import Explanation, Reason
 
-# The order of the moment that each operator is.
-ORDERS = {"E": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
-
 
 def missing_moment(lowered: LoweredCase) -> Explanation | None:
     """Why a quantity of the statement cannot be judged, where the laws alone settle it.
@@ -21,8 +18,8 @@ def missing_moment(lowered: LoweredCase) -> Explanation | None:
     moment of order 2k.
     """
     for value in operators(lowered.operands):
-        needed = ORDERS.get(value.operation)
-        if needed is None or dict(value.options)["given"]:
+        needed = value.operator.order
+        if not needed or dict(value.options)["given"]:
             continue  # a probability always exists, and a condition may bound what it keeps
         for quantity in value.inputs:
             never = moment_order(quantity).never

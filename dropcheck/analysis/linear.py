@@ -9,13 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dropcheck.analysis.bounds import Hull, support
+from dropcheck.analysis.bounds import support
 from dropcheck.language.folding import fixed_array
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, joined_sources
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
+from dropcheck.vocabulary.functions.reductions import MEAN
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.shapes import Shape
 
 Plain = Callable[[Value], object]
+
+
+_ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +66,10 @@ def linear(value: Value) -> Linear | None:
     if isinstance(known, float):
         return Linear((), known)
     if value.kind == Kind.OPERATOR:
-        if value.operation not in ("E", "P") or len(value.inputs) > 1:
+        if not value.operator.is_mean or len(value.inputs) > 1:
             return None
         (quantity,) = value.inputs
-        if value.operation == "P" and not quantity.truth:
+        if value.operator.probability and not quantity.truth:
             return None
         if not quantity.random:
             found = _numbers(quantity.known)
@@ -70,24 +78,24 @@ def linear(value: Value) -> Linear | None:
         return Linear(((1.0, quantity),), 0.0)
     if value.kind != Kind.COMPUTED:
         return None
-    if value.operation == "negative":
-        inner = linear(value.inputs[0])
-        return None if inner is None else inner.scaled(-1.0)
-    if value.operation not in ("+", "-", "*", "/"):
+    if value.function not in _ARITHMETIC:
         return None
-    left, right = (linear(below) for below in value.inputs)
-    if left is None or right is None:
+    forms = [form for form in map(linear, value.inputs) if form is not None]
+    if len(forms) < len(value.inputs):
         return None
+    left, right = forms[0], forms[-1]
     match value.operation:
-        case "+":
+        case NEGATIVE.name:
+            return left.scaled(-1.0)
+        case ADD.name:
             return left.plus(right)
-        case "-":
+        case SUBTRACT.name:
             return left.plus(right.scaled(-1.0))
-        case "*" if not left.terms:
+        case MULTIPLY.name if not left.terms:
             return right.scaled(left.constant)
-        case "*" if not right.terms:
+        case MULTIPLY.name if not right.terms:
             return left.scaled(right.constant)
-        case "/" if not right.terms and right.constant != 0:
+        case DIVIDE.name if not right.terms and right.constant != 0:
             return left.scaled(1 / right.constant)
         case _:
             return None
@@ -97,9 +105,9 @@ def affine(value: Value) -> Affine | None:
     """A side of a statement as an affine function of one operator, or None where it is none."""
     if value.kind == Kind.OPERATOR:
         return Affine(1.0, value, 0.0)
-    if value.kind != Kind.COMPUTED or value.operation not in ("negative", "+", "-", "*", "/"):
+    if value.kind != Kind.COMPUTED or value.function not in _ARITHMETIC:
         return None
-    if value.operation == "negative":
+    if value.function is NEGATIVE:
         inner = affine(value.inputs[0])
         return inner and Affine(-inner.factor, inner.operator, -inner.constant)
     left, right = value.inputs
@@ -110,15 +118,15 @@ def affine(value: Value) -> Affine | None:
     if inner is None or not isinstance(known, float):
         return None
     match value.operation:
-        case "+":
+        case ADD.name:
             return Affine(inner.factor, inner.operator, inner.constant + known)
-        case "-" if right.estimated:
+        case SUBTRACT.name if right.estimated:
             return Affine(-inner.factor, inner.operator, known - inner.constant)
-        case "-":
+        case SUBTRACT.name:
             return Affine(inner.factor, inner.operator, inner.constant - known)
-        case "*":
+        case MULTIPLY.name:
             return Affine(inner.factor * known, inner.operator, inner.constant * known)
-        case "/" if not right.estimated and known != 0:
+        case DIVIDE.name if not right.estimated and known != 0:
             return Affine(inner.factor / known, inner.operator, inner.constant / known)
         case _:
             return None
@@ -151,28 +159,28 @@ def combined(form: Linear) -> tuple[Value, Hull] | None:
         part = _a_draw(quantity)
         if factor != 1.0:
             number = _fixed(factor, quantity.at)
-            part = _computed("*", (number, part))
-        total = part if total is None else _computed("+", (total, part))
+            part = _computed(MULTIPLY, (number, part))
+        total = part if total is None else _computed(ADD, (total, part))
     return None if total is None else (total, Hull(low, high))
 
 
 def _a_draw(quantity: Value) -> Value:
     """The mean over the elements of a draw."""
     while quantity.shape:
-        quantity = _computed("kernels.mean", (quantity,), quantity.shape[:-1])
+        quantity = _computed(MEAN, (quantity,), quantity.shape[:-1])
     return quantity
 
 
-def _computed(operation: str, inputs: tuple[Value, ...], shape: tuple[int, ...] = ()) -> Value:
+def _computed(function: Function, inputs: tuple[Value, ...], shape: Shape = ()) -> Value:
     return Value(
         Kind.COMPUTED,
-        operation,
+        function.name,
         inputs,
         (),
         shape,
         inputs[0].at,
         random=any(value.random for value in inputs),
-        sources=frozenset().union(*(value.sources for value in inputs)),
+        sources=joined_sources(inputs),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dropcheck.analysis.moment_orders import moment_order
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
 
 Parts = tuple[tuple[Value, int], ...]
 """Values and the whole powers that they are raised to."""
@@ -114,13 +115,13 @@ def _opened(value: Value) -> tuple[bool, list[tuple[Value, int]]] | None:
     if value.kind != Kind.COMPUTED:
         return None
     match value.operation, value.inputs:
-        case "*", (left, right):
+        case MULTIPLY.name, (left, right):
             return False, [(left, 1), (right, 1)]
-        case "/", (left, right):
+        case DIVIDE.name, (left, right):
             return False, [(left, 1), (right, -1)]
-        case "negative", (inner,):
+        case NEGATIVE.name, (inner,):
             return True, [(inner, 1)]
-        case "**", (base, exponent) if not exponent.random:
+        case POWER.name, (base, exponent) if not exponent.random:
             power = exponent.known
             if isinstance(power, float) and power in range(1, LARGEST_POWER + 1):
                 return False, [(base, int(power))]

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value
-from dropcheck.vocabulary.function_table import called
 
 # Conditions of a model whose outcomes are counted, and their pairs: with more nothing is trusted.
 MOST_CONDITIONS = 512
@@ -16,7 +15,7 @@ MOST_CONDITIONS = 512
 
 def is_condition(value: Value) -> bool:
     """Whether a value is 1 or 0, so that its rarer outcome may be too rare to be seen."""
-    return value.binary or called(value.operation) == "one_hot"
+    return value.binary or (value.kind == Kind.COMPUTED and value.function.indicator)
 
 
 def rarest(values: Sequence[Value], picked: frozenset[str]) -> float:
@@ -35,7 +34,7 @@ def picked_sources(values: Iterable[Value]) -> frozenset[str]:
     """The draws of which single elements are looked at."""
     found: set[str] = set()
     for value in values:
-        if value.operation in ("subscript", "take"):
+        if value.kind == Kind.COMPUTED and value.function.picks:
             found |= value.sources
     return frozenset(found)
 

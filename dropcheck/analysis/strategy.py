@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dropcheck.analysis.bounds import Hull
 from dropcheck.analysis.crossing import crossing
 from dropcheck.analysis.existence import missing_moment, operators
 from dropcheck.analysis.linear import affine, combined, linear
@@ -11,6 +10,7 @@ from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.hulls import Hull
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,9 @@ def _certainty(lowered: LoweredCase) -> Certainty | None:
     if lowered.operators != ("==",):
         return None
     side, (end, *_) = sides(lowered)
-    if side is None or end.estimated or side.kind != Kind.OPERATOR or side.operation != "P":
+    if side is None or end.estimated or side.kind != Kind.OPERATOR:
+        return None
+    if not side.operator.probability:
         return None
     claimed = float(end.constant[..., 0])
     if claimed not in (0.0, 1.0):
@@ -179,7 +181,7 @@ def _proportion(lowered: LoweredCase) -> Proportion | None:
     if side is None or any(end.estimated for end in ends):
         return None
     form = affine(side)
-    if form is None or form.operator.operation != "P" or form.factor == 0:
+    if form is None or not form.operator.operator.probability or form.factor == 0:
         return None
     event, *conditions = form.operator.inputs
     if not event.random or any(value.shape != () for value in form.operator.inputs):

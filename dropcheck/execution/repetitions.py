@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.execution.schedule import Judge
-from dropcheck.language.cost import elements
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums, broken_span
@@ -95,7 +94,7 @@ def _held(program: Program, draws: int) -> int:
         if step.crossed or not paired.isdisjoint(step.inputs):
             paired.add(step.target)
         count = program.span_values if step.target in paired else draws
-        held += elements(step.value.operation, step.value.shape or ()) * count
+        held += step.value.elements * count
     return held
 
 

@@ -29,7 +29,7 @@ from dropcheck.language.syntax import (
 from dropcheck.language.wording import parameter_text, shape_text
 from dropcheck.records import dataclass
 from dropcheck.settings import DEFAULT_MEMORY
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 __all__ = [

@@ -5,21 +5,15 @@ Arrays have the axis of draws last, of length 1 where nothing is random.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.language.graph import Plain, Value, thawed
-from dropcheck.vocabulary import kernels
+from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.law import Law, argument_problem
-from dropcheck.vocabulary.laws import LAWS
-
-Array = npt.NDArray[Any]
-Kernel = Callable[..., Array]
-
 
 # Numbers on one side of a batch from which on a call a batch costs less than a copy of the sides
 # (measured: from 2,000 on; at 65,000 the product takes half of the time).
@@ -58,91 +52,12 @@ def crossed_product(left: Array, right: Array, batches: int) -> Array:
     return pairs
 
 
-COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-
-# Values nearer than this, relative to the larger, tie as far as rounding can tell.
-TIE = 1e-12
-
-
-def nearly_tied(a: Array, b: Array) -> Array:
-    """Where two arrays differ, but by no more than rounding could have made them.
-
-    An infinity is no rounding of anything, though any distance is a small share of it.
-    """
-    apart = np.abs(a - b)
-    near = apart <= TIE * np.maximum(np.abs(a), np.abs(b))
-    tied: Array = (apart > 0) & np.isfinite(apart) & near
-    return tied
-
-
-def _favoured(favour: str, sign: str, a: Array, b: Array) -> Array:
-    """A comparison that takes near ties in favour of true ("near") or of false ("far")."""
-    plain = kernels.compare(sign, a, b)
-    wrong = plain == 0 if favour == "near" else plain == 1
-    if not wrong.any():
-        return plain
-    tied = wrong & nearly_tied(a, b)
-    return np.where(tied, favour == "near", plain) if tied.any() else plain
-
-
-def _density(*values: Array, law: str) -> Array:
-    return LAWS[law].density(values[:-1], values[-1])
-
-
-def _log_density(*values: Array, law: str) -> Array:
-    return LAWS[law].log_density(values[:-1], values[-1])
-
-
-@cache
-def kernel(operation: str) -> Kernel:
-    """What computes an operation: an operator of the language or a kernel by its full name."""
-    match operation:
-        case "+":
-            return np.add
-        case "-":
-            return np.subtract
-        case "*":
-            return np.multiply
-        case "/":
-            return np.divide
-        case "negative":
-            return np.negative
-        case "==" | "!=" | "<" | "<=" | ">" | ">=":
-            return partial(kernels.compare, operation)
-        case _ if operation.startswith(("near ", "far ")):
-            favour, sign = operation.split()
-            return partial(_favoured, favour, sign)
-        case "density":
-            return _density
-        case "logdensity":
-            return _log_density
-        case _:
-            if operation in _OWN:
-                return cast("Kernel", getattr(kernels, _OWN[operation]))
-            return cast("Kernel", kernels.resolve(operation))
-
-
-_OWN = {
-    "//": "floor_divide",
-    "%": "modulo",
-    "**": "power",
-    "and": "logical_and",
-    "or": "logical_or",
-    "not": "logical_not",
-    "conditional": "conditional",
-    "matmul": "matmul",
-    "transpose": "transpose",
-    "subscript": "subscript",
-    "array": "array_of",
-}
-
-
 def kernel_of(value: Value) -> Kernel:
     """What computes a value from its inputs, with the options that it is written with."""
-    plain = kernel(value.operation)
+    kernel = value.function.kernel
     if not value.options:
-        return plain
-    return partial(plain, **{name: thawed(option) for name, option in value.options})
+        return kernel
+    return partial(kernel, **{name: thawed(option) for name, option in value.options})
 
 
 def number(array: Array) -> Array:
@@ -155,17 +70,15 @@ def fixed_array(value: Plain) -> Array:
     return np.asarray(value, dtype=np.float64)[..., np.newaxis]
 
 
-def folded(
-    operation: str, constants: Sequence[Array], options: Mapping[str, Any], *, takes_truth: bool
-) -> Array:
-    """The result of an operation on fixed arrays, by the kernel that draws go through too.
+def folded(function: Function, constants: Sequence[Array], options: Mapping[str, Any]) -> Array:
+    """The result of a function of fixed arrays, by the kernel that draws go through too.
 
     Raises:
-        KernelError: of a value that the operation cannot take.
+        KernelError: of a value that the function cannot take.
     """
-    values = constants if takes_truth else [number(value) for value in constants]
+    values = constants if function.takes_truth else [number(value) for value in constants]
     with np.errstate(all="ignore"):
-        return kernel(operation)(*values, **options)
+        return function.kernel(*values, **options)
 
 
 def fixed_argument_problem(law: Law, arguments: Sequence[Value]) -> str | None:

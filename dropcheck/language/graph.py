@@ -5,14 +5,18 @@ What is fixed is worked out while the graph is built, and held as an array.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dropcheck.claims.registry import Sample
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.entries import Shape
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.law import Law, Values
+from dropcheck.vocabulary.operators import OPERATORS, Operator
+from dropcheck.vocabulary.shapes import Shape
 
 Plain = float | tuple[Any, ...]
 """A known value in plain Python: a number, or tuples of them, nested as the shape is."""
@@ -40,10 +44,10 @@ class Kind:
 class Value:
     """One quantity of a case.
 
-    `operation` is the kernel that computes it from its `inputs` (or the name of a law or operator,
-    by `kind`). `shape` is that of one draw, None where it cannot be told without arrays.
-    `estimated` means that an operator on the law is in it. `sources` are the draws it depends on.
-    `constant` is the array of a fixed value, with an axis of draws of length 1; None for others.
+    `operation` is the name of the function, operator or law that makes it from its `inputs`.
+    `shape` is that of one draw, None where it cannot be told without arrays. `estimated` means that
+    an operator on the law is in it. `sources` are the draws it depends on. `constant` is the array
+    of a fixed value, with an axis of draws of length 1; None for others.
     """
 
     kind: str
@@ -57,7 +61,6 @@ class Value:
     random: bool = False
     estimated: bool = False
     truth: bool = False
-    takes_truth: bool = False
     sources: frozenset[str] = frozenset()
     law: Law | None = None
     # a division by zero known beforehand: what to say if its result is looked at
@@ -74,8 +77,24 @@ class Value:
 
     @property
     def binary(self) -> bool:
-        """Whether it is 1 or 0: a truth, or a draw of a law that gives truths."""
+        """Whether it is 1 or 0: a truth, or what gives no other numbers."""
         return self.truth or (self.law is not None and self.law.values is Values.TRUTHS)
+
+    @property
+    def function(self) -> Function:
+        """The function that computes it, of a computed value."""
+        return operation(self.operation)
+
+    @property
+    def elements(self) -> int:
+        """How many numbers it holds of its own."""
+        view = self.kind == Kind.COMPUTED and self.function.view
+        return 0 if view else math.prod(self.shape or ())
+
+    @property
+    def operator(self) -> Operator:
+        """The operator on the law that it is, of such a value."""
+        return OPERATORS[self.operation]
 
     def called(self, name: str) -> Value:
         """The same value under a name."""
@@ -91,7 +110,6 @@ class Value:
             self.random,
             self.estimated,
             self.truth,
-            self.takes_truth,
             self.sources,
             self.law,
             self.suspect,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dropcheck.claims.registry import Value
-from dropcheck.vocabulary.entries import Shape
+from dropcheck.vocabulary.shapes import Shape
 
 
 def listed(names: Iterable[str]) -> str:

@@ -9,7 +9,6 @@ from dropcheck.language.graph import Kind, Plain, Value
 
 # Two known numbers are the same to within this share of the larger: rounding in another order.
 ROUNDING = 1e-12
-_COMMUTE = frozenset({"+", "*", "and", "or", "==", "!="})
 
 
 def same_case(first: LoweredCase, second: LoweredCase) -> bool:
@@ -86,7 +85,7 @@ class _Comparison:
             return False
         if all(self.same(a, b) for a, b in zip(first.inputs, second.inputs, strict=True)):
             return True
-        turned = first.operation in _COMMUTE and len(first.inputs) == 2
+        turned = first.kind == Kind.COMPUTED and first.function.commutes
         return turned and (
             self.same(first.inputs[0], second.inputs[1])
             and self.same(first.inputs[1], second.inputs[0])

@@ -23,6 +23,8 @@ from dropcheck.language.syntax import (
     Number,
 )
 from dropcheck.mutation.places import Facts, Spot, Texts, everywhere, is_number, more, two
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.operators import OPERATORS
 
 # A constant is changed by a thousand times as much at most, to be told from the true one.
 MOST_DOUBLINGS = 10
@@ -182,7 +184,10 @@ def _constant_changed(texts: Texts, facts: Facts) -> Iterator[Texts]:
 # ---- what is said --------------------------------------------------------------------------------
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
-_OTHER_MOMENT = {"Var": "Std", "Std": "Var", "var": "std", "std": "var"}
+_OTHER_MOMENT = {
+    **{one.name: one.mistaken_for for one in OPERATORS.values() if one.mistaken_for},
+    **{one.name: one.mistaken_for for one in FUNCTIONS.values() if one.mistaken_for},
+}
 
 
 def _other_moment(spot: Spot, _: Facts) -> Iterator[Node]:

@@ -25,7 +25,7 @@ from dropcheck.language.syntax import (
     Transpose,
     children,
 )
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 

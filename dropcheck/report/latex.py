@@ -13,15 +13,8 @@ from dropcheck.claims.registry import Claim
 from dropcheck.language import syntax
 from dropcheck.language.parser import parse_model, parse_statement
 from dropcheck.language.printing import Level, number_text
+from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 
-_RELATIONS = {
-    "==": "=",
-    "!=": r"\neq",
-    "<": "<",
-    "<=": r"\leq",
-    ">": ">",
-    ">=": r"\geq",
-}
 _GREEK = frozenset(
     {
         "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
@@ -31,21 +24,6 @@ _GREEK = frozenset(
     }
 )  # fmt: skip
 _CONSTANTS = {"e": r"\mathrm{e}", "inf": r"\infty", "euler_gamma": r"\gamma_{\mathrm{E}}"}
-# functions that LaTeX has a command for
-_NAMED = frozenset(
-    {
-        "exp", "log", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
-        "det", "max", "min",
-    }
-)  # fmt: skip
-_AROUND = {
-    "abs": (r"\lvert ", r" \rvert"),
-    "norm": (r"\lVert ", r" \rVert"),
-    "floor": (r"\lfloor ", r" \rfloor"),
-    "ceil": (r"\lceil ", r" \rceil"),
-    "sqrt": (r"\sqrt{", "}"),
-    "cbrt": (r"\sqrt[3]{", "}"),
-}
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
 
 
@@ -71,7 +49,7 @@ def _is_vector(line: syntax.ModelLine) -> bool:
         case syntax.Array(items=items):
             return not any(isinstance(item, syntax.Array) for item in items)
         case syntax.Call(name=name):
-            return name in ("arange", "linspace")
+            return name in FUNCTIONS and FUNCTIONS[name].vector
         case _:
             return False
 
@@ -104,7 +82,7 @@ class _Writer:
     def chain(self, operators: Sequence[str], operands: Sequence[syntax.Node]) -> str:
         first, *rest = (self.within(operand, Level.SUM) for operand in operands)
         links = zip(operators, rest, strict=True)
-        return first + "".join(f" {_RELATIONS[operator]} {text}" for operator, text in links)
+        return first + "".join(f" {SIGNS[operator].latex} {text}" for operator, text in links)
 
     def written(self, node: syntax.Node) -> tuple[str, int]:
         match node:
@@ -121,9 +99,9 @@ class _Writer:
             case syntax.Compare(operators=operators, operands=operands):
                 return self.chain(operators, operands), Level.COMPARE
             case syntax.Logic(operator=operator, operands=operands):
-                level, sign = (Level.AND, r"\land") if operator == "and" else (Level.OR, r"\lor")
+                level = Level.AND if operator == "and" else Level.OR
                 parts = [self.within(operand, level + 1) for operand in operands]
-                return f" {sign} ".join(parts), level
+                return f" {SIGNS[operator].latex} ".join(parts), level
             case syntax.Not(operand=operand):
                 return rf"\lnot {self.within(operand, Level.SUM)}", Level.NOT
             case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
@@ -185,14 +163,12 @@ class _Writer:
 
     def call(self, node: syntax.Call) -> tuple[str, int]:
         name, arguments = node.name, node.arguments
-        if len(arguments) == 1 and not node.keywords and name in _AROUND:
-            opening, closing = _AROUND[name]
-            return f"{opening}{self.text(arguments[0])}{closing}", Level.ATOM
-        if name == "factorial" and len(arguments) == 1:
-            return f"{self.within(arguments[0], Level.ATOM)}!", Level.POWER
-        if name == "comb" and len(arguments) == 2:
-            first, second = map(self.text, arguments)
-            return rf"\binom{{{first}}}{{{second}}}", Level.ATOM
+        pieces = FUNCTIONS[name].latex if name in FUNCTIONS else ""
+        if isinstance(pieces, tuple) and len(arguments) == len(pieces) - 1 and not node.keywords:
+            if not pieces[0]:  # nothing stands before the argument to hold it together
+                return f"{self.within(arguments[0], Level.ATOM)}{pieces[1]}", Level.POWER
+            between = zip(map(self.text, arguments), pieces[1:], strict=True)
+            return pieces[0] + "".join(text + piece for text, piece in between), Level.ATOM
         inner = [self.text(argument) for argument in arguments]
         given = ""
         for keyword, value in node.keywords:
@@ -246,10 +222,9 @@ def _word(word: str) -> str:
 
 
 def _function(name: str) -> str:
-    if name in _NAMED or name == "Phi":
-        return f"\\{name}"
-    if name == "phi":
-        return r"\varphi"
+    command = FUNCTIONS[name].latex if name in FUNCTIONS else ""
+    if command and isinstance(command, str):
+        return command
     head, *below = [part for part in name.split("_") if part] or [name]
     parts = ", ".join(rf"\mathrm{{{part}}}" for part in below)
     return rf"\operatorname{{{head}}}" + (f"_{{{parts}}}" if parts else "")

@@ -10,13 +10,14 @@ import numpy as np
 
 from dropcheck.analysis.crossing import below
 from dropcheck.analysis.rarity import is_condition, picked_sources, rarest
-from dropcheck.language.cost import draw_cost, work
-from dropcheck.language.folding import Array, crossed_product, kernel_of
+from dropcheck.language.cost import draw_cost
+from dropcheck.language.folding import crossed_product, kernel_of
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import Program, Step, computed
 from dropcheck.simulation.shortcuts.combinations import separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
+from dropcheck.vocabulary.function import Array
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20
@@ -296,4 +297,4 @@ def _cost(value: Value) -> float:
     shape = value.shape or ()
     if value.kind == Kind.DRAW:
         return draw_cost(value.law, shape)
-    return work(value.operation, shape, [below.shape or () for below in value.inputs])
+    return value.function.cost(shape, [below.shape or () for below in value.inputs])

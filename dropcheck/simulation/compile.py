@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dropcheck.analysis.bounds import UNIT, Hull, support
+from dropcheck.analysis.bounds import support
 from dropcheck.analysis.existence import operators
 from dropcheck.analysis.strategy import (
     Arithmetic,
@@ -17,17 +18,12 @@ from dropcheck.analysis.strategy import (
     Strategy,
     Unanswerable,
 )
-from dropcheck.language.folding import kernel
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
-
-_POWERS = {"E": 1, "P": 1, "Var": 2, "Std": 2, "Cov": 1, "Corr": 2, "Skew": 3, "Kurt": 4}
-
-# Comparisons that take values which tie to within rounding in the claim's favour.
-_FAVOURED = {"==": "near ==", "<=": "near <=", ">=": "near >="}
-_FAVOURED_WHEN_DENIED = {"!=": "far !=", "<": "far <", ">": "far >"}
+from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, NOT
+from dropcheck.vocabulary.hulls import UNIT, Hull
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +126,7 @@ def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]
         conditional = dict(operator.options)["given"]
         quantities = operator.inputs[:-1] if conditional else operator.inputs
         hulls = tuple(
-            UNIT if operator.operation == "P" else support(quantity) for quantity in quantities
+            UNIT if operator.operator.probability else support(quantity) for quantity in quantities
         )
         if all(hull.bounded for hull in hulls):
             found.append((functional.leaves[id(operator)], hulls))
@@ -164,13 +160,12 @@ def _favoured(event: Value, *, denied: bool) -> Value:
 def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value]) -> Value:
     if value.kind != Kind.COMPUTED:
         return value
-    names = _FAVOURED_WHEN_DENIED if denied else _FAVOURED
-    operation = names.get(value.operation, value.operation)
-    below = denied != (operation == "not")  # what is denied within is wished the other way round
+    function = (DENIED if denied else FAVOURED).get(value.function, value.function)
+    below = denied != (function is NOT)  # what is denied within is wished the other way round
     inputs = tuple(known.get((id(found), below), found) for found in value.inputs)
-    if operation == value.operation and inputs == value.inputs:
+    if function is value.function and inputs == value.inputs:
         return value
-    return dataclasses.replace(value, operation=operation, inputs=inputs)
+    return dataclasses.replace(value, operation=function.name, inputs=inputs)
 
 
 def _truth(value: Value) -> Value:
@@ -183,13 +178,12 @@ def _denied(value: Value) -> Value:
     return dataclasses.replace(
         value,
         kind=Kind.COMPUTED,
-        operation="not",
+        operation=NOT.name,
         inputs=(value,),
         options=(),
         truth=True,
-        takes_truth=True,
         name=None,
-        constant=None if value.random else kernel("not")(value.constant),
+        constant=None if value.random else NOT.kernel(value.constant),
     )
 
 
@@ -206,27 +200,21 @@ def _collect(
 
 
 def _leaf(value: Value, builder: ProgramBuilder, *, sizes: bool) -> Leaf:
-    operator = value.operation
+    operator = value.operator
     conditional = dict(value.options)["given"]
     quantities = value.inputs[:-1] if conditional else value.inputs
     given = builder.register(value.inputs[-1]) if conditional else None
     columns: dict[str, int] = {}
     if given is not None:
         columns["g"] = builder.term((), given)
-    first = builder.register(_truth(quantities[0]) if operator == "P" else quantities[0])
-    powers = _POWERS[operator]
-    if sizes and operator in ("E", "Cov"):
-        powers = 2
-    for power in range(1, powers + 1):
-        columns["u" * power] = builder.term(((first, power),), given)
-    second = None
-    if operator in ("Cov", "Corr"):
-        second = builder.register(quantities[1])
-        for power in range(1, powers + 1):
-            columns["v" * power] = builder.term(((second, power),), given)
-        columns["uv"] = builder.term(_product(first, second), given)
-    return Leaf(operator, columns, first, second)
-
-
-def _product(first: int, second: int) -> tuple[tuple[int, int], ...]:
-    return ((first, 2),) if first == second else ((first, 1), (second, 1))
+    registers: dict[str, int] = {}
+    for name in operator.averages if sizes else operator.looked_at:
+        for letter in name:
+            if letter not in registers:
+                quantity = quantities["uv".index(letter)]
+                registers[letter] = builder.register(
+                    _truth(quantity) if operator.probability else quantity
+                )
+        powers = Counter(registers[letter] for letter in name)
+        columns[name] = builder.term(tuple(powers.items()), given)
+    return Leaf(operator, columns, tuple(registers.values()))

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.folding import Array, Kernel, kernel_of, number
+from dropcheck.language.folding import kernel_of, number
 from dropcheck.language.graph import Kind, Value, in_order
+from dropcheck.vocabulary.function import Array, Kernel
+from dropcheck.vocabulary.functions.elementwise import POWER
 
 Floats = npt.NDArray[np.float64]
-Operator = Callable[[Floats, Floats], Floats]
+OperatorValue = Callable[[Floats, Floats], Floats]
 """The value of an operator on the law, from averages [terms, points] and centres: [points]."""
-
-_QUOTIENTS = frozenset({"/", "//", "%"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Formula:
     """
 
     known: tuple[Array | None, ...]
-    operators: tuple[tuple[int, Operator], ...]
+    operators: tuple[tuple[int, OperatorValue], ...]
     steps: tuple[Step, ...]
     places: Mapping[int, int]  # by id of the value
 
@@ -58,7 +58,7 @@ class Formula:
         return held
 
 
-def laid_out(value: Value, operators: Mapping[int, Operator]) -> Formula:
+def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
     """A value as a formula.
 
     Args:
@@ -85,9 +85,9 @@ def _step(value: Value, places: Mapping[int, int]) -> Step:
     compute = kernel_of(value)
     inputs = tuple(places[id(below)] for below in value.inputs)
     place = places[id(value)]
-    if value.operation in _QUOTIENTS and value.inputs[1].estimated:
+    if value.function.divides and value.inputs[1].estimated:
         return Step(place, compute, inputs, inputs[1])
-    if value.operation == "**" and _may_be_negative(value.inputs[1]):
+    if value.function is POWER and _may_be_negative(value.inputs[1]):
         return Step(place, compute, inputs, *inputs)
     return Step(place, compute, inputs)
 

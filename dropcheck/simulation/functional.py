@@ -1,8 +1,6 @@
 """How averages combine: the functional of a statement, over the averages of its integrands.
 
-Every operator on the law is arithmetic on averages of powers about a centre, so that one estimator
-and one interval serve them all. Centring does not change the mathematics; it keeps a mean of 1e8
-from cancelling against a variance of 1.
+What every operator on the law makes of the averages, its entry in the vocabulary says.
 """
 
 from __future__ import annotations
@@ -13,42 +11,33 @@ from dataclasses import dataclass, field
 from itertools import chain, product
 
 import numpy as np
-import numpy.typing as npt
 
-from dropcheck.analysis.bounds import Hull
 from dropcheck.analysis.existence import operators
-from dropcheck.language.folding import Array, kernel_of
+from dropcheck.language.folding import kernel_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.simulation.formula import Formula, laid_out
-from dropcheck.vocabulary.function_table import called
-
-Floats = npt.NDArray[np.float64]
-
-# Functions that only carry a magnitude along: applied to the sizes of what they are given.
-_CARRY = frozenset({"abs", "sqrt", "cbrt", "minimum", "maximum", "sum", "mean", "norm"})
-
-# Below this the average of an even power has lost digits, or is 0 for want of smaller numbers.
-UNDERFLOW = 1e-290
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions import arrays, elementwise
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.operators import Averages, Floats, Operator
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One operator: the columns of the averages that it needs, and the registers' centres.
+    """One operator: the columns of the averages that it needs, and the registers of its operands.
 
-    `columns` maps a short name to a column: "g" the condition, "u" "uu" "uuu" "uuuu" the powers
-    of the first quantity, "v" "vv" those of the second, "uv" their product.
+    `columns` maps the name of an average to its column, and "g" to that of the condition.
     """
 
-    operator: str
+    operator: Operator
     columns: Mapping[str, int]
-    first: int
-    second: int | None
+    registers: tuple[int, ...]
 
     @property
     def looked_at(self) -> tuple[int, ...]:
         """The columns that its value is made of; others are for its size alone."""
-        for_size = {"E": ("uu",), "Cov": ("uu", "vv")}.get(self.operator, ())
-        return tuple(column for name, column in self.columns.items() if name not in for_size)
+        names = ("g", *self.operator.looked_at)
+        return tuple(column for name, column in self.columns.items() if name in names)
 
     def magnitudes(self, means: Floats, centres: Floats) -> dict[int, float]:
         """How large is what each column is the average of, by the root mean squares."""
@@ -58,9 +47,7 @@ class Leaf:
             own = abs(means[self.columns[name]]) if square is None else math.sqrt(means[square])
             return float(own) + abs(float(centres[register]))
 
-        sizes = {"u": root("u", self.first)}
-        if "v" in self.columns and self.second is not None:
-            sizes["v"] = root("v", self.second)
+        sizes = {name: root(name, register) for name, register in self._registers.items()}
         return {
             column: math.prod(sizes[letter] for letter in name)
             for name, column in self.columns.items()
@@ -78,13 +65,11 @@ class Leaf:
             centres: what powers are taken about.
             share: that of the draws which were not met.
         """
-        registers = [self.first] if self.second is None else [self.first, self.second]
         found = []
         for corner in product(*((hull.low, hull.high) for hull in hulls)):
-            sides = dict(zip("uv", corner, strict=False))
             own = {
                 letter: value - float(centres[register])
-                for (letter, value), register in zip(sides.items(), registers, strict=True)
+                for value, (letter, register) in zip(corner, self._registers.items(), strict=True)
             }
             there = means.copy()
             for name, column in self.columns.items():
@@ -93,80 +78,29 @@ class Leaf:
             found.append(there)
         return found
 
-    def _average(self, name: str, means: Floats) -> Floats:
-        found: Floats = means[self.columns[name]]
-        if "g" in self.columns:
-            found = found / means[self.columns["g"]]
-        return found
+    @property
+    def _registers(self) -> dict[str, int]:
+        return dict(zip("uv", self.registers, strict=False))
 
-    def _variance(self, name: str, means: Floats) -> Floats:
-        mean = self._average(name, means)
-        spread: Floats = self._power(name * 2, mean, means) - mean**2
-        return spread
+    def _averages(self, means: Floats, centres: Floats) -> Averages:
+        def average(name: str) -> Floats:
+            found: Floats = means[self.columns[name]]
+            return found / means[self.columns["g"]] if "g" in self.columns else found
 
-    def _power(self, name: str, below: Floats, means: Floats) -> Floats:
-        """The average of an even power; NaN where the values are too small to be raised to it."""
-        found = self._average(name, means)
-        if np.minimum.reduce(found, axis=None) >= UNDERFLOW:  # as nearly always
-            return found
-        return np.where((np.abs(found) < UNDERFLOW) & (below != 0), np.nan, found)
+        return Averages(
+            average, {name: centres[register] for name, register in self._registers.items()}
+        )
 
     def value(self, means: Floats, centres: Floats) -> Floats:
         """The operator's value at averages of shape [terms, points]: [points]."""
-        u = self._average("u", means)
-        match self.operator:
-            case "E" | "P":  # the middle of an event that is likely is 1
-                mean: Floats = u + centres[self.first]
-                return mean
-            case "Var":
-                return self._variance("u", means)
-            case "Std":
-                deviation: Floats = np.sqrt(np.maximum(self._variance("u", means), 0))
-                return deviation
-            case "Cov" | "Corr":
-                covariance: Floats = self._average("uv", means) - u * self._average("v", means)
-                if self.operator == "Cov":
-                    return np.asarray(covariance, dtype=np.float64)
-                both = self._variance("u", means) * self._variance("v", means)
-                return np.asarray(covariance / np.sqrt(both), dtype=np.float64)
-            case "Skew":
-                third = self._average("uuu", means) - 3 * u * self._average("uu", means) + 2 * u**3
-                return np.asarray(third / self._variance("u", means) ** 1.5, dtype=np.float64)
-            case _:
-                fourth = (
-                    self._power("uuuu", self._average("uu", means), means)
-                    - 4 * u * self._average("uuu", means)
-                    + 6 * u**2 * self._average("uu", means)
-                    - 3 * u**4
-                )
-                return np.asarray(fourth / self._variance("u", means) ** 2, dtype=np.float64)
+        return self.operator.value(self._averages(means, centres))
 
     def size(self, means: Floats, centres: Floats) -> Floats:
         """The size of what the operator measures, for the scale of a claim: [points].
 
-        Needs the second powers, which the compiler adds where a scale asks for them.
+        Needs the averages for its size, which the compiler adds where a scale asks for them.
         """
-        match self.operator:
-            case "P" | "Corr" | "Skew":
-                return np.ones(means.shape[1])
-            case "Kurt":
-                return np.abs(self.value(means, centres))
-            case "E":
-                return np.sqrt(self._square("u", self.first, means, centres))
-            case "Var":
-                return self._square("u", self.first, means, centres)
-            case "Std":
-                return np.sqrt(self._square("u", self.first, means, centres))
-            case _:
-                second = self.second if self.second is not None else self.first
-                u = self._square("u", self.first, means, centres)
-                v = self._square("v", second, means, centres)
-                return np.asarray(np.sqrt(u * v), dtype=np.float64)
-
-    def _square(self, name: str, register: int, means: Floats, centres: Floats) -> Floats:
-        """E(u²) about 0."""
-        mean = self._average(name, means) + centres[register]
-        return np.asarray(np.maximum(self._variance(name, means), 0) + mean**2, dtype=np.float64)
+        return self.operator.size(self._averages(means, centres))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +150,7 @@ class Functional:
         column = means[:, np.newaxis]
         with np.errstate(all="ignore"):
             values = [formula.values(column, centres) for formula in self.formulas]
-        met = [float(centres[leaf.first]) for leaf in self.leaves.values()]
+        met = [float(centres[leaf.registers[0]]) for leaf in self.leaves.values()]
         for array in chain.from_iterable(values):
             met += array.ravel().tolist()
         largest = max((abs(value) for value in met if math.isfinite(value)), default=0.0)
@@ -268,27 +202,27 @@ class Functional:
             return self.leaves[id(value)].size(means, centres)
         if not value.estimated:
             return own[id(value)]
-        name = called(value.operation)
-        inputs = value.inputs
+        function, inputs = value.function, value.inputs
 
         def size(place: int) -> Array:
             return self._size(inputs[place], means, centres, own)
 
-        match value.operation:
-            case "+" | "-":
-                return size(0) + size(1)
-            case "negative":
-                return size(0)
-            case "*":
-                return size(0) * size(1)
-            case "/":
-                return np.asarray(size(0) / own[id(inputs[1])])
-            case "**" if not inputs[1].estimated and float(np.min(inputs[1].constant)) > 0:
-                return np.asarray(size(0) ** inputs[1].constant)
-            case "array":
-                sizes = [size(place) for place in range(len(inputs))]
-                return np.stack(np.broadcast_arrays(*sizes))
-        if name in _CARRY:
+        if function in (elementwise.ADD, elementwise.SUBTRACT):
+            return size(0) + size(1)
+        if function is elementwise.NEGATIVE:
+            return size(0)
+        if function is elementwise.MULTIPLY:
+            return size(0) * size(1)
+        if function is elementwise.DIVIDE:
+            return np.asarray(size(0) / own[id(inputs[1])])
+        if function is elementwise.POWER:
+            exponent = inputs[1]
+            if not exponent.estimated and float(np.min(exponent.constant)) > 0:
+                return np.asarray(size(0) ** exponent.constant)
+        elif function is arrays.ARRAY:
+            sizes = [size(place) for place in range(len(inputs))]
+            return np.stack(np.broadcast_arrays(*sizes))
+        elif function.carries_size:
             return kernel_of(value)(*map(size, range(len(inputs))))
         return own[id(value)]
 

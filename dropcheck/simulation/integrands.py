@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.folding import Array, number
+from dropcheck.language.folding import number
+from dropcheck.vocabulary.function import Array
 
 Sums = npt.NDArray[np.float64]
 

@@ -16,11 +16,12 @@ import numpy as np
 from dropcheck.claims.registry import Sample
 from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.folding import Array
 from dropcheck.language.graph import SAMPLE
-from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
+from dropcheck.language.lowering.scope import CONSTANTS
 from dropcheck.language.wording import shape_text
 from dropcheck.simulation.streams import PROBE, stream
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.operators import OPERATORS
 
 Sampler = Callable[[np.random.Generator, int], Mapping[str, Any]]
 """(generator, count) → {name: array of `count` draws, first axis the draw}."""

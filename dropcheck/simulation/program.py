@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.folding import COMPARISONS, Array, Kernel, nearly_tied, number
+from dropcheck.language.folding import number
 from dropcheck.language.graph import Value
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, counts, occurrences, weighted
+from dropcheck.vocabulary.function import Array, Kernel
+from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied
 from dropcheck.vocabulary.law import Law, argument_problem
 
 Observer = Callable[[Value, list[Array]], None]
@@ -366,7 +368,7 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
     """
     if step.kernel is None:
         raise AssertionError("a draw is not computed")
-    if not step.value.takes_truth:
+    if not step.value.function.takes_truth:
         inputs = [number(array) for array in inputs]
     try:
         return step.kernel(*inputs, **extra)

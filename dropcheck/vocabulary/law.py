@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.vocabulary.entries import Shape
+from dropcheck.vocabulary.shapes import Shape
 
 Array = npt.NDArray[Any]
 Arguments = Sequence[Array]

@@ -7,12 +7,23 @@ drawing anything. A rule that cannot be met raises `ShapeError` with one sentenc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dropcheck.vocabulary.entries import Options, Shape, ShapeError, ShapeRule
-
+Shape = tuple[int, ...]
+"""The shape of one draw; `()` is a single number. The axis of draws is never in it."""
+Options = Mapping[str, Any]
+"""Options by name: a number, a tuple of these, or None."""
+ShapeRule = Callable[[tuple[Shape, ...], Options], Shape]
 Index = int | slice
+
+
+class ShapeError(ValueError):
+    """Shapes that do not go together; the message says which and why, without a position."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def describe(shape: Shape) -> str:

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from dropcheck.language.lowering.binding import function_signature, signature
-from dropcheck.language.lowering.scope import CONSTANTS, OPERATORS
-from dropcheck.vocabulary.entries import Function
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.language.lowering.binding import signature
+from dropcheck.language.lowering.scope import CONSTANTS
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.number_functions import NUMBER_FUNCTIONS
+from dropcheck.vocabulary.operators import OPERATORS
 
 PAGE = Path(__file__).parents[2] / "docs" / "language.md"
 
@@ -96,32 +96,23 @@ def _listed(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def _functions(functions: Iterable[Function]) -> str:
-    return _listed(
-        (re.sub(r"e-0(?=\d)", "e-", function_signature(one)), one.summary) for one in functions
-    )
+    return _listed((re.sub(r"e-0(?=\d)", "e-", one.signature), one.summary) for one in functions)
 
 
 def _laws(laws: Iterable[Law]) -> str:
     return _listed((signature(one), one.summary) for one in laws)
 
 
-def _operator(name: str) -> tuple[str, str]:
-    takes = {"Cov": "u, v", "Corr": "u, v", "P": "event"}.get(name, "u")
-    more = "; a normal's is 3" if name == "Kurt" else ""
-    return f"{name}({takes})", OPERATORS[name] + more
-
-
 def page() -> str:
     """The page as it should be."""
-    numbers = {one.name for one in NUMBER_FUNCTIONS}
     single = [law for law in LAWS.values() if law.own_axes is None]
     return _TEXT.format(
-        operators=_listed(map(_operator, OPERATORS)),
+        operators=_listed((one.written, one.summary) for one in OPERATORS.values()),
         constants=_listed(
             (name, _CONSTANTS.get(name, f"{value:.15g}")) for name, value in CONSTANTS.items()
         ),
-        numbers=_functions(NUMBER_FUNCTIONS),
-        arrays=_functions(one for name, one in FUNCTIONS.items() if name not in numbers),
+        numbers=_functions(FUNCTIONS_OF_NUMBERS.values()),
+        arrays=_functions(FUNCTIONS_OF_ARRAYS.values()),
         continuous=_laws(law for law in single if not law.discrete),
         discrete=_laws(law for law in single if law.discrete),
         vectors=_laws(law for law in LAWS.values() if law.own_axes is not None),

@@ -15,7 +15,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
 from dropcheck.results import Settings, Verdict
 from dropcheck.running import verify_cases
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 WORDS = st.sampled_from(

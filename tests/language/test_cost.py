@@ -7,8 +7,9 @@ import time
 import pytest
 from lowered import lowered, refusal
 
-from dropcheck.language.cost import MOST_FIXED_WORK, MOST_WORK, work
+from dropcheck.language.cost import MOST_FIXED_WORK, MOST_WORK
 from dropcheck.language.graph import ordered
+from dropcheck.vocabulary.functions import operation
 
 TOO_LARGE = {
     # one quantity
@@ -70,12 +71,14 @@ def test_what_is_large_is_not_refused(model: str, expression: str, shape: tuple[
 
 def test_costs_grow_with_what_is_done() -> None:
     square = (100, 100)
-    assert work("+", square, [square, square]) == 1e4
-    assert work("matmul", square, [square, square]) > 5 * work("+", square, [square, square])
+    add, product = operation("+").cost, operation("matmul").cost
+    assert add(square, [square, square]) == 1e4
+    assert product(square, [square, square]) > 5 * add(square, [square, square])
     for side in (10, 100, 1000):
         small, large = (side, side), (2 * side, 2 * side)
-        for name in ("matmul", "kernels.inv", "kernels.sort", "kernels.total"):
-            assert work(name, large, [large, large]) > 3 * work(name, small, [small, small])
+        for name in ("matmul", "inv", "sort", "sum"):
+            cost = operation(name).cost
+            assert cost(large, [large, large]) > 3 * cost(small, [small, small])
     assert MOST_WORK < MOST_FIXED_WORK
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lowered import expressed, lowering
 
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.shapes import elementwise
 
 FOLDED = {

@@ -10,9 +10,9 @@ from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.checks import Checked, check_registry
 from dropcheck.language.elsewhere import function_hint, law_hint
-from dropcheck.language.lowering.scope import OPERATORS
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
 
 
 def checked(model: str, claim: str = "1 == 1", more: str = "") -> Checked:
@@ -62,7 +62,7 @@ FUNCTION_HINTS = {
     "variance": "is Var(u)",
     "pow": "write x**y",
     "transpose": "write A.T",
-    "tr": "write trace(A)",
+    "tr": "write trace(x)",
     "mod": "write a % b",
     "log_softmax": "write z - logsumexp(z)",
     "reshape": "draw the array in the shape",

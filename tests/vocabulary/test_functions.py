@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dropcheck.vocabulary import kernels, shapes
-from dropcheck.vocabulary.entries import Shape, ShapeError
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 NAN, INF = math.nan, math.inf
 
@@ -31,7 +31,7 @@ def test_exact_values() -> None:
         ("erf", (INF,), 1), ("Phi", (0,), 0.5), ("leaky_relu", (-2, 0.1), -0.2),
     ]  # fmt: skip
     for name, arguments, expected in table:
-        kernel = kernels.resolve(FUNCTIONS[name].kernel)
+        kernel = FUNCTIONS[name].kernel
         with np.errstate(all="ignore"):
             found = kernel(*(np.array([float(argument)]) for argument in arguments))
         np.testing.assert_allclose(found, [expected], rtol=3e-15, err_msg=name)

@@ -12,10 +12,10 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from dropcheck.vocabulary import kernels, shapes
-from dropcheck.vocabulary.entries import Shape
-from dropcheck.vocabulary.function_table import FUNCTIONS
-from dropcheck.vocabulary.kernels import Array
+from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions import FUNCTIONS, operation
+from dropcheck.vocabulary.shapes import Shape
 
 DRAWS = 5
 NAN = math.nan
@@ -106,7 +106,7 @@ TERNARY: dict[str, Twin] = {"clip": np.clip, "where": lambda c, a, b: np.where(c
 
 
 def call(name: str, **options: Any) -> Callable[..., Array]:
-    kernel = kernels.resolve(FUNCTIONS[name].kernel)
+    kernel = operation(name).kernel
     return lambda *arrays: kernel(*arrays, **options)
 
 
@@ -366,19 +366,19 @@ def test_every_kernel_has_a_test_against_its_twin() -> None:
     ],
 )  # fmt: skip
 def test_matmul(given: tuple[Shape, Shape]) -> None:
-    agree(kernels.matmul, np.matmul, lambda g: shapes.matmul(*g), given)
+    agree(call("matmul"), np.matmul, lambda g: shapes.matmul(*g), given)
 
 
 def test_transpose_and_list() -> None:
     agree(
-        kernels.transpose,
+        call("transpose"),
         lambda x: x.swapaxes(-1, -2),
         lambda g: shapes.transpose(*g),
         ((2, 3, 4),),
     )
     for given in (((), ()), ((3,), (3,), (3,)), ((2, 2),)):
-        agree(kernels.array_of, lambda *x: np.stack(x), shapes.array_of, given)
-    assert kernels.array_of().shape == (0, 1)
+        agree(call("array"), lambda *x: np.stack(x), shapes.array_of, given)
+    assert call("array")().shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_transpose_and_list() -> None:
 )  # fmt: skip
 def test_subscript(index: tuple[int | slice, ...]) -> None:
     agree(
-        lambda x: kernels.subscript(x, index=index),
+        call("subscript", index=index),
         lambda x: x[index],
         lambda g: shapes.subscript(g[0], index),
         ((4, 3, 2),),

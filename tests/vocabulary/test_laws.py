@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from law_table import CASES, argument_problem, twin
 
-from dropcheck.vocabulary.entries import ShapeError
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.shapes import ShapeError
 
 SIGNATURES = """
 normal(mean, sd) lognormal(mean, sd) uniform(low, high) bernoulli(p) rademacher() binomial(n, p)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dropcheck.errors import DropcheckError, suggestion
 from dropcheck.language.syntax import Call, Node
-from dropcheck.vocabulary.entries import Function, Parameter
+from dropcheck.vocabulary.function import Function, Parameter
 from dropcheck.vocabulary.law import Law
 
 
@@ -52,12 +52,12 @@ def bind_variadic(function: Function, variadic: Parameter, node: Call) -> dict[s
     known = [p.name for p in fixed]
     for name, _ in node.keywords:
         if name not in known:
-            raise unknown_keyword(node, name, known, function_signature(function))
+            raise unknown_keyword(node, name, known, function.signature)
     least = sum(not p.option for p in fixed) + (1 if variadic.required else 0)
     if len(node.arguments) < least:
         raise node.at.error(
             f"{function.name} takes at least {least} arguments, and has {len(node.arguments)}",
-            f"write {function_signature(function)}",
+            f"write {function.signature}",
         )
     return dict(node.keywords)
 
@@ -73,17 +73,3 @@ def signature(law: Law) -> str:
     lists = {0: "{}", 1: "[{}…]", 2: "{}"}
     names = (lists[parameter.axes].format(parameter.name) for parameter in law.parameters)
     return f"{law.name}({', '.join(names)})"
-
-
-def function_signature(function: Function) -> str:
-    """A function as a call: `var(x, ddof=0, axis=-1)`."""
-    parts = []
-    for parameter in function.parameters:
-        if parameter.variadic:
-            parts.append("…")
-        elif parameter.required:
-            parts.append(parameter.name)
-        else:
-            default = "" if parameter.default is None else f"{parameter.default:g}"
-            parts.append(f"{parameter.name}={default}" if default else f"{parameter.name}=…")
-    return f"{function.name}({', '.join(parts)})"

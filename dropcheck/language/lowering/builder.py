@@ -12,9 +12,7 @@ from dropcheck.language.cost import (
     MOST_FIXED_WORK,
     MOST_WORK,
     draw_cost,
-    elements,
     most_elements,
-    work,
 )
 from dropcheck.language.folding import fixed_array, folded
 from dropcheck.language.graph import Kind, Value, joined_sources, thawed
@@ -23,8 +21,10 @@ from dropcheck.language.syntax import Position
 from dropcheck.language.wording import memory_text, shape_text, time_text
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.entries import Shape, ShapeError
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 VALUE_SIZE = 400  # bytes of a value with a number, as measured
 
@@ -66,27 +66,9 @@ class GraphBuilder:
             self._known[key] = found
         return found
 
-    def elementwise(
-        self,
-        operation: str,
-        values: tuple[Value, ...],
-        at: Position,
-        *,
-        truth: bool = False,
-        takes_truth: bool = False,
-        guards: bool = False,
-    ) -> Value:
-        """An operation element by element, with numpy's rule for shapes."""
-        known = [value.shape for value in values if value.shape is not None]
-        shape: Shape | None = None
-        if len(known) == len(values):
-            try:
-                shape = shapes.broadcast(known)
-            except ShapeError as error:
-                raise at.error(str(error)) from None
-        return self.operation(
-            operation, values, shape, at, truth=truth, takes_truth=takes_truth, guards=guards
-        )
+    def elementwise(self, function: Function, values: tuple[Value, ...], at: Position) -> Value:
+        """A function element by element, with numpy's rule for shapes."""
+        return self.shaped(function, values, lambda *known: shapes.broadcast(known), at)
 
     def taken(self, asked: Value, branches: tuple[Value, Value], at: Position) -> Value | None:
         """The branch that is taken, where that is known and it has the shape of the whole."""
@@ -103,42 +85,38 @@ class GraphBuilder:
 
     def shaped(
         self,
-        operation: str,
+        function: Function,
         values: tuple[Value, ...],
         rule: Callable[..., Shape],
         at: Position,
         options: tuple[tuple[str, Any], ...] = (),
     ) -> Value:
-        """An operation with a rule of its own for shapes."""
+        """A function, with a rule for shapes that may say more than its entry's."""
         shape: Shape | None = None
         if all(value.shape is not None for value in values):
             try:
                 shape = rule(*(value.shape for value in values))
             except ShapeError as error:
                 raise at.error(str(error), error.hint) from None
-        return self.operation(operation, values, shape, at, options=options)
+        return self.operation(function, values, shape, at, options)
 
     def operation(
         self,
-        operation: str,
+        function: Function,
         values: tuple[Value, ...],
         shape: Shape | None,
         at: Position,
-        *,
         options: tuple[tuple[str, Any], ...] = (),
-        truth: bool = False,
-        takes_truth: bool = False,
-        guards: bool = False,
     ) -> Value:
         """A computed value, worked out at once where everything in it is known.
 
-        `guards` says that a branch not taken does not count, so that a division by zero in one of
-        several branches is left for the draws to show.
+        Where a function guards against what it does not take, a division by zero in one of several
+        branches is left for the draws to show.
         """
-        key = (Kind.COMPUTED, operation, tuple(map(id, values)), options)
+        key = (Kind.COMPUTED, function.name, tuple(map(id, values)), options)
         found = self._known.get(key)
-        if found is None and operation in ("*", "/"):
-            found = self._times_one(operation, values, shape)
+        if found is None and function in (MULTIPLY, DIVIDE):
+            found = self._times_one(function, values, shape)
         if found is not None:
             return found
         random = estimated = False
@@ -151,42 +129,38 @@ class GraphBuilder:
             suspect = suspect or value.suspect
         self.check_size(shape, at, None)
         if shape is not None and not estimated:
-            sizes = [value.shape or () for value in values]
-            spent = self._drawn if random else self._fixed
-            self._spend(spent, elements(operation, shape), work(operation, shape, sizes), at)
+            held = 0 if function.view else math.prod(shape)
+            work = function.cost(shape, [value.shape or () for value in values])
+            self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
         if fixed and not random and not estimated and shape is not None:
             try:
                 array = folded(
-                    operation,
+                    function,
                     [value.constant for value in values],
                     {name: thawed(value) for name, value in options},
-                    takes_truth=takes_truth,
                 )
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
         found = Value(
             Kind.COMPUTED,
-            operation,
+            function.name,
             values,
             options,
             shape,
             at,
-            None,
-            array,
-            random,
-            estimated,
-            truth,
-            takes_truth,
-            joined_sources(values),
-            None,
-            None if guards else suspect,
+            constant=array,
+            random=random,
+            estimated=estimated,
+            truth=function.truth,
+            sources=joined_sources(values),
+            suspect=None if function.guards else suspect,
         )
         self._known[key] = found
         return found
 
     def _times_one(
-        self, operation: str, values: tuple[Value, ...], shape: Shape | None
+        self, function: Function, values: tuple[Value, ...], shape: Shape | None
     ) -> Value | None:
         """What is only multiplied or divided by 1: so that `m * x / q` is x itself where q is 1."""
         for kept, one in (values, values[::-1]):
@@ -194,7 +168,7 @@ class GraphBuilder:
                 continue
             if not kept.random or kept.truth or kept.shape != shape:
                 continue
-            if (operation == "*" or one is values[1]) and one.known == 1.0:
+            if (function is MULTIPLY or one is values[1]) and one.known == 1.0:
                 return kept
         return None
 

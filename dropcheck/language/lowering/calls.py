@@ -9,26 +9,25 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.elsewhere import function_hint
 from dropcheck.language.folding import fixed_array
 from dropcheck.language.graph import Kind, Plain, Value, hashable, joined_sources
-from dropcheck.language.lowering.binding import bind, bind_variadic, function_signature
+from dropcheck.language.lowering.binding import bind, bind_variadic
 from dropcheck.language.lowering.draws import LawLowering
 from dropcheck.language.lowering.operands import (
     bind_operator,
     check_operand_shapes,
     refuse_operands,
 )
-from dropcheck.language.lowering.scope import OPERATORS
 from dropcheck.language.syntax import Call, Node, Position
 from dropcheck.language.wording import shape_text
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.entries import Function, Shape, ShapeError
-from dropcheck.vocabulary.function_table import FUNCTIONS
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
+from dropcheck.vocabulary.functions.truths import WHERE
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS, operator_like
+from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # More axes, sizes or levels than anybody names.
 LONGEST_OPTION = 1_000
-
-# What one draw's elements give, and the operator on the law that may have been meant.
-_OPERATOR_FOR = {"mean": "E", "var": "Var", "std": "Std"}
 
 
 class CallLowering(LawLowering):
@@ -38,7 +37,7 @@ class CallLowering(LawLowering):
         """The value of a call: an operator on the law, a density or a function."""
         if node.name in OPERATORS:
             return self._operator(node)
-        if node.name in ("density", "logdensity"):
+        if node.name in DENSITIES:
             return self._density(node)
         function = FUNCTIONS.get(node.name)
         if function is None:
@@ -57,18 +56,19 @@ class CallLowering(LawLowering):
 
     def _function(self, function: Function, node: Call) -> Value:
         values, options = self._bind_function(function, node)
-        if function.name in _OPERATOR_FOR and values and values[0].shape == () and values[0].random:
-            name = function.name
+        meant = operator_like(function.name)
+        if meant is not None and values and values[0].shape == () and values[0].random:
             raise node.at.error(
-                f"{name!r} is over the elements of one draw, and this is one number a draw",
-                f"did you mean {_OPERATOR_FOR[name]}(…), which speaks of the law?",
+                f"{function.name!r} is over the elements of one draw, and this is one number a "
+                "draw",
+                f"did you mean {meant.name}(…), which speaks of the law?",
             )
-        if function.name == "where":
+        if function is WHERE:
             taken = self.taken(values[0], (values[1], values[2]), node.at)
             if taken is not None:
                 return taken
         if options is None:
-            return self.operation(function.kernel, values, None, node.at)
+            return self.operation(function, values, None, node.at)
         if function.from_shape is not None:
             return self._from_shape(function, values[0], node.at)
         known_shapes = tuple(value.shape for value in values if value.shape is not None)
@@ -80,19 +80,16 @@ class CallLowering(LawLowering):
                 hint = error.hint or _hint_of_one_number(function, known_shapes)
                 raise node.at.error(f"{function.name}: {error}", hint) from None
         return self.operation(
-            function.kernel,
+            function,
             values,
             shape,
             node.at,
-            options=tuple(sorted((name, hashable(value)) for name, value in options.items())),
-            truth=function.truth,
-            takes_truth=function.takes_truth,
-            guards=function.name == "where",
+            tuple(sorted((name, hashable(value)) for name, value in options.items())),
         )
 
     def _from_shape(self, function: Function, value: Value, at: Position) -> Value:
         if value.shape is None or function.from_shape is None:
-            return self.operation(function.kernel, (value,), None, at)
+            return self.operation(function, (value,), None, at)
         found = function.from_shape(value.shape)
         if isinstance(found, tuple):
             if not found:
@@ -128,9 +125,7 @@ class CallLowering(LawLowering):
                 values = [self.lower(argument) for argument in node.arguments]
         else:
             needed = sum(p.required for p in parameters)
-            bound = bind(
-                node, [p.name for p in parameters], needed, lambda: function_signature(function)
-            )
+            bound = bind(node, [p.name for p in parameters], needed, lambda: function.signature)
         for parameter in parameters:
             if parameter.variadic:
                 continue
@@ -194,18 +189,22 @@ class CallLowering(LawLowering):
             except ShapeError as error:
                 raise node.at.error(f"{node.name}: {error}") from None
         return self.operation(
-            node.name, (*arguments, x), shape, node.at, options=(("law", drawn.law.name),)
+            DENSITIES[node.name],
+            (*arguments, x),
+            shape,
+            node.at,
+            (("law", drawn.law.name),),
         )
 
     def _operator(self, node: Call) -> Value:
-        pair = node.name in ("Cov", "Corr")
-        names = (["u", "v"] if pair else ["event" if node.name == "P" else "u"]) + ["given"]
+        operator = OPERATORS[node.name]
+        names = [*operator.operands, "given"]
         bound = bind_operator(node, names)
         operands = {name: self.lower(bound[name]) for name in names if name in bound}
         refuse_operands(node, bound, operands)
         values = tuple(operands.values())
-        check_operand_shapes(node, values, pair=pair)
-        if node.name == "P":
+        check_operand_shapes(node, values, pair=len(operator.operands) > 1)
+        if operator.probability:
             self._note_on_event(values[0], node)
         return self.make(
             Kind.OPERATOR,

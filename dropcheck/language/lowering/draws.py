@@ -20,9 +20,9 @@ from dropcheck.language.wording import describe_shape, memory_hint, shape_text
 from dropcheck.records import dataclass
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.entries import Shape, ShapeError
 from dropcheck.vocabulary.law import Law, domain_problem
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 

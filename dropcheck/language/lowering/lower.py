@@ -30,6 +30,18 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.language.wording import describe_shape
 from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import SIGNS
+from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
+from dropcheck.vocabulary.functions.elementwise import NEGATIVE
+from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
+from dropcheck.vocabulary.functions.truths import (
+    AND,
+    COMPARISONS,
+    CONDITIONAL,
+    NOT,
+    NOT_EQUAL,
+)
 from dropcheck.vocabulary.laws import LAWS
 
 
@@ -50,7 +62,7 @@ class Lowering(CallLowering):
         value = self.sampled(name, sample)
         if name.name in sample.truths:
             zero = self.number(0.0, name.at)
-            truth = self.elementwise("!=", (value, zero), name.at, truth=True)
+            truth = self.elementwise(NOT_EQUAL, (value, zero), name.at)
             value = truth.called(name.name)
             self.remember(value)
         self.scope.define(name, value, "sample")
@@ -91,19 +103,18 @@ class Lowering(CallLowering):
             case Call():
                 return self.call(node)
             case Negative(operand=inner):
-                return self.elementwise("negative", (self.lower(inner),), node.at)
+                return self.elementwise(NEGATIVE, (self.lower(inner),), node.at)
             case Compare(operators=operators, operands=operands):
                 values = [self.lower(operand) for operand in operands]
                 links = [
-                    self.elementwise(sign, (a, b), node.at, truth=True)
+                    self.elementwise(COMPARISONS[sign], (a, b), node.at)
                     for sign, a, b in zip(operators, values, values[1:], strict=False)
                 ]
-                return self._joined("and", links, node.at)
+                return self._joined(AND, links, node.at)
             case Logic(operator=operator, operands=operands):
-                return self._joined(operator, [self.lower(o) for o in operands], node.at)
+                return self._joined(SIGNS[operator], [self.lower(o) for o in operands], node.at)
             case Not(operand=inner):
-                denied = (self.lower(inner),)
-                return self.elementwise("not", denied, node.at, truth=True, takes_truth=True)
+                return self.elementwise(NOT, (self.lower(inner),), node.at)
             case Conditional(condition=condition, then=then, otherwise=otherwise):
                 return self._conditional(condition, then, otherwise, node.at)
             case Array(items=items):
@@ -112,7 +123,7 @@ class Lowering(CallLowering):
                 return self._subscript(base, index, node.at)
             case Transpose(base=base):
                 rule = partial(products.transpose, base)
-                return self.shaped("transpose", (self.lower(base),), rule, node.at)
+                return self.shaped(TRANSPOSE, (self.lower(base),), rule, node.at)
             case _:
                 raise node.at.error("a slice stands only in an index", "write x[1:3]")
 
@@ -129,23 +140,21 @@ class Lowering(CallLowering):
 
     def _binary(self, node: Binary, left: Value, right: Value) -> Value:
         if node.operator == "@":
-            return self.shaped("matmul", (left, right), partial(products.matmul, node), node.at)
-        value = self.elementwise(node.operator, (left, right), node.at)
-        if node.operator not in ("/", "//", "%") or right.shape != ():
+            return self.shaped(MATMUL, (left, right), partial(products.matmul, node), node.at)
+        function = SIGNS[node.operator]
+        value = self.elementwise(function, (left, right), node.at)
+        if not function.divides or right.shape != ():
             return value
         if right.known == 0 and value.suspect is None:
             return dataclasses.replace(value, suspect=(node.right.at, "division by zero"))
         return value
 
-    def _joined(self, operator: str, values: list[Value], at: Position) -> Value:
+    def _joined(self, function: Function, values: list[Value], at: Position) -> Value:
         """All of them, or one of them: in pairs, so that many are not many levels deep."""
         while len(values) > 1:
             pairs = zip(values[::2], values[1::2], strict=False)
             odd = values[-1:] if len(values) % 2 else []
-            values = [
-                self.elementwise(operator, pair, at, truth=True, takes_truth=True, guards=True)
-                for pair in pairs
-            ] + odd
+            values = [self.elementwise(function, pair, at) for pair in pairs] + odd
         return values[0]
 
     def _conditional(self, condition: Node, then: Node, otherwise: Node, at: Position) -> Value:
@@ -154,7 +163,7 @@ class Lowering(CallLowering):
         taken = self.taken(asked, values, at)
         if taken is not None:
             return taken
-        return self.elementwise("conditional", (asked, *values), at, takes_truth=True, guards=True)
+        return self.elementwise(CONDITIONAL, (asked, *values), at)
 
     def _array(self, items: tuple[Node, ...], at: Position) -> Value:
         values = tuple(self.lower(item) for item in items)
@@ -167,7 +176,7 @@ class Lowering(CallLowering):
                 )
         first = values[0].shape
         shape = None if first is None else (len(values), *first)
-        return self.operation("array", values, shape, at)
+        return self.operation(ARRAY, values, shape, at)
 
     def _subscript(self, base: Node, index: tuple[Node, ...], at: Position) -> Value:
         if isinstance(base, Name) and base.name in LAWS:
@@ -175,9 +184,9 @@ class Lowering(CallLowering):
         value = self.lower(base)
         entries = tuple(self._index(entry) for entry in index)
         if any(entry is None for entry in entries):
-            return self.operation("subscript", (value,), None, at)
+            return self.operation(SUBSCRIPT, (value,), None, at)
         return self.shaped(
-            "subscript",
+            SUBSCRIPT,
             (value,),
             lambda shape: shapes.subscript(shape, entries),  # type: ignore[arg-type]  # no None left
             at,

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.binding import bind
-from dropcheck.language.lowering.scope import OPERATORS
 from dropcheck.language.syntax import Call, Node, children
 from dropcheck.language.wording import shape_text
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.entries import ShapeError
+from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.shapes import ShapeError
 
 
 def bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
@@ -22,8 +22,8 @@ def bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
     needed = len(names) - 1
     if len(node.arguments) > needed:
         hint = "the condition is named: given=event"
-        if node.name == "P":
-            hint = f"join events by 'and', P(a and b); {hint}"
+        if OPERATORS[node.name].probability:
+            hint = f"join events by 'and', {node.name}(a and b); {hint}"
         several = "arguments" if needed > 1 else "argument"
         raise node.at.error(f"{node.name} takes {needed} {several} by position", hint)
     return bind(node, names, needed, lambda: f"{node.name}({', '.join(names[:-1])}, given=event)")

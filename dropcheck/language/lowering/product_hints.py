@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dropcheck.language.syntax import Binary, Name, Node, Transpose
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.entries import Shape, ShapeError
+from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 LONGEST_SHOWN = 40  # characters of the reader's own text in a hint
 

@@ -10,23 +10,13 @@ from dropcheck.language.graph import Value
 from dropcheck.language.syntax import Call, Name, Position
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
 
 CONSTANTS = {
     "pi": math.pi,
     "e": math.e,
     "inf": math.inf,
     "euler_gamma": 0.57721566490153286060651209008240243,
-}
-
-OPERATORS = {
-    "E": "mean",
-    "Var": "variance",
-    "Std": "standard deviation",
-    "Cov": "covariance",
-    "Corr": "correlation",
-    "P": "probability",
-    "Skew": "standardised third moment",
-    "Kurt": "standardised fourth moment",
 }
 
 

@@ -9,9 +9,10 @@ from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.lower import Lowering
-from dropcheck.language.lowering.scope import OPERATORS, Poisoned
+from dropcheck.language.lowering.scope import Poisoned
 from dropcheck.language.syntax import Call, Name, Node, Statement, children
 from dropcheck.language.wording import parameter_text, shape_text
+from dropcheck.vocabulary.operators import OPERATORS, operator_like
 
 
 def operand_value(
@@ -61,10 +62,10 @@ def _outside_an_operator(node: Node, lowering: Lowering) -> DropcheckError:
     else:
         message = "this is random, and stands outside an operator"
     hint = "write what is claimed of it: E(…), Var(…), Std(…), P(…), …"
-    if isinstance(node, Call) and node.name in ("mean", "var", "std"):
-        operator = {"mean": "E", "var": "Var", "std": "Std"}[node.name]
+    meant = operator_like(node.name) if isinstance(node, Call) else None
+    if isinstance(node, Call) and meant is not None:
         hint = (
-            f"{node.name!r} is over the elements of one draw; did you mean {operator}(…), which "
+            f"{node.name!r} is over the elements of one draw; did you mean {meant.name}(…), which "
             f"speaks of the law, or E({node.name}(…))?"
         )
     return culprit.at.error(message, hint)

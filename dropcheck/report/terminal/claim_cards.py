@@ -144,7 +144,7 @@ def resolution_text(claim: Claim) -> str:
 
 def _is_estimated(node: Node) -> bool:
     """Whether an operator such as E(…) stands in an expression."""
-    from dropcheck.language.lowering.scope import OPERATORS  # loads numpy
+    from dropcheck.vocabulary.operators import OPERATORS  # loads numpy
 
     named = isinstance(node, Call) and node.name in OPERATORS
     return named or any(map(_is_estimated, children(node)))

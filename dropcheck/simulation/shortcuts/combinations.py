@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.analysis.products import Separated, separated
-from dropcheck.language.folding import Array, number
+from dropcheck.language.folding import number
 from dropcheck.language.graph import Value
 from dropcheck.simulation.integrands import Held, Sums, Term
 from dropcheck.simulation.shortcuts.truth_tables import counts
+from dropcheck.vocabulary.function import Array
 
 # Share of the first order in the variance of an average over all combinations, from which on the
 # average is near normal. Whatever it is, blocks are held to the conditions of the limit theorem:

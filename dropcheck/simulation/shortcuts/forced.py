@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dropcheck.simulation.program import Program, Step
-from dropcheck.vocabulary.function_table import called
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
+from dropcheck.vocabulary.functions.truths import AND, CONDITIONAL, NOT, OR, WHERE
 
 _NOTHING: frozenset[str] = frozenset()
-# What is added to something does not change what that is worth.
-_SUMS = frozenset({"+", "-", "negative", "sum", "mean", "cumsum"})
-_SCALED = frozenset({"*", "/"})
 
 
 def hangs_on_its_cause(program: Program, outcomes: Mapping[int, bool]) -> bool:
@@ -62,15 +60,15 @@ class _Dependence:
             own = step.value.sources - above
             self._depends(target, inputs, own)
             return
-        name = called(step.value.operation)
+        function = step.value.function
         known = [self.known.get(register) for register in inputs]
-        if name == "not" and known[0] is not None:
+        if function is NOT and known[0] is not None:
             self._is(target, not known[0])
-        elif name in ("and", "*") and False in known:
+        elif function in (AND, MULTIPLY) and False in known:
             self._is(target, False)
-        elif name == "or" and True in known:
+        elif function is OR and True in known:
             self._is(target, True)
-        elif name in ("where", "conditional") and known[0] is not None:
+        elif function in (WHERE, CONDITIONAL) and known[0] is not None:
             chosen = inputs[1] if known[0] else inputs[2]
             self.sources[target] = self.touched[target] = self.sources.get(chosen, _NOTHING)
             if chosen in self.known:
@@ -78,7 +76,9 @@ class _Dependence:
         else:
             self._depends(target, inputs, _NOTHING)
             others = [r for r in inputs if r not in self.touched and self.sources.get(r)]
-            if target in self.touched and (name in _SUMS or (name in _SCALED and not others)):
+            scaled = function in (MULTIPLY, DIVIDE) and not others
+            # what is added to something does not change what that is worth
+            if target in self.touched and (function.additive or scaled):
                 parts = [self.touched[register] for register in inputs if register in self.touched]
                 self.touched[target] = frozenset().union(*parts)
 

@@ -15,22 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.folding import Array
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.vocabulary.entries import Shape
-from dropcheck.vocabulary.function_table import called
-from dropcheck.vocabulary.number_functions import NUMBER_FUNCTIONS
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.shapes import Shape
 
 # 2^4 combinations, told apart by 15 counts: past that a draw costs less than its counting.
 MOST_TRUTHS = 4
-
-_ELEMENTWISE = frozenset(
-    {"+", "-", "*", "/", "//", "%", "**", "negative", "conditional"}
-    | {"==", "!=", "<", "<=", ">", ">=", "and", "or", "not"}
-    | {f"{favour} {sign}" for favour in ("near", "far") for sign in ("==", "<=", ">=")}
-    | {f"far {sign}" for sign in ("!=", "<", ">")}
-    | {function.name for function in NUMBER_FUNCTIONS}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +71,7 @@ def _truths_below(
     if value.kind == Kind.DRAW:
         if value.binary and value.shape == shape:
             found = [value]
-    elif called(value.operation) in _ELEMENTWISE and value.shape == shape:
+    elif value.function.by_element and value.shape == shape:
         parts = [_truths_below(below, shape, known) for below in value.inputs]
         if all(part is not None for part in parts):
             each = {id(truth): truth for part in parts if part is not None for truth in part}

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.entries import Shape, ShapeError
 from dropcheck.vocabulary.law import (
     COUNT,
     FINITE,
@@ -28,6 +27,7 @@ from dropcheck.vocabulary.law import (
 from dropcheck.vocabulary.laws.discrete import below, smaller
 from dropcheck.vocabulary.laws.real_line import LOG_ROOT_TWO_PI
 from dropcheck.vocabulary.laws.sampling import inside, log_gammas, normals, uniforms, whole
+from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 OUTCOMES = LawParameter("p", PROBABILITY, axes=1)
 PROBABILITY_SUM_TOLERANCE = 1e-9

@@ -1,0 +1,221 @@
+"""What an entry of a function holds: all that any part of the package knows about it.
+
+Arrays have the shape of one draw first and the axis of draws last (of length 1 where nothing is
+random), so that arrays of unlike rank combine by numpy's own rule; `axis` and the like speak of
+one draw. The caller silences numpy's floating-point warnings.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.growth import Growth
+from dropcheck.vocabulary.hulls import BoundsRule
+from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
+
+Array = NDArray[Any]
+Kernel = Callable[..., Array]
+
+
+class KernelError(ValueError):
+    """A value that a function cannot take, such as an index that is not whole; one sentence."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+# ---- parameters ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a function.
+
+    A *value* is an array that may be random; an *option* (such as `axis`) is fixed when the case
+    is read, and is a number or a list of numbers. `variadic` takes all remaining positionals.
+    """
+
+    name: str
+    option: bool = False
+    required: bool = True
+    default: float | None = None
+    variadic: bool = False
+
+
+def values(names: str) -> tuple[Parameter, ...]:
+    """Parameters that are arrays, which may be random: `values("a b")`."""
+    return tuple(Parameter(name) for name in names.split())
+
+
+def option(name: str, default: float | None = None) -> Parameter:
+    """A parameter that is fixed when the case is read; required where it has no default."""
+    return Parameter(name, option=True, required=default is None, default=default)
+
+
+X = values("x")
+PAIR = values("a b")
+MORE = Parameter("more", required=False, variadic=True)
+AXIS = option("axis", -1.0)
+OVER = (AXIS, option("keepdims", 0.0))
+
+
+# ---- what one draw costs ------------------------------------------------------------------------
+
+CostRule = Callable[[Shape, Sequence[Shape]], float]
+"""Rough nanoseconds of one use, from the shapes of the result and of the arguments."""
+
+# From this side on a product or a decomposition runs in blocks, at a fraction of the cost a step.
+_BLOCKED = 64
+PRODUCT_SHARE = 0.1
+DECOMPOSITION_SHARE = 0.4
+
+
+def blocked_share(side: int, blocked: float) -> float:
+    """The cost of a step where matrices have this side, in steps of small ones."""
+    return blocked if side >= _BLOCKED else 1.0
+
+
+def cheap(shape: Shape, _inputs: Sequence[Shape]) -> float:
+    """Cost of a step of arithmetic for each element."""
+    return float(math.prod(shape))
+
+
+def usual(shape: Shape, inputs: Sequence[Shape]) -> float:
+    """Cost of what goes over its arguments once, with a call of a function for each element."""
+    return 10.0 * float(math.prod(shape)) + 3.0 * float(sum(map(math.prod, inputs)))
+
+
+def sorting(_shape: Shape, inputs: Sequence[Shape]) -> float:
+    """Cost of what puts elements in order."""
+    return 60.0 * float(sum(map(math.prod, inputs)))
+
+
+def decomposition(_shape: Shape, inputs: Sequence[Shape]) -> float:
+    """Cost of what decomposes a matrix."""
+    side = (inputs[0] or (1,))[-1]
+    read = float(sum(map(math.prod, inputs)))
+    return 500.0 + read * side * blocked_share(side, DECOMPOSITION_SHARE)
+
+
+# ---- the entry ----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Function:
+    """One function of the language, or one of its signs (`a + b`, `x[i]`, `a if c else b`).
+
+    `kernel` takes the values in order, then the options by name. Inputs that are truths reach it
+    as bool arrays where it `takes_truth`, else as float64.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    summary: str
+    shape: ShapeRule
+    kernel: Kernel
+    bounds: BoundsRule
+    growth: Growth
+    cost: CostRule
+    # a command, or what stands before, between and after the arguments; "" is the name upright
+    latex: str | tuple[str, ...] = ""
+    elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries
+    written: str = ""  # how it is written, where it is not called by its name
+    truth: bool = False  # yields 1 or 0 (or NaN, where that cannot be told)
+    indicator: bool = False  # yields 1 or 0, though it is no truth
+    takes_truth: bool = False
+    from_shape: Callable[[Shape], float | tuple[int, ...]] | None = None  # size, shape
+    guards: bool = False  # an argument may be left unused, with all that is wrong in it
+    divides: bool = False  # by its second argument
+    commutes: bool = False  # f(a, b) is f(b, a)
+    additive: bool = False  # a sum of parts of its arguments, each with a factor that is known
+    carries_size: bool = False  # of sizes it makes the size of the result
+    view: bool = False  # another way to look at what is there, without memory of its own
+    picks: bool = False  # single elements
+    vector: bool = False  # makes a fixed vector
+    mistaken_for: str = ""  # the function that a slip of the pen puts in its place
+
+    @property
+    def signature(self) -> str:
+        """The function as a call, with every default: `var(x, ddof=0, axis=-1, keepdims=0)`."""
+        parts = []
+        for parameter in self.parameters:
+            if parameter.variadic:
+                parts.append("…")
+            elif parameter.required:
+                parts.append(parameter.name)
+            else:
+                default = "…" if parameter.default is None else f"{parameter.default:g}"
+                parts.append(f"{parameter.name}={default}")
+        return f"{self.name}({', '.join(parts)})"
+
+    @property
+    def usage(self) -> str:
+        """How it is written, without what may be left out: `a @ b`, `arctan2(y, x)`."""
+        needed = (one for one in self.parameters if one.required or one.variadic)
+        names = ("…" if one.variadic else one.name for one in needed)
+        return self.written or f"{self.name}({', '.join(names)})"
+
+    @property
+    def by_element(self) -> bool:
+        """Whether each element of the result depends on one element of every argument."""
+        return self.shape is elementwise
+
+
+# ---- what kernels share -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A function of scipy.special, which is imported when it is first called."""
+
+    name: str
+
+    def __call__(self, *arrays: Array) -> Array:
+        """The function of the arrays."""
+        from scipy import special
+
+        result: Array = getattr(special, self.name)(*arrays)
+        return result
+
+
+def floats(x: Array) -> Array:
+    """The array as float64, truths as 1 and 0."""
+    return x if x.dtype == np.float64 else x.astype(np.float64)
+
+
+def axes_of(x: Array, axis: Any) -> tuple[int, ...]:
+    """Which axes of the array are meant: per-draw axes count from the left as they stand."""
+    return normalise_axes(axis, x.shape[:-1])
+
+
+def has_nan(x: Array) -> bool:
+    """Whether any element is NaN; the minimum tells in one quick pass, with no temporary."""
+    return x.dtype != np.bool_ and x.size > 0 and bool(np.isnan(x.min()))
+
+
+def single_axis(x: Array, axis: Any) -> tuple[Array, int]:
+    """The array with its chosen axes made into one, and where that one stands."""
+    axes = axes_of(x, axis)
+    if len(axes) == 1:
+        return x, axes[0]
+    kept = [at for at in range(x.ndim - 1) if at not in axes]
+    moved = x.transpose(*kept, *axes, x.ndim - 1)
+    merged = moved.reshape(*(x.shape[at] for at in kept), -1, x.shape[-1])
+    return merged, len(kept)
+
+
+def spoil(result: Array, x: Array, axis: int, keepdims: bool = True) -> Array:
+    """The result as float64, NaN along every line of x that holds one."""
+    result = floats(result)
+    if has_nan(x):
+        unknown = np.isnan(x).any(axis=axis, keepdims=keepdims)
+        result = np.where(unknown, np.nan, result)
+    return result

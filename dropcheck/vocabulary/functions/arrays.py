@@ -1,0 +1,393 @@
+"""Building, joining, indexing and rearranging the array of one draw."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary.function import (
+    AXIS,
+    MORE,
+    PAIR,
+    Array,
+    Function,
+    Kernel,
+    KernelError,
+    Parameter,
+    X,
+    cheap,
+    option,
+    usual,
+    values,
+)
+from dropcheck.vocabulary.shapes import (
+    Index,
+    Options,
+    Shape,
+    ShapeError,
+    ShapeRule,
+    array_of,
+    broadcast,
+    count,
+    describe,
+    need,
+    normalise_axis,
+    subscript,
+)
+from dropcheck.vocabulary.shapes import sizes as as_sizes
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+def _subscript(x: Array, index: tuple[Index, ...]) -> Array:
+    """`x[index]`: per-draw axes stand first, so that numpy's own indexing serves."""
+    return x[tuple(index)]
+
+
+def _draws(arrays: tuple[Array, ...]) -> int:
+    return max((array.shape[-1] for array in arrays), key=lambda n: (n != 1, n), default=1)
+
+
+def _array(*entries: Array) -> Array:
+    """A list: entries of one shape behind a new first axis."""
+    shape = entries[0].shape[:-1] if entries else ()
+    result = np.empty((len(entries), *shape, _draws(entries)))
+    for at, entry in enumerate(entries):
+        result[at] = entry
+    return result
+
+
+def _stack(*arrays: Array, axis: float = -1) -> Array:
+    """Arrays of one shape along a new axis, the last one by default."""
+    stacked = _array(*arrays)
+    return np.moveaxis(stacked, 0, normalise_axis(axis, stacked.shape[:-1]))
+
+
+def _concat(*arrays: Array, axis: float = -1) -> Array:
+    """One after the other along an axis; a single number counts as a list of one."""
+    parts = [array[None] if array.ndim == 1 else array for array in arrays]
+    at = normalise_axis(axis, parts[0].shape[:-1])
+    draws = _draws(arrays)
+    return np.concatenate(
+        [np.broadcast_to(part, (*part.shape[:-1], draws)) for part in parts], axis=at
+    )
+
+
+def _indices(i: Array, length: int, name: str, negative: bool) -> tuple[Array, Array | None]:
+    """Whole indices into `length` places, and which of them are none (None: all are good).
+
+    Random indices that are not finite, or out of range, belong to draws that may not be looked
+    at (`given=`, a branch not taken): they become NaN. A fixed one is a mistake in the claim.
+
+    Raises:
+        KernelError: for an index that is not whole, or a fixed one that is out of range.
+    """
+    lowest = -length if negative else 0
+    with np.errstate(invalid="ignore"):
+        good = (i >= lowest) & (i < length)
+        fraction = np.isfinite(i) & (i != np.floor(i))
+    if fraction.any():
+        shown = f"{i[fraction][0]:g}"
+        raise KernelError(
+            f"an index in '{name}' must be a whole number, and is {shown}",
+            "round it first: floor(…), ceil(…) or round(…)",
+        )
+    if good.all():
+        return i.astype(np.intp), None
+    if i.shape[-1] == 1 and not np.isnan(i).any():
+        shown = f"{i[~good][0]:g}"
+        raise KernelError(
+            f"index {shown} in '{name}' is out of range for {length} places",
+            f"indices count from 0: the last is {length - 1}" if length else "there are none",
+        )
+    return np.where(good, i, 0.0).astype(np.intp), ~good
+
+
+def _take(x: Array, i: Array) -> Array:
+    """Elements of a vector, or rows of a matrix, by index; within the same draw where x is random.
+
+    Shapes: x (k, …, N or 1), i (…, N or 1) → i's per-draw shape, then x's without the first axis.
+    """
+    index, bad = _indices(i, x.shape[0], "take", negative=True)
+    rest = x.ndim - 2
+    if x.shape[0] == 0:  # every index is bad: any table will do for the shape
+        x = np.full((1, *x.shape[1:]), np.nan)
+    if i.shape[-1] == 1:
+        result = np.take(x, index[..., 0], axis=0)
+    elif x.shape[-1] == 1:
+        # i (…, N), rows (…, N, rest): the draws go back to the end
+        result = np.moveaxis(np.take(x[..., 0], index, axis=0), i.ndim - 1, -1)
+    else:
+        spread = index.reshape(*index.shape[:-1], *(1,) * rest, index.shape[-1])
+        others = np.ogrid[tuple(slice(n) for n in x.shape[1:])]
+        result = x[(spread, *others)] if others else x[spread]
+    if bad is None:
+        return result
+    return np.where(bad.reshape(*bad.shape[:-1], *(1,) * rest, bad.shape[-1]), np.nan, result)
+
+
+def _one_hot(i: Array, *, n: float) -> Array:
+    """1 at the index, else 0, along a new last axis; NaN where the index is none."""
+    places = count(n, "n")
+    index, bad = _indices(i, places, "one_hot", negative=False)
+    result = (index[..., None, :] == np.arange(places)[:, None]).astype(np.float64)
+    return result if bad is None else np.where(bad[..., None, :], np.nan, result)
+
+
+def _bincount(i: Array, *, n: float) -> Array:
+    """How often each of 0 … n−1 occurs along the last axis; NaN where an index is none."""
+    places = count(n, "n")
+    index, bad = _indices(i, places, "bincount", negative=False)
+    lines = np.moveaxis(index, -2, 0)  # the axis counted over, then one line of counts for each
+    groups = math.prod(lines.shape[1:])
+    offsets = np.arange(groups).reshape(lines.shape[1:]) * places
+    counts = np.bincount((lines + offsets).ravel(), minlength=groups * places)
+    result = np.moveaxis(counts.astype(np.float64).reshape(*lines.shape[1:], places), -1, -2)
+    return result if bad is None else np.where(bad.any(axis=-2, keepdims=True), np.nan, result)
+
+
+def _size(x: Array) -> Array:
+    return np.array([float(math.prod(x.shape[:-1]))])
+
+
+def _shape(x: Array) -> Array:
+    return np.array(x.shape[:-1], dtype=np.float64)[:, None]
+
+
+def _arange(*, n: float) -> Array:
+    return np.arange(float(count(n, "n")))[:, None]
+
+
+def _linspace(a: Array, b: Array, *, n: float) -> Array:
+    return np.linspace(a, b, count(n, "n"), axis=0)
+
+
+def _ones(*, sizes: Any) -> Array:
+    return np.ones((*as_sizes(sizes), 1))
+
+
+def _zeros(*, sizes: Any) -> Array:
+    return np.zeros((*as_sizes(sizes), 1))
+
+
+def _full(v: Array, *, shape: Any) -> Array:
+    """All v, or v stretched to the shape."""
+    return np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy()
+
+
+def _eye(*, n: float) -> Array:
+    return np.eye(count(n, "n"))[:, :, None]
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+
+def _size_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:  # noqa: ARG001 — a ShapeRule
+    """One number, whatever goes in."""
+    return ()
+
+
+def _shape_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    """A list of as many numbers as there are axes."""
+    return (len(shapes[0]),)
+
+
+def _one_hot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """A new last axis with a 1 at the index."""
+    return (*shapes[0], count(options["n"], "n"))
+
+
+def _bincount_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """The counts of 0 … n−1 take the place of the last axis."""
+    if not shapes[0]:
+        raise need("an array", ())
+    return (*shapes[0][:-1], count(options["n"], "n"))
+
+
+def _take_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    """The indices' shape; of a matrix, whole rows."""
+    table, indices = shapes
+    if not table:
+        hint = "the array stands first, then the indices: take([2, 3, 5], i)"
+        raise need("an array to take from", table, hint)
+    return indices + table[1:]
+
+
+def _concat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """End to end along one axis; a single number counts as a list of one."""
+    parts = [shape or (1,) for shape in shapes]
+    axis = normalise_axis(options.get("axis", -1), parts[0])
+    for part in parts:
+        alike = len(part) == len(parts[0])
+        if not alike or part[:axis] + part[axis + 1 :] != parts[0][:axis] + parts[0][axis + 1 :]:
+            raise ShapeError(f"{describe(parts[0])} and {describe(part)} cannot be joined")
+    return (*parts[0][:axis], sum(part[axis] for part in parts), *parts[0][axis + 1 :])
+
+
+def _stack_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """Side by side along a new axis, the last one unless `axis` says otherwise."""
+    for shape in shapes:
+        if shape != shapes[0]:
+            raise ShapeError(
+                f"equal shapes are needed, and not {describe(shapes[0])} and {describe(shape)}"
+            )
+    axis = normalise_axis(options.get("axis", -1), (*shapes[0], len(shapes)))
+    return (*shapes[0][:axis], len(shapes), *shapes[0][axis:])
+
+
+def _arange_shape(_shapes: tuple[Shape, ...], options: Options) -> Shape:
+    return (count(options["n"], "n"),)
+
+
+def _linspace_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """`linspace(a, b, n)`: n numbers between two single ones."""
+    if shapes != ((), ()):
+        raise ShapeError("the ends must be single numbers")
+    return _arange_shape((), options)
+
+
+def _eye_shape(_shapes: tuple[Shape, ...], options: Options) -> Shape:
+    n = count(options["n"], "n")
+    return (n, n)
+
+
+def _filled_shape(_shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """`ones(2, 3)` or `ones([2, 3])`."""
+    return as_sizes(options["sizes"])
+
+
+def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """`full(shape, v)`: v stretched to the shape."""
+    wanted = as_sizes(options["shape"])
+    if broadcast([wanted, *shapes]) != wanted:
+        raise ShapeError(f"{describe(shapes[0])} does not fit into {describe(wanted)}")
+    return wanted
+
+
+def _shape_values(shape: Shape) -> tuple[int, ...]:
+    return shape
+
+
+def _size_value(shape: Shape) -> float:
+    return float(math.prod(shape))
+
+
+# ---- the entries --------------------------------------------------------------------------------
+
+
+def _array_function(
+    name: str,
+    kernel: Kernel,
+    summary: str,
+    parameters: tuple[Parameter, ...],
+    shape: ShapeRule,
+    **more: Any,
+) -> Function:
+    facts: dict[str, Any] = {"bounds": hulls.unknown, "growth": growth.ANY, "cost": usual, **more}
+    return Function(
+        name=name, parameters=parameters, summary=summary, shape=shape, kernel=kernel, **facts
+    )
+
+
+_PICKED: dict[str, Any] = {"bounds": hulls.picking, "growth": growth.NO_HEAVIER}
+_SIZES = (Parameter("sizes", option=True, variadic=True),)
+
+ARRAY = _array_function(
+    *("array", _array, "an array with a new first axis", (MORE,)),
+    lambda shapes, _options: array_of(shapes),
+    **_PICKED,
+    written="[a, b, c]",
+)
+SUBSCRIPT = _array_function(
+    *("subscript", _subscript, "elements by fixed indices, from 0", (*X, option("index"))),
+    lambda shapes, options: subscript(shapes[0], options["index"]),
+    bounds=hulls.picking,
+    growth=growth.SAME_SIZE,
+    cost=cheap,
+    view=True,
+    picks=True,
+    written="x[i]",
+)
+
+SIGNS = (ARRAY, SUBSCRIPT)
+
+ARRAYS = (
+    _array_function(
+        *("size", _size, "number of elements", X, _size_shape),
+        from_shape=_size_value,
+        elsewhere=("len",),
+    ),
+    _array_function(
+        *("shape", _shape, "lengths of the axes", X, _shape_shape),
+        from_shape=_shape_values,
+    ),
+    _array_function(
+        *("one_hot", _one_hot, "1 at index i of n, else 0"),
+        (*values("i"), option("n")),
+        _one_hot_shape,
+        bounds=hulls.within(0.0, 1.0),
+        growth=growth.BOUNDED,
+        indicator=True,
+    ),
+    _array_function(
+        *("bincount", _bincount, "how often each of 0 … n−1 occurs"),
+        (*values("i"), option("n")),
+        _bincount_shape,
+    ),
+    _array_function(
+        *("take", _take),
+        "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
+        values("x i"),
+        _take_shape,
+        bounds=hulls.picking_first,
+        growth=growth.NO_HEAVIER,
+        picks=True,
+    ),
+    _array_function(
+        *("concat", _concat),
+        "one after the other, along the last axis unless axis says otherwise",
+        (*values("a"), MORE, AXIS),
+        _concat_shape,
+        **_PICKED,
+        elsewhere=("cat", "concatenate"),
+    ),
+    _array_function(
+        *("stack", _stack),
+        "side by side along a new axis, the last unless axis says otherwise",
+        (*values("a"), MORE, AXIS),
+        _stack_shape,
+        **_PICKED,
+    ),
+)
+
+FIXED = (
+    _array_function(
+        *("arange", _arange, "0, 1, …, n−1", (option("n"),), _arange_shape),
+        vector=True,
+        elsewhere=("range",),
+    ),
+    _array_function(
+        *("linspace", _linspace, "n numbers from a to b, both ends in, evenly spaced"),
+        (*PAIR, option("n")),
+        _linspace_shape,
+        vector=True,
+    ),
+    _array_function(
+        *("ones", _ones, "all 1, of the shape given: ones(2, 3)", _SIZES, _filled_shape)
+    ),
+    _array_function(
+        *("zeros", _zeros, "all 0, of the shape given: zeros(2, 3)", _SIZES, _filled_shape)
+    ),
+    _array_function(
+        *("full", _full, "all v, of the shape given: full([2, 3], v)"),
+        (option("shape"), *values("v")),
+        _full_shape,
+    ),
+    _array_function(
+        *("eye", _eye, "identity matrix of n rows", (option("n"),), _eye_shape),
+        elsewhere=("identity",),
+    ),
+)

@@ -1,0 +1,376 @@
+"""Products, decompositions and inverses of the matrices of each draw.
+
+Where a matrix is singular, not positive definite or not finite, the result of that draw is NaN;
+the other draws are not touched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary.function import (
+    OVER,
+    PAIR,
+    PRODUCT_SHARE,
+    Array,
+    Function,
+    Kernel,
+    Parameter,
+    X,
+    blocked_share,
+    decomposition,
+    usual,
+    values,
+)
+from dropcheck.vocabulary.functions.reductions import SUM
+from dropcheck.vocabulary.shapes import (
+    Options,
+    Shape,
+    ShapeError,
+    ShapeRule,
+    broadcast,
+    describe,
+    flag,
+    matmul,
+    need,
+    normalise_axes,
+    reduction,
+    square,
+    transpose,
+)
+
+
+def _transpose(x: Array) -> Array:
+    return np.swapaxes(x, -3, -2)
+
+
+# products of matrices up to this many multiplications a draw: the draws are the long axis, and
+# einsum runs along it; above, one small BLAS product a draw is quicker (measured at 6³ to 8³)
+_SMALL = 300
+
+
+def _matmul(a: Array, b: Array) -> Array:
+    """`a @ b` of each draw: a vector is a row on the left and a column on the right.
+
+    Shapes: a (…, m, k, N or 1) or (k, …), b (…, k, p, N or 1) or (k, …). A fixed matrix times
+    random vectors is one BLAS product over all draws.
+    """
+    left, right = a.ndim - 1, b.ndim - 1
+    if left == right == 1 and a.shape[-1] != 1 and b.shape[-1] != 1:
+        result: Array = np.einsum("kn,kn->n", a, b)
+    elif left == 1:
+        result = np.squeeze(_matmul(a[None], b), axis=-2 if right == 1 else -3)
+    elif right == 1:
+        result = np.squeeze(_matmul(a, b[:, None]), axis=-2)
+    elif left == right == 2 and a.shape[-1] == 1:
+        columns = np.matmul(a[:, :, 0], b.reshape(b.shape[0], -1))
+        result = columns.reshape(a.shape[0], *b.shape[1:])
+    elif left == right == 2 and b.shape[-1] == 1:
+        result = np.matmul(b[:, :, 0].T, a)
+    else:
+        result = _matmul_each(a, b)
+    return result
+
+
+def _matmul_each(a: Array, b: Array) -> Array:
+    """The product where both differ from draw to draw, or stand in a batch of one draw."""
+    rows, inner, columns = a.shape[-3], a.shape[-2], b.shape[-2]
+    if rows == 1 or columns == 1 or rows * inner * columns <= _SMALL:
+        result: Array = np.einsum("...ikn,...kjn->...ijn", a, b)
+    else:
+        rank = max(a.ndim, b.ndim) - 1
+        result = np.moveaxis(np.matmul(_front(a, rank), _front(b, rank)), 0, -1)
+    return result
+
+
+def _front(x: Array, rank: int) -> Array:
+    """The draws in front, then axes of length 1 up to the rank, then those of one draw."""
+    padded = x.reshape((1,) * (rank - x.ndim + 1) + x.shape)
+    return np.moveaxis(padded, -1, 0)
+
+
+def _outer(a: Array, b: Array) -> Array:
+    """Every product of an element of a and one of b, over their last axes."""
+    return a[..., :, None, :] * b[..., None, :, :]
+
+
+def _trace(x: Array) -> Array:
+    result: Array = np.einsum("...iin->...n", x)
+    return result
+
+
+def _diag(x: Array) -> Array:
+    if x.ndim > 2:
+        return np.moveaxis(np.diagonal(x, axis1=-3, axis2=-2), -1, -2)
+    n = x.shape[0]
+    result = np.zeros((n, n, x.shape[-1]))
+    result[np.arange(n), np.arange(n)] = x
+    return result
+
+
+def _bad(matrices: Array) -> Array | None:
+    """Which matrices (draws in front) hold a NaN or an infinity; None if none does."""
+    if np.isfinite(matrices.sum()):
+        return None
+    bad = ~np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
+    return bad if bad.any() else None
+
+
+def _guarded(function: Callable[[Array], Array], matrices: Array, singular: bool = False) -> Array:
+    """The function of every matrix, NaN where a matrix does not allow it.
+
+    LAPACK gives up on a whole batch for one bad matrix: those are set to ones on the diagonal
+    first. `singular`: an exactly singular one is bad, too.
+    """
+    bad = _bad(matrices)
+    if bad is not None:
+        matrices = _replaced(matrices, bad)
+    try:
+        result = function(matrices)
+    except np.linalg.LinAlgError:
+        if not singular:
+            raise
+        # a zero pivot, the very test that failed inside
+        flat = np.linalg.slogdet(matrices)[0] == 0
+        bad = flat if bad is None else bad | flat
+        result = function(_replaced(matrices, bad))
+    if bad is not None:
+        result[bad] = np.nan
+    return result
+
+
+def _replaced(matrices: Array, bad: Array) -> Array:
+    good = matrices.copy()
+    good[bad] = np.eye(*matrices.shape[-2:])
+    return good
+
+
+def _det(x: Array) -> Array:
+    return np.moveaxis(_guarded(lambda m: np.asarray(np.linalg.det(m)), _front(x, 0)), 0, -1)
+
+
+def _inv(x: Array) -> Array:
+    return np.moveaxis(_guarded(np.linalg.inv, _front(x, 0), singular=True), 0, -1)
+
+
+def _solve(a: Array, b: Array) -> Array:
+    """The x with a @ x == b; a vector b is one right-hand side, a matrix has one a column.
+
+    NaN where a is singular.
+    """
+    if b.ndim == 2:
+        return np.squeeze(_solve(a, b[:, None]), axis=-2)
+    if a.ndim == 3 and b.ndim == 3 and a.shape[-1] == 1:
+        # one matrix for all draws: their right-hand sides are columns of one system
+        columns = b.reshape(b.shape[0], -1)
+        fixed = _guarded(lambda m: np.linalg.solve(m, columns[None]), _front(a, 0), singular=True)
+        result: Array = fixed[0].reshape(b.shape)
+        return result
+    rank = max(a.ndim, b.ndim) - 1
+    left, right = _front(a, rank), _front(b, rank)
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    left = np.broadcast_to(left, batch + left.shape[-2:])
+    solved = _guarded(lambda m: np.linalg.solve(m, right), left, singular=True)
+    return np.moveaxis(solved, 0, -1)
+
+
+def _qr_q(x: Array) -> Array:
+    """The Q of QR whose R has a positive diagonal: unique, and uniform (Haar) for Gaussian x.
+
+    Source: Mezzadri, How to generate random matrices from the classical compact groups (2007).
+    """
+
+    def positive(matrices: Array) -> Array:
+        q, r = np.linalg.qr(matrices)
+        signs = np.where(np.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
+        result: Array = np.multiply(q, signs[..., None, :])
+        return result
+
+    return np.moveaxis(_guarded(positive, _front(x, 0)), 0, -1)
+
+
+def _eigvalsh(x: Array) -> Array:
+    """Eigenvalues of a symmetric matrix, ascending; its lower triangle is read."""
+    return np.moveaxis(_guarded(np.linalg.eigvalsh, _front(x, 0)), 0, -1)
+
+
+def _cholesky(x: Array) -> Array:
+    """The lower triangular L with L @ L.T == x; NaN where x is not positive definite.
+
+    Column by column over all draws at once (Golub & Van Loan, Matrix Computations, 2013,
+    §4.2.5): numpy's would refuse a whole batch for one draw. The lower triangle is read.
+    """
+    n = x.shape[-2]
+    lower = np.zeros(x.shape)
+    definite = np.ones((*x.shape[:-3], x.shape[-1]), dtype=np.bool_)
+    for j in range(n):
+        done = lower[..., j:, :j, :]
+        column = x[..., j:, j, :] - np.einsum("...ikn,...kn->...in", done, done[..., 0, :, :])
+        pivot = column[..., :1, :]
+        definite &= pivot[..., 0, :] > 0
+        lower[..., j:, j, :] = column / np.sqrt(pivot)
+    definite &= np.isfinite(lower).all(axis=(-3, -2))
+    return lower if definite.all() else np.where(definite[..., None, None, :], lower, np.nan)
+
+
+def _dot(a: Array, b: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
+    """Sum of products along the axes."""
+    keep = flag(keepdims, "keepdims")
+    if axis in (None, -1) and not keep:
+        result: Array = np.einsum("...kn,...kn->...n", a, b)
+        return result
+    return SUM.kernel(a * b, axis=axis, keepdims=keep)
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+
+def _dot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """Sum of products along an axis on which both are of one length."""
+    a, b = shapes
+    common = broadcast(shapes)
+    axis = options.get("axis", -1)
+    for entry in normalise_axes(axis, common) if common else ():
+        from_right = len(common) - entry
+        lengths = [shape[-from_right] for shape in shapes if len(shape) >= from_right]
+        if len(lengths) < 2 or lengths[0] != lengths[1]:
+            raise ShapeError(f"the elements of {describe(a)} and {describe(b)} do not pair")
+    return reduction()((common,), options)
+
+
+def _outer_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    """Every product of an element of `a` and one of `b`, over their last axes."""
+    a, b = shapes
+    if not a or not b:
+        raise need("a vector", ())
+    return broadcast([a[:-1], b[:-1]]) + a[-1:] + b[-1:]
+
+
+def _solve_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """`solve(A, b)`: a vector b is one right-hand side, a matrix has one in each column."""
+    a, b = shapes
+    matrix = square(lambda n: (n, n))((a,), options)
+    if not b or (b[0] if len(b) == 1 else b[-2]) != matrix[-1]:
+        raise ShapeError(f"the right-hand side {describe(b)} does not fit a matrix {describe(a)}")
+    if len(b) == 1:
+        return matrix[:-1]
+    return broadcast([matrix[:-2], b[:-2]]) + b[-2:]
+
+
+def _qr_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    """As many orthonormal columns as the matrix has rows or columns, whichever are fewer."""
+    shape = shapes[0]
+    if len(shape) < 2:
+        raise need("a matrix", shape)
+    return (*shape[:-1], min(shape[-2:]))
+
+
+def _diag_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    """A vector becomes a matrix; of a matrix, the diagonal."""
+    shape = shapes[0]
+    if not shape:
+        raise need("a vector or a matrix", shape)
+    return shape * 2 if len(shape) == 1 else (*shape[:-2], min(shape[-2:]))
+
+
+# ---- the entries --------------------------------------------------------------------------------
+
+
+def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
+    inner = (inputs[0] or (1,))[-1]
+    sides = (inner, *(side[-2] if len(side) > 1 else 1 for side in (inputs[0], shape)))
+    read = float(sum(map(math.prod, inputs)))
+    return float(math.prod(shape)) * inner * blocked_share(min(sides), PRODUCT_SHARE) + read
+
+
+def _of_matrices(
+    name: str,
+    kernel: Kernel,
+    summary: str,
+    shape: ShapeRule,
+    parameters: tuple[Parameter, ...] = X,
+    **more: Any,
+) -> Function:
+    facts: dict[str, Any] = {
+        "bounds": hulls.unknown,
+        "growth": growth.ANY,
+        "cost": decomposition,
+        **more,
+    }
+    return Function(
+        name=name, parameters=parameters, summary=summary, shape=shape, kernel=kernel, **facts
+    )
+
+
+_NUMBER, _MATRIX = square(lambda _n: ()), square(lambda n: (n, n))
+
+MATMUL = _of_matrices(
+    *("matmul", _matmul, "product of matrices"),
+    lambda shapes, _options: matmul(*shapes),
+    PAIR,
+    bounds=hulls.matrix_product,
+    growth=growth.MATRIX_PRODUCT,
+    cost=_product_cost,
+    written="a @ b",
+    elsewhere=("bmm", "mm"),
+)
+TRANSPOSE = _of_matrices(
+    *("transpose", _transpose, "the last two axes change places"),
+    lambda shapes, _options: transpose(*shapes),
+    bounds=hulls.picking,
+    growth=growth.SAME_SIZE,
+    cost=usual,
+    view=True,
+    written="A.T",
+)
+
+SIGNS = (MATMUL, TRANSPOSE)
+
+ARRAYS = (
+    Function(
+        name="dot",
+        parameters=(*PAIR, *OVER),
+        summary="sum of products",
+        shape=_dot_shape,
+        kernel=_dot,
+        bounds=hulls.sum_of_products,
+        growth=growth.SUM_OF_PRODUCTS,
+        cost=usual,
+    ),
+    _of_matrices(
+        *("outer", _outer, "all products of two vectors", _outer_shape, PAIR),
+        growth=growth.ALL_PRODUCTS,
+        cost=usual,
+    ),
+    _of_matrices(
+        *("trace", _trace, "sum of the diagonal", _NUMBER),
+        growth=growth.NO_HEAVIER,
+        cost=usual,
+        elsewhere=("tr",),
+    ),
+    _of_matrices("det", _det, "determinant", _NUMBER, latex=r"\det"),
+    _of_matrices("inv", _inv, "inverse matrix", _MATRIX, elsewhere=("inverse",)),
+    _of_matrices("solve", _solve, "the x with A @ x == b", _solve_shape, values("A b")),
+    _of_matrices(
+        *("qr_q", _qr_q, "Q of the QR decomposition whose R has a positive diagonal", _qr_shape)
+    ),
+    _of_matrices(
+        *("cholesky", _cholesky),
+        "the lower triangular L with L @ L.T == x, of a positive definite x",
+        _MATRIX,
+    ),
+    _of_matrices(
+        *("eigvalsh", _eigvalsh, "eigenvalues of a symmetric matrix, ascending"),
+        square(lambda n: (n,)),
+    ),
+    _of_matrices(
+        *("diag", _diag, "the matrix with this diagonal, or a matrix's diagonal", _diag_shape),
+        growth=growth.NO_HEAVIER,
+        cost=usual,
+    ),
+)

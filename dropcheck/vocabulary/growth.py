@@ -1,0 +1,254 @@
+"""Which moments a function has, from those of its arguments, as far as that can be told.
+
+For a quantity u, E|u|^r is finite for all r below some order, and infinite above it. An order is
+bounded from both sides: below `sure` every moment exists, from `never` on none does. The order of
+the reciprocal says how the probability falls towards 0, which is what a division needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Bounds on the order of the moments that a quantity has."""
+
+    sure: float  # E|u|^r is finite for every r below
+    never: float  # E|u|^r is infinite for every r from here on
+
+    def of_power(self, power: float) -> Order:
+        """The order of the quantity raised to a power above 0."""
+        return Order(self.sure / power, self.never / power)
+
+
+ALL = Order(math.inf, math.inf)
+UNKNOWN = Order(0.0, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What is known of one argument of a function; by default of one that is fixed.
+
+    `rates` are those with which its tails towards -∞ and ∞ fall as an exponential, None where that
+    is unknown; `independent` says that its elements are independent draws from known laws;
+    `nonzero` that it is fixed, and never 0; `known` is its value where it is fixed.
+    """
+
+    quantity: object
+    shape: Shape
+    order: Order = ALL
+    reciprocal: Order = ALL
+    rates: tuple[float | None, float | None] | None = None
+    random: bool = False
+    sources: frozenset[str] = frozenset()
+    independent: bool = False
+    nonzero: bool = False
+    known: Any = None
+
+
+OrderRule = Callable[[Sequence[Operand]], Order]
+
+
+def unknown(_operands: Sequence[Operand]) -> Order:
+    """Nothing is known of the moments."""
+    return UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How far out the values of a function go, and how near to 0 they come."""
+
+    order: OrderRule
+    reciprocal: OrderRule = unknown
+
+
+def _bounded(_operands: Sequence[Operand]) -> Order:
+    return ALL
+
+
+def _least(operands: Sequence[Operand], never: float) -> Order:
+    return Order(min(one.order.sure for one in operands), never)
+
+
+def _no_heavier(operands: Sequence[Operand]) -> Order:
+    return _least(operands, math.inf)
+
+
+def _as_heavy(operands: Sequence[Operand]) -> Order:
+    return _least(operands, operands[0].order.never)
+
+
+def _sum_of_elements(operands: Sequence[Operand]) -> Order:
+    # a sum of independent terms has no moment that one of them lacks
+    return _as_heavy(operands) if operands[0].independent else _no_heavier(operands)
+
+
+def _no_heavier_by_fixed(operands: Sequence[Operand]) -> Order:
+    return UNKNOWN if operands[1].random else _no_heavier(operands)
+
+
+def _sum_of_two(operands: Sequence[Operand]) -> Order:
+    first, second = (one.order for one in operands)
+    # the heavier part cannot be cancelled by a lighter one, nor by an independent one
+    if first.never < second.sure:
+        return _least(operands, first.never)
+    if second.never < first.sure:
+        return _least(operands, second.never)
+    if not operands[0].sources & operands[1].sources:
+        return _least(operands, min(first.never, second.never))
+    return _no_heavier(operands)
+
+
+def _same(operands: Sequence[Operand]) -> bool:
+    return operands[0].quantity is operands[1].quantity
+
+
+def _factors(operands: Sequence[Operand], first: Order, second: Order) -> Order:
+    """The order of a product of two factors of these orders."""
+    left, right = operands
+    if not left.random or not right.random:
+        varied, fixed = (first, right) if left.random else (second, left)
+        return Order(varied.sure, varied.never if fixed.nonzero else math.inf)
+    if not left.sources & right.sources:
+        # a factor that is not always 0 cannot mend an independent one
+        never = min(
+            first.never if second.never < math.inf or right.independent else math.inf,
+            second.never if first.never < math.inf or left.independent else math.inf,
+        )
+        return Order(min(first.sure, second.sure), never)
+    if math.inf in (first.sure, second.sure):
+        # Hölder: a factor with every moment costs nothing
+        return Order(min(first.sure, second.sure), math.inf)
+    if first.sure == 0 or second.sure == 0:
+        return UNKNOWN
+    return Order(1 / (1 / first.sure + 1 / second.sure), math.inf)
+
+
+def _product(operands: Sequence[Operand]) -> Order:
+    first, second = (one.order for one in operands)
+    return first.of_power(2) if _same(operands) else _factors(operands, first, second)
+
+
+def _product_reciprocal(operands: Sequence[Operand]) -> Order:
+    if not all(one.random or one.nonzero for one in operands):
+        return UNKNOWN
+    first, second = (one.reciprocal for one in operands)
+    return first.of_power(2) if _same(operands) else _factors(operands, first, second)
+
+
+def _quotient(operands: Sequence[Operand]) -> Order:
+    return _factors(operands, operands[0].order, operands[1].reciprocal)
+
+
+def _quotient_reciprocal(operands: Sequence[Operand]) -> Order:
+    if not all(one.random or one.nonzero for one in operands):
+        return UNKNOWN
+    return _factors(operands, operands[0].reciprocal, operands[1].order)
+
+
+def _products(operands: Sequence[Operand], *, summed: bool, paired: bool) -> Order:
+    """The order of products of elements: each alone, or sums of them, equal ones paired or not."""
+    first, second = (one.order for one in operands)
+    if _same(operands):
+        squared = first.of_power(2)
+        return squared if paired else Order(squared.sure, math.inf)
+    found = _factors(operands, first, second)
+    # in a sum of products heavy terms may cancel, unless they are independent
+    heavy = [one for one in operands if one.order.never < math.inf]
+    kept = not summed or all(one.independent for one in heavy)
+    return found if kept else Order(found.sure, math.inf)
+
+
+def _all_products(operands: Sequence[Operand]) -> Order:
+    return _products(operands, summed=False, paired=False)
+
+
+def _sum_of_products(operands: Sequence[Operand]) -> Order:
+    return _products(operands, summed=True, paired=True)
+
+
+def _matrix_product(operands: Sequence[Operand]) -> Order:
+    # of a vector with itself a sum of squares, else products of unlike elements beside them
+    return _products(operands, summed=True, paired=len(operands[0].shape) == 1)
+
+
+def _sum_of_squares_reciprocal(operands: Sequence[Operand]) -> Order:
+    shape = operands[0].shape
+    if _same(operands) and operands[0].independent and len(shape) == 1 and shape[0]:
+        return operands[0].reciprocal.of_power(2 / shape[0])  # all of them are then near 0
+    return UNKNOWN
+
+
+def _raised(order: Order, reciprocal: Order, exponent: object) -> Order:
+    if not isinstance(exponent, float):
+        return UNKNOWN
+    if exponent == 0:
+        return ALL
+    return order.of_power(exponent) if exponent > 0 else reciprocal.of_power(-exponent)
+
+
+def _power(operands: Sequence[Operand]) -> Order:
+    return _raised(operands[0].order, operands[0].reciprocal, operands[1].known)
+
+
+def _power_reciprocal(operands: Sequence[Operand]) -> Order:
+    return _raised(operands[0].reciprocal, operands[0].order, operands[1].known)
+
+
+def _spread(operands: Sequence[Operand]) -> Order:
+    squared = operands[0].order.of_power(2)
+    varies = operands[0].independent and (operands[0].shape or (1,))[-1] > 1
+    return Order(squared.sure, squared.never if varies else math.inf)
+
+
+def _exponential(operands: Sequence[Operand], *, both: bool) -> Order:
+    """E exp(r · x) is P(x > t) · r · exp(r · t) integrated: finite for r below the tail's rate."""
+    if operands[0].rates is None:
+        return UNKNOWN
+    down, up = operands[0].rates
+    if not both:
+        down = math.inf  # where it does not grow
+    if up is None or down is None:
+        return UNKNOWN
+    return Order(min(up, down), min(up, down))
+
+
+def _growing_up(operands: Sequence[Operand]) -> Order:
+    return _exponential(operands, both=False)
+
+
+def _growing_both_ways(operands: Sequence[Operand]) -> Order:
+    return _exponential(operands, both=True)
+
+
+def root(degree: float) -> Growth:
+    """A root of the argument."""
+    return Growth(
+        lambda operands: operands[0].order.of_power(1 / degree),
+        lambda operands: operands[0].reciprocal.of_power(1 / degree),
+    )
+
+
+ANY = Growth(unknown)  # nothing is known
+BOUNDED = Growth(_bounded)  # never beyond some number
+# no larger than the largest argument, up to a factor and a summand that do not vary
+NO_HEAVIER = Growth(_no_heavier)
+NO_HEAVIER_BY_FIXED = Growth(_no_heavier_by_fixed)  # where the second argument is that factor
+SAME_SIZE = Growth(_as_heavy, lambda operands: operands[0].reciprocal)  # one's own, up to the sign
+SUM_OF_ELEMENTS = Growth(_sum_of_elements)
+SUM = Growth(_sum_of_two)
+PRODUCT = Growth(_product, _product_reciprocal)
+QUOTIENT = Growth(_quotient, _quotient_reciprocal)
+POWER = Growth(_power, _power_reciprocal)
+ALL_PRODUCTS = Growth(_all_products)
+SUM_OF_PRODUCTS = Growth(_sum_of_products, _sum_of_squares_reciprocal)
+MATRIX_PRODUCT = Growth(_matrix_product, _sum_of_squares_reciprocal)
+SPREAD = Growth(_spread)  # squared distances from a mean
+EXPONENTIAL = Growth(_growing_up)
+EXPONENTIAL_BOTH_WAYS = Growth(_growing_both_ways)

@@ -1,0 +1,256 @@
+"""Where the values of a function can lie, from where those of its arguments lie.
+
+A hull is closed and never too small; it may be too large where a quantity stands in an expression
+more than once (Moore 1966, "Interval Analysis", the dependency problem). Unbounded ends are
+infinite. The caller silences numpy's floating-point warnings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.shapes import Shape, broadcast
+
+
+@dataclass(frozen=True, slots=True)
+class Hull:
+    """A closed interval that holds every value."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """The distance between the ends."""
+        return self.high - self.low
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are finite."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a function: the shapes of its result and of its arguments.
+
+    `same` says that both of two arguments are one and the same quantity.
+    """
+
+    shape: Shape
+    inputs: tuple[Shape, ...]
+    same: bool = False
+
+
+BoundsRule = Callable[[Sequence[Hull], Use], Hull]
+"""The hull of a result, from those of the arguments and the shapes of this use."""
+
+EVERYWHERE = Hull(-math.inf, math.inf)
+UNIT = Hull(0.0, 1.0)
+
+
+def union(hulls: Sequence[Hull]) -> Hull:
+    """The smallest hull that holds all of some."""
+    return Hull(min(hull.low for hull in hulls), max(hull.high for hull in hulls))
+
+
+# ---- rules that many functions share ------------------------------------------------------------
+
+
+def unknown(_hulls: Sequence[Hull], _use: Use) -> Hull:
+    """Nothing is known of the values."""
+    return EVERYWHERE
+
+
+def within(low: float, high: float) -> BoundsRule:
+    """The values lie between two numbers, whatever the arguments are."""
+    hull = Hull(low, high)
+    return lambda _hulls, _use: hull
+
+
+def monotone(kernel: Callable[..., object], *, falling: bool = False) -> BoundsRule:
+    """The function never falls, or never rises: its values at the ends are the ends."""
+
+    def rule(hulls: Sequence[Hull], _use: Use) -> Hull:
+        ends = [float(kernel(np.float64(end))) for end in (hulls[0].low, hulls[0].high)]  # type: ignore[arg-type]  # a number
+        if any(math.isnan(end) for end in ends):
+            return EVERYWHERE  # part of the domain is undefined
+        return Hull(*(ends[::-1] if falling else ends))
+
+    return rule
+
+
+def picking(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """Each value of the result is a value of an argument, or lies between two."""
+    return union(hulls)
+
+
+def picking_first(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """Each value of the result is one of the first argument, or lies between two."""
+    return hulls[0]
+
+
+# ---- arithmetic ---------------------------------------------------------------------------------
+
+
+def sum_of_two(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of a + b."""
+    return Hull(hulls[0].low + hulls[1].low, hulls[0].high + hulls[1].high)
+
+
+def difference(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a - b, which is 0 where both are one quantity."""
+    if use.same:
+        return Hull(0.0, 0.0)
+    return Hull(hulls[0].low - hulls[1].high, hulls[0].high - hulls[1].low)
+
+
+def negated(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of -a."""
+    return Hull(-hulls[0].high, -hulls[0].low)
+
+
+def product(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a * b, a square where both are one quantity."""
+    return _power(hulls[0], 2.0) if use.same else _times_hull(*hulls)
+
+
+def quotient(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of a / b, where b is never 0."""
+    over, under = hulls
+    if under.low <= 0 <= under.high:
+        return EVERYWHERE
+    return _times_hull(over, Hull(1.0 / under.high, 1.0 / under.low))
+
+
+def power(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of a ** b, where b is one known number."""
+    base, exponent = hulls
+    return _power(base, exponent.low) if exponent.low == exponent.high else EVERYWHERE
+
+
+def magnitude(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of the size of a."""
+    return _magnitude(hulls[0])
+
+
+def smallest(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of the smallest of the arguments."""
+    return Hull(min(hull.low for hull in hulls), min(hull.high for hull in hulls))
+
+
+def largest(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of the largest of the arguments."""
+    return Hull(max(hull.low for hull in hulls), max(hull.high for hull in hulls))
+
+
+def clipped(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """The hull of x held between low and high."""
+    x, low, high = hulls
+    return Hull(min(max(x.low, low.low), high.low), min(max(x.high, low.high), high.high))
+
+
+def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of x log x: 0 at 0, least at 1/e, and not defined below 0."""
+    hull = hulls[0]
+    if not use.same or hull.high < 0 or not hull.bounded:
+        return EVERYWHERE
+    points = [max(hull.low, 0.0), hull.high]
+    if points[0] < 1 / math.e < points[1]:
+        points.append(1 / math.e)
+    values = [x * math.log(x) if x > 0 else 0.0 for x in points]
+    return Hull(min(values), max(values))
+
+
+# ---- sums and products of elements --------------------------------------------------------------
+
+
+def total(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a sum over some axes."""
+    return _scaled(hulls[0], math.prod(use.inputs[0]) / max(math.prod(use.shape), 1))
+
+
+def running_total(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a running sum, along whichever axis."""
+    return union([hulls[0], _scaled(hulls[0], float(max(use.inputs[0] or (1,))))])
+
+
+def total_product(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a product over some axes."""
+    return _multiplied(hulls[0], math.prod(use.inputs[0]) // max(math.prod(use.shape), 1))
+
+
+def running_product(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a running product, along whichever axis."""
+    last = max(use.inputs[0] or (1,))
+    lengths = {1, min(2, last), max(last - 1, 1), last}
+    return union([_multiplied(hulls[0], length) for length in lengths])
+
+
+def matrix_product(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a @ b."""
+    return _scaled(_times_hull(*hulls), float((use.inputs[0] or (1,))[-1]))
+
+
+def sum_of_products(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of a sum of products of elements."""
+    terms = math.prod(broadcast(use.inputs)) / max(math.prod(use.shape), 1)
+    return _scaled(_times_hull(*hulls), terms)
+
+
+# ---- what the rules are made of -----------------------------------------------------------------
+
+
+def _times(a: float, b: float) -> float:
+    return 0.0 if a == 0 or b == 0 else a * b  # an end that is 0 is attained; 0 · ∞ is 0 here
+
+
+def _times_hull(first: Hull, second: Hull) -> Hull:
+    ends = [_times(a, b) for a in (first.low, first.high) for b in (second.low, second.high)]
+    return Hull(min(ends), max(ends))
+
+
+def _scaled(hull: Hull, factor: float) -> Hull:
+    return Hull(_times(hull.low, factor), _times(hull.high, factor))
+
+
+def _raised(base: float, exponent: float) -> float:
+    return float(np.power(base, exponent))
+
+
+def _multiplied(hull: Hull, count: int) -> Hull:
+    # The extremes lie at corners low^j high^(count - j), whose size is monotone in j; its sign
+    # alternates at most, so that two at either end are enough.
+    corners = {0, min(1, count), max(count - 1, 0), count}
+    ends = [
+        _times(_raised(hull.low, float(j)), _raised(hull.high, float(count - j))) for j in corners
+    ]
+    return Hull(min(ends), max(ends))
+
+
+def _magnitude(hull: Hull) -> Hull:
+    high = max(abs(hull.low), abs(hull.high))
+    if hull.low <= 0 <= hull.high:
+        return Hull(0.0, high)
+    return Hull(min(abs(hull.low), abs(hull.high)), high)
+
+
+def _power(base: Hull, exponent: float) -> Hull:
+    if not math.isfinite(exponent):
+        return EVERYWHERE
+    if exponent < 0:
+        inverse = _power(base, -exponent)
+        if inverse.low <= 0 <= inverse.high:
+            return EVERYWHERE
+        return Hull(*sorted((1.0 / inverse.high, 1.0 / inverse.low)))
+    if exponent == math.floor(exponent):
+        if exponent % 2 == 0:
+            base = _magnitude(base)
+        return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
+    if base.low < 0:
+        return EVERYWHERE
+    return Hull(_raised(base.low, exponent), _raised(base.high, exponent))

@@ -1,0 +1,280 @@
+"""The operators on the law: what each averages, and what it makes of the averages.
+
+Every operator is arithmetic on averages of powers about a centre, so that one estimator and one
+interval serve them all. Centring does not change the mathematics; it keeps a mean of 1e8 from
+cancelling against a variance of 1.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.records import dataclass
+
+Floats = npt.NDArray[np.float64]
+
+# Below this the average of an even power has lost digits, or is 0 for want of smaller numbers.
+UNDERFLOW = 1e-290
+
+
+@dataclass(frozen=True, slots=True)
+class Averages:
+    """The averages of one operator, at a number of points.
+
+    `of` has them by name: "u" "uu" "uuu" "uuuu" the powers of the first operand about its centre,
+    "v" "vv" those of the second, "uv" their product, each of shape [points] and already divided by
+    the share of the draws in which the condition holds. `centres` are by "u" and "v".
+    """
+
+    of: Callable[[str], Floats]
+    centres: Mapping[str, float]
+
+    def mean(self, name: str) -> Floats:
+        """The mean of an operand."""
+        mean: Floats = self.of(name) + self.centres[name]
+        return mean
+
+    def variance(self, name: str) -> Floats:
+        """The variance of an operand."""
+        mean = self.of(name)
+        spread: Floats = self.even(name * 2, mean) - mean**2
+        return spread
+
+    def even(self, name: str, below: Floats) -> Floats:
+        """The average of an even power; NaN where the values are too small to be raised to it."""
+        found = self.of(name)
+        if np.minimum.reduce(found, axis=None) >= UNDERFLOW:  # as nearly always
+            return found
+        return np.where((np.abs(found) < UNDERFLOW) & (below != 0), np.nan, found)
+
+    def square(self, name: str) -> Floats:
+        """The mean square of an operand, about 0."""
+        square = np.maximum(self.variance(name), 0) + self.mean(name) ** 2
+        return np.asarray(square, dtype=np.float64)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Operator:
+    """One operator on the law.
+
+    `averages` are the names of all that are averaged, of which `for_size` serve the size alone;
+    `size` is that of what the operator measures, for the scale of a claim. A `probability` is of
+    an event. `of_elements` is the function of the same name over the elements of one draw.
+    """
+
+    name: str
+    summary: str
+    operands: tuple[str, ...]
+    averages: tuple[str, ...]
+    for_size: tuple[str, ...] = ()
+    value: Callable[[Averages], Floats]
+    size: Callable[[Averages], Floats]
+    range: tuple[float, float]
+    probability: bool = False
+    elsewhere: tuple[str, ...] = ()
+    of_elements: str = ""
+    mistaken_for: str = ""  # the operator that a slip of the pen puts in its place
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The averages that the value is made of."""
+        return tuple(name for name in self.averages if name not in self.for_size)
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is the mean of its operand."""
+        return self.looked_at == ("u",)
+
+    @property
+    def order(self) -> int:
+        """The order of the moments that it needs; 0 where the operand is an event."""
+        if self.probability:
+            return 0
+        return max(name.count(letter) for name in self.looked_at for letter in "uv")
+
+    @property
+    def written(self) -> str:
+        """How it is written: `Cov(u, v)`."""
+        return f"{self.name}({', '.join(self.operands)})"
+
+    @property
+    def hint(self) -> str:
+        """What to write where it goes by another name."""
+        if not self.of_elements:
+            return f"write {self.written}"
+        return (
+            f"the {self.summary} of the law is {self.written}, that of the elements of one draw "
+            f"{self.of_elements}(x)"
+        )
+
+
+def _root_mean_square(averages: Averages) -> Floats:
+    return np.sqrt(averages.square("u"))
+
+
+def _deviation(averages: Averages) -> Floats:
+    deviation: Floats = np.sqrt(np.maximum(averages.variance("u"), 0))
+    return deviation
+
+
+def _covariance(averages: Averages) -> Floats:
+    covariance = averages.of("uv") - averages.of("u") * averages.of("v")
+    return np.asarray(covariance, dtype=np.float64)
+
+
+def _covariance_size(averages: Averages) -> Floats:
+    return np.asarray(np.sqrt(averages.square("u") * averages.square("v")), dtype=np.float64)
+
+
+def _correlation(averages: Averages) -> Floats:
+    both = averages.variance("u") * averages.variance("v")
+    return np.asarray(_covariance(averages) / np.sqrt(both), dtype=np.float64)
+
+
+def _skewness(averages: Averages) -> Floats:
+    u = averages.of("u")
+    third = averages.of("uuu") - 3 * u * averages.of("uu") + 2 * u**3
+    return np.asarray(third / averages.variance("u") ** 1.5, dtype=np.float64)
+
+
+def _kurtosis(averages: Averages) -> Floats:
+    u, uu = averages.of("u"), averages.of("uu")
+    fourth = averages.even("uuuu", uu) - 4 * u * averages.of("uuu") + 6 * u**2 * uu - 3 * u**4
+    return np.asarray(fourth / averages.variance("u") ** 2, dtype=np.float64)
+
+
+def _kurtosis_size(averages: Averages) -> Floats:
+    return np.abs(_kurtosis(averages))
+
+
+def _one(averages: Averages) -> Floats:
+    return np.ones(averages.of("u").shape)
+
+
+_ANY = (-math.inf, math.inf)
+_ONE, _TWO = ("u",), ("u", "v")
+
+_ENTRIES = (
+    Operator(
+        name="E",
+        summary="mean",
+        operands=_ONE,
+        averages=("u", "uu"),
+        for_size=("uu",),
+        value=lambda averages: averages.mean("u"),
+        size=_root_mean_square,
+        range=_ANY,
+        elsewhere=("average", "avg", "ev", "expect", "expectation", "expected", "mean"),
+        of_elements="mean",
+    ),
+    Operator(
+        name="Var",
+        summary="variance",
+        operands=_ONE,
+        averages=("u", "uu"),
+        value=lambda averages: averages.variance("u"),
+        size=lambda averages: averages.square("u"),
+        range=(0.0, math.inf),
+        elsewhere=("V", "variance"),
+        of_elements="var",
+        mistaken_for="Std",
+    ),
+    Operator(
+        name="Std",
+        summary="standard deviation",
+        operands=_ONE,
+        averages=("u", "uu"),
+        value=_deviation,
+        size=_root_mean_square,
+        range=(0.0, math.inf),
+        elsewhere=("sd", "stddev", "stdev"),
+        of_elements="std",
+        mistaken_for="Var",
+    ),
+    Operator(
+        name="Cov",
+        summary="covariance",
+        operands=_TWO,
+        averages=("u", "uu", "v", "vv", "uv"),
+        for_size=("uu", "vv"),
+        value=_covariance,
+        size=_covariance_size,
+        range=_ANY,
+        elsewhere=("covariance",),
+    ),
+    Operator(
+        name="Corr",
+        summary="correlation",
+        operands=_TWO,
+        averages=("u", "uu", "v", "vv", "uv"),
+        value=_correlation,
+        size=_one,
+        range=(-1.0, 1.0),
+        elsewhere=("correlation",),
+    ),
+    Operator(
+        name="P",
+        summary="probability",
+        operands=("event",),
+        averages=("u",),
+        value=lambda averages: averages.mean("u"),  # the middle of an event that is likely is 1
+        size=_one,
+        range=(0.0, 1.0),
+        probability=True,
+        elsewhere=("pr", "prob", "probability"),
+    ),
+    Operator(
+        name="Skew",
+        summary="standardised third moment",
+        operands=_ONE,
+        averages=("u", "uu", "uuu"),
+        value=_skewness,
+        size=_one,
+        range=_ANY,
+        elsewhere=("skewness",),
+    ),
+    Operator(
+        name="Kurt",
+        summary="standardised fourth moment; a normal's is 3",
+        operands=_ONE,
+        averages=("u", "uu", "uuu", "uuuu"),
+        value=_kurtosis,
+        size=_kurtosis_size,
+        range=(1.0, math.inf),
+        elsewhere=("kurtosis",),
+    ),
+)
+
+OPERATORS = {operator.name: operator for operator in _ENTRIES}
+
+
+def operator(name: str) -> Operator:
+    """The operator of a name: how one goes from one process to another."""
+    return OPERATORS[name]
+
+
+copyreg.pickle(Operator, lambda one: (operator, (one.name,)))
+
+
+def operator_like(function: str) -> Operator | None:
+    """The operator that speaks of the law as a function does of the elements of one draw.
+
+    >>> operator_like("var").name
+    'Var'
+    """
+    return next((one for one in _ENTRIES if one.of_elements == function), None)
+
+
+def hint_for(name: str) -> str | None:
+    """What to write in place of a name of papers and other libraries; None where none is known.
+
+    >>> hint_for("correlation")
+    'write Corr(u, v)'
+    """
+    return next((one.hint for one in _ENTRIES if name in one.elsewhere), None)
