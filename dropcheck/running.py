@@ -79,7 +79,7 @@ def verify_cases(
     ['verified']
     """
     deadline = Deadline.after(settings.time_limit, clock)
-    alpha = case_alpha(settings.alpha, len(registry.expand()), len(cases))
+    alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
 
     def by_default(case: Case) -> str:
         return repeat_command(case, settings.seed)

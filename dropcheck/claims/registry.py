@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -120,6 +121,12 @@ class Claim:
         listed = self.cases[0] if self.cases else {}  # every case names the same ones
         return tuple(dict.fromkeys((*self.parameters, *listed)))
 
+    @property
+    def case_count(self) -> int:
+        """How many cases `expand` gives."""
+        points = math.prod(len(values) for values in self.parameters.values())
+        return points if self.cases is None else points * len(self.cases)
+
     def expand(self) -> tuple[Case, ...]:
         """The claim's cases: the crossed grid, or the cases listed (each crossed with the grid)."""
         grid = [
@@ -162,6 +169,11 @@ class Registry:
     def files(self) -> tuple[str, ...]:
         """The name of each file that has a claim here."""
         return tuple(dict.fromkeys(claim.location.file for claim in self.claims.values()))
+
+    @property
+    def case_count(self) -> int:
+        """How many cases `expand` gives."""
+        return sum(claim.case_count for claim in self.claims.values())
 
     def expand(self) -> tuple[Case, ...]:
         """Every case of every claim, in file order."""

@@ -94,7 +94,7 @@ def check_file(name: str | None) -> CheckedFile:
     return CheckedFile(
         registry.name,
         len(registry.claims),
-        len(registry.expand()),
+        registry.case_count,
         in_file_order(checked.problems),
         in_file_order((*checked.notes, *_without_an_option(registry))),
     )

@@ -134,7 +134,7 @@ def plan_cases(
     """
     started = time.perf_counter()
     threads = settings.threads or default_threads()
-    alpha = case_alpha(settings.alpha, len(registry.expand()), len(cases))
+    alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
 
     built = graphs or CaseGraphs(settings.max_memory, keep=0)
 

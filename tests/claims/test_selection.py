@@ -88,6 +88,13 @@ def test_without_overrides_the_cases_are_the_registry_s() -> None:
     assert select(REGISTRY) == REGISTRY.expand()
 
 
+def test_cases_are_counted_without_being_made() -> None:
+    for registry in (REGISTRY, CROSSED):
+        assert registry.case_count == len(registry.expand())
+        for claim in registry.claims.values():
+            assert claim.case_count == len(claim.expand())
+
+
 @pytest.mark.parametrize(
     ("patterns", "tags", "message", "hint"),
     [

@@ -32,7 +32,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         right=("cases",),
         prose=("title",),
     )
-    cases = {claim.id: len(claim.expand()) for claim in claims}
+    cases = {claim.id: claim.case_count for claim in claims}
     rows = [
         {
             "id": Cell(claim.id, "bold"),
