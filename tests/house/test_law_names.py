@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "dropcheck"
 
 # Strings that are spelled like a law, and name something else in a room.
 OTHER_THINGS = {
-    "cli": {"f"},  # the option -f
+    "options.py": {"f"},  # the option -f
     "report": {"beta", "gamma", "normal"},  # Greek letters, and the weight of a font
 }
 
