@@ -300,8 +300,8 @@ def _aligned(text: str, scalar: Scalar, source: Source) -> SourceText:
                 origin = place = (after[0], after[1] - column)
             elif (after[0], after[1] - column) != place:
                 place = (after[0], after[1] - column)
-                shown = source.lines[after[0]]
-                jumps.append(Jump(number, column, after[0] + 1, after[1] + 1, shown))
+                whole = source.lines[after[0]]
+                jumps.append(Jump(number, column, after[0] + 1, after[1] + 1, whole))
         origins.append(origin or at)
     return SourceText(
         text,

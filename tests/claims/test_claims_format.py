@@ -1,4 +1,4 @@
-"""What is no claims file: each key's type, range and place, and how much is too much."""
+"""What is not a claims file: each key's type, range and place, and how much is too much."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ from dropcheck.claims.source import MOST_PROBLEMS
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_what_is_no_claims_file(
+def test_what_is_not_a_claims_file(
     old: str, new: str, at: tuple[int, int], message: str, hint: str
 ) -> None:
     assert old in WHOLE
@@ -160,7 +160,7 @@ def test_a_file_in_another_format_is_judged_by_its_version_alone() -> None:
     assert "format 7" in the_problem("dropcheck: 7\nfoo: 1\nclaims: 3").message
 
 
-def test_what_is_broken_is_told_of_once() -> None:
+def test_what_is_broken_is_reported_once() -> None:
     text = file_with("title: T\nclaim: 1 == 1\nparameters: {p: 1e999, q: *x}")
     assert [problem.message[:20] for problem in problems_of(text)] == [
         "1e999 is too large a",
@@ -179,7 +179,7 @@ def test_a_huge_grid_is_refused_before_it_is_expanded() -> None:
     assert time.perf_counter() - start < 2
 
 
-def test_the_largest_grid_is_taken() -> None:
+def test_the_largest_grid_is_accepted() -> None:
     values = list(range(MOST_CASES // 10))
     claim = claim_of(f"title: T\nclaim: 1 == 1\nparameters: {{a: {values}, b: {values[:10]}}}")
     assert len(claim.expand()) == MOST_CASES
@@ -192,7 +192,7 @@ def test_many_large_grids_are_refused_together() -> None:
     assert "the file has 1,098,416 cases" in the_problem("dropcheck: 1\nclaims:\n" + claims).message
 
 
-def test_of_very_many_errors_the_first_are_told() -> None:
+def test_of_very_many_errors_the_first_are_reported() -> None:
     text = file_with("title: T\nclaim: 1 == 1\n" + "\n".join(f"k{n}: 1" for n in range(3_000)))
     found = problems_of(text)
     assert len(found) == MOST_PROBLEMS + 1

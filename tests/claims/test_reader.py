@@ -45,7 +45,7 @@ def test_a_whole_file() -> None:
     assert (place_of_n.line, place_of_n.column) == (36, 18)
 
 
-def test_defaults_stand_for_what_a_claim_leaves_out() -> None:
+def test_defaults_fill_in_what_a_claim_leaves_out() -> None:
     defaults = "defaults: {within: 0.5, tags: [t], expect: refuted, section: S}\n"
     text = file_with("title: T\nclaim: 1 == 2").replace("claims:", defaults + "claims:")
     (claim,) = read_text(text).claims.values()

@@ -301,7 +301,7 @@ def test_both_say_the_same_of_anything_near_the_format(data: dict[str, Any]) -> 
     assert VALIDATOR.is_valid(data) == accepted(text)
 
 
-# ---- what it tells -------------------------------------------------------------------------------
+# ---- what it says --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

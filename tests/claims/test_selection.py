@@ -1,4 +1,4 @@
-"""Which cases a command speaks of, and the command that names one of them again."""
+"""Which cases a command works on, and the command that runs one of them again."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_file_in_place_of_an_id(name: str, hint: str) -> None:
     assert caught.value.problems[0].hint == hint
 
 
-def test_an_unknown_id_outranks_an_idle_glob() -> None:
+def test_an_unknown_id_comes_before_a_glob_that_matches_nothing() -> None:
     assert len(problems_of(patterns=("zzz", "x*", "yyy"))) == 2
 
 
@@ -236,7 +236,7 @@ claims:
 )
 
 
-def test_what_stands_beside_a_value_in_a_listed_case_stays_with_it() -> None:
+def test_a_listed_case_keeps_its_other_values() -> None:
     cases = select(CROSSED, [], [], {"p": "0.2", "n": "3"})
     assert points(cases, "crossed") == [{"n": 3.0, "p": 0.2, "low": 2.0, "law": "rademacher()"}]
 
@@ -277,23 +277,23 @@ def test_a_sweep_of_listed_cases_is_counted_before_it_is_made() -> None:
         ("normal(0, 1", "--dk: 'normal(0, 1' has brackets that do not match"),
     ],
 )
-def test_a_value_that_is_none(text: str, message: str) -> None:
+def test_a_value_that_cannot_be_read(text: str, message: str) -> None:
     (problem,) = problems_of(patterns=("qk-variance",), dk=text)
     assert problem.message == message
     assert "write a number such as 512, 1e6, 2**20 or 1/3" in (problem.hint or "")
 
 
 def test_a_value_of_the_form_of_a_law_stays_text() -> None:
-    text = "__import__('os')"  # no law has that name, which the language tells of
+    text = "__import__('os')"  # no law has that name, which the language reports
     (case,) = select(REGISTRY, ["qk-variance"], [], {"dk": text})
     assert case.parameters["dk"] == text
 
 
-def test_every_wrong_value_is_told_of() -> None:
+def test_every_wrong_value_is_reported() -> None:
     assert len(problems_of(dk="a,b", p="c", zz="1")) == 4
 
 
-def test_a_reserved_name_is_told_of_as_it_is_set() -> None:
+def test_a_reserved_name_is_reported_with_the_option_that_sets_it() -> None:
     (problem,) = problems_of(reserved=frozenset({"alpha"}), alpha="x")
     assert problem.message.startswith("--set alpha: 'x' is")
 

@@ -74,7 +74,7 @@ def test_numbers(text: str, number: float) -> None:
         ("(-8)**(1/3)", "is not a real number"),
     ],
 )
-def test_what_is_no_number(text: str, predicate: str | None) -> None:
+def test_what_is_not_a_number(text: str, predicate: str | None) -> None:
     start = time.perf_counter()
     if predicate is None:
         assert parse_number(text) == 1
@@ -126,7 +126,7 @@ def test_values(text: str, value: float | str) -> None:
         ("choice([" + "1, " * 1_000 + "1])", "is longer than"),
     ],
 )
-def test_what_is_no_value(text: str, predicate: str) -> None:
+def test_what_is_not_a_value(text: str, predicate: str) -> None:
     with pytest.raises(ValueError, match=predicate):
         parse_value(text)
 

@@ -1,4 +1,4 @@
-"""Bytes and YAML: what is none, and what YAML has and the format has not."""
+"""Bytes and YAML: what is not YAML, and what YAML allows and the format does not."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from dropcheck.claims.reader import read_text
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_what_is_no_yaml(data: str | bytes, at: tuple[int, int], message: str, hint: str) -> None:
+def test_what_is_not_yaml(data: str | bytes, at: tuple[int, int], message: str, hint: str) -> None:
     start = time.perf_counter()
     problem = the_problem(data)
     assert message in problem.message
@@ -108,7 +108,7 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(
         (GOOD.replace("T,", "T, ? [b] : 1,"), (2, 26), "a key must be a name, and is a list", ""),
     ],
 )
-def test_what_yaml_has_and_the_format_has_not(
+def test_what_yaml_allows_and_the_format_does_not(
     text: str, at: tuple[int, int], message: str, hint: str
 ) -> None:
     problem = problems_of(text)[0]
@@ -121,7 +121,7 @@ def test_the_file_that_these_vary_is_good() -> None:
     assert list(read_text(GOOD).claims) == ["a"]
 
 
-def test_a_file_of_a_billion_laughs_is_only_told_of() -> None:
+def test_a_file_of_a_billion_laughs_is_only_reported() -> None:
     start = time.perf_counter()
     messages = [problem.message for problem in problems_of(LAUGHS)]
     assert sum("is an alias" in message for message in messages) == 81
