@@ -19,10 +19,8 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.results import RunResult
 
 if TYPE_CHECKING:
-    from dropcheck.report.contents import Report
+    from dropcheck.report import Report
 
-AS_IS = ("table", "json", "junit")  # the table spells itself, and the others are ASCII
-WITH_ERRORS = ("junit", "markdown", "github")  # formats of `run`, beside JSON, that have errors
 LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing at all of a step that adds more
 
 
@@ -46,7 +44,7 @@ def report_run(
     result: RunResult, problems: Sequence[Problem], reporting: Reporting, registry: Registry
 ) -> list[Problem]:
     """Print the result and write the files; returns what could not be printed or written."""
-    from dropcheck.report.contents import Report
+    from dropcheck.report import Report
     from dropcheck.report.terminal.screen import terminal_of
 
     report = Report(
@@ -72,20 +70,25 @@ def report_run(
 
 def print_report(report: Report, format_name: str) -> Problem | None:
     """Print a report, and in a workflow of GitHub what is shown beside it."""
-    from dropcheck.report.formats import PRINTED
-    from dropcheck.report.terminal.screen import Terminal
-
-    terminal = report.terminal or Terminal()
-    text = PRINTED[format_name](report)
-    text = text if format_name in AS_IS else terminal.spell(text)
+    text = _printed(format_name, report)
     if os.linesep == "\r\n":  # the stream makes these of every line's end
         text = text.replace("\r\n", "\n")
     problem = emit(text, sys.stdout, commands=format_name == "github")
     if in_workflow():
         if format_name == "table":
-            emit(terminal.spell(PRINTED["github"](report)), sys.stdout, commands=True)
+            emit(_printed("github", report), sys.stdout, commands=True)
         complain(_summarise(report), "note")
     return problem
+
+
+def _printed(format_name: str, report: Report) -> str:
+    """A report in characters that standard output can write."""
+    from dropcheck.report.formats import PRINTED
+    from dropcheck.report.terminal.screen import Terminal
+
+    made = PRINTED[format_name].make(report)
+    text = made if isinstance(made, str) else made.decode("utf-8")
+    return (report.terminal or Terminal()).spell(text)
 
 
 def write_report(path: Path, report: Report) -> Sequence[Problem]:
@@ -127,24 +130,28 @@ def report_problems(
         outputs: the files that were asked for.
     """
     complain(problems)
+    from dropcheck.report.formats import PRINTED
+
     running = command == "run"
+    form = PRINTED.get(format_name or "") if running else None
+    shown = form is not None and form.shows_problems and format_name != "json"
     if format_name == "json":
         from dropcheck.report.json_report import errors_json
 
         emit(errors_json(problems), sys.stdout)
-    elif running and format_name in WITH_ERRORS:
+    elif shown and format_name is not None:
         print_report(_error_report(problems), format_name)
     elif in_workflow():
         annotate(problems)
     at_fault = any(problem.location is not None for problem in problems)
     if running and at_fault:
         complain(_write_errors(_error_report(problems), outputs))
-    if in_workflow() and at_fault and format_name not in WITH_ERRORS:
+    if in_workflow() and at_fault and not shown:
         complain(_summarise(_error_report(problems)), "note")
 
 
 def _error_report(problems: Sequence[Problem]) -> Report:
-    from dropcheck.report.contents import Report
+    from dropcheck.report import Report
     from dropcheck.report.terminal.screen import terminal_of
     from dropcheck.settings import Settings
 
@@ -165,7 +172,7 @@ def _write_errors(report: Report, names: Sequence[str]) -> list[Problem]:
     unwritten: list[Problem] = []
     for path in map(Path, names):
         form = WRITTEN.get(path.suffix.lower())  # None: a wrong ending, which is another matter
-        if form is not None and form.tells_problems:
+        if form is not None and form.shows_problems:
             unwritten += write_report(path, report)
     return unwritten
 

@@ -26,12 +26,12 @@ from dropcheck.settings import Settings
 def run(given: Given) -> ExitCode:
     """Simulate the selected cases, report them, and return the exit code."""
     from dropcheck.cli.last_failed import remember, rerun
-    from dropcheck.report.formats import see_that_they_can_be_made
+    from dropcheck.report.formats import require_libraries
 
     settings, reporting = given.settings(), _reporting(given)
     given.problems += _without_use(reporting)
     given.finish()
-    see_that_they_can_be_made(reporting.outputs)
+    require_libraries(reporting.outputs)
     refuse_in_automation(given.files)
     chosen = chosen_cases(given, settings.max_memory)
     _spare_the_claims(reporting.outputs, given, chosen.registry)
@@ -98,13 +98,14 @@ def _outputs(given: Given) -> tuple[Path, ...]:
 
 def _without_use(reporting: Reporting) -> Iterator[Problem]:
     """Options that nothing which is asked for would show."""
-    from dropcheck.report.formats import PICTURES
+    from dropcheck.report.formats import PRINTED, WRITTEN
 
     endings = {path.suffix.lower() for path in reporting.outputs}
+    asked = [PRINTED[reporting.format], *(WRITTEN[ending] for ending in endings)]
     if reporting.math and reporting.format != "markdown" and ".md" not in endings:
         hint = "add '--format markdown', or '-o FILE.md'"
         yield Problem("option '--math' is of use in Markdown only", hint=hint)
-    if reporting.plot and reporting.format != "table" and endings.isdisjoint(PICTURES):
+    if reporting.plot and not any(form.shows_curves for form in asked):
         hint = "add '-o FILE.svg', or leave '--format' out"
         yield Problem("option '--plot' draws above the table, or in a file", hint=hint)
 

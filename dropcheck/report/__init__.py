@@ -1,1 +1,34 @@
-"""Reports: results in, text out."""
+"""Results to text: what a report is made from; each format is one function of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the formats themselves are named without any of it
+    from dropcheck.claims.registry import Registry
+    from dropcheck.errors import Problem
+    from dropcheck.report.terminal.screen import Terminal
+    from dropcheck.results import RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run, and how it is to be shown: each format uses what it has room for.
+
+    `problems` are errors that kept the run, or some of its cases, from being made. `started` is
+    when it began, `workspace` the folder that a continuous integration calls its own.
+    """
+
+    run: RunResult
+    registry: Registry
+    problems: tuple[Problem, ...] = ()
+    terminal: Terminal | None = None
+    verbose: bool = False
+    quiet: bool = False
+    math: bool = False
+    plot: bool = False
+    started: datetime | None = None
+    workspace: Path | None = None

@@ -6,8 +6,8 @@ import csv
 import io
 import math
 
+from dropcheck.report import Report
 from dropcheck.report import phrases as words
-from dropcheck.report.contents import Report
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
 

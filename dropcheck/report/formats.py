@@ -1,134 +1,142 @@
-"""The formats that a run can be told in: one function each, imported only where it is asked for.
+"""The formats of a run's report: an entry each, whose function is imported when it is asked for.
 
-A format is taken by its name for standard output, and by a file's ending for a file.
+A format is chosen by its name for standard output, and by a file's ending for a file. To add one,
+write a function `Report` → text in a file of this folder, and its entry here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
-from dropcheck.report.contents import Report
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.report import Report
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How a file is made, and what it has words for beside cases.
+    """A format of a run's report.
 
-    A format without words for problems, or for an interruption, would show a broken run as a whole
-    one; no file of it is written then.
+    A file that cannot show problems, or an interruption, would show a broken run as a whole one:
+    it is not written then.
+
+    Args:
+        purpose: who reads it, for the documentation.
+        function: what makes it, as `module.function` of this folder: `Report` → text or bytes.
+        ending: of the files that hold it; None where it is printed alone.
+        printed: whether `--format` offers it.
+        shows_problems: whether errors have a place in it.
+        shows_interruption: whether it says that a run was interrupted.
+        shows_curves: whether it shows the curves that `--plot` asks for.
+        needs: a library that may be missing.
     """
 
-    make: Callable[[Report], str | bytes]
-    tells_problems: bool = False
-    tells_interruption: bool = False
+    purpose: str
+    function: str
+    ending: str | None = None
+    printed: bool = True
+    shows_problems: bool = False
+    shows_interruption: bool = False
+    shows_curves: bool = False
+    needs: str | None = None
+
+    def make(self, report: Report) -> str | bytes:
+        """The report in this format."""
+        module, _, name = self.function.rpartition(".")
+        made: str | bytes = getattr(import_module(f"dropcheck.report.{module}"), name)(report)
+        return made
 
     def fits(self, report: Report) -> bool:
-        """Whether the format can say all that there is to say."""
-        return (self.tells_problems or not report.problems) and (
-            self.tells_interruption or not report.run.interrupted
+        """Whether the format can show all that there is to show."""
+        return (self.shows_problems or not report.problems) and (
+            self.shows_interruption or not report.run.interrupted
         )
 
 
-def _table(report: Report) -> str:
-    from dropcheck.report.terminal.run_table import run_report
-    from dropcheck.report.terminal.screen import Terminal
-
-    terminal = report.terminal or Terminal()
-    table = run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
-    if not report.plot:
-        return table
-    from dropcheck.report.terminal.curve_plot import terminal_plot
-
-    # above the table, so that the summary stays the last line
-    return terminal_plot(report.run, terminal) + table
-
-
-def _json(report: Report) -> str:
-    from dropcheck.report.json_report import errors_json, run_json
-
-    return errors_json(report.problems) if report.problems else run_json(report.run)
-
-
-def _junit(report: Report) -> str:
-    from dropcheck.report.junit import junit_report
-
-    return junit_report(report)
-
-
-def _markdown(report: Report) -> str:
-    from dropcheck.report.markdown import markdown_report
-
-    return markdown_report(report)
-
-
-def _github(report: Report) -> str:
-    from dropcheck.report.github import run_annotations
-
-    return run_annotations(report)
-
-
-def _csv(report: Report) -> str:
-    from dropcheck.report.csv_report import csv_report
-
-    return csv_report(report)
-
-
-def _html(report: Report) -> str:
-    from dropcheck.report.html.page import html_report
-
-    return html_report(report.run, report.registry)
-
-
-def _svg(report: Report) -> bytes:
-    return _picture(report, "svg")
-
-
-def _png(report: Report) -> bytes:
-    return _picture(report, "png")
-
-
-def _picture(report: Report, kind: Literal["svg", "png"]) -> bytes:
-    """The curves of a sweep where they are asked for, and otherwise every case as an interval."""
-    if report.plot:
-        from dropcheck.report.pictures.curve_picture import curve_picture
-
-        return curve_picture(report.run, kind)
-    from dropcheck.report.pictures.cases_picture import picture
-
-    return picture(report.run, kind)
-
-
-# what stands on standard output, where errors are left to standard error
-PRINTED: Mapping[str, Callable[[Report], str]] = {
-    "table": _table,
-    "json": _json,
-    "junit": _junit,
-    "markdown": _markdown,
-    "github": _github,
-    "csv": _csv,
+FORMATS: Mapping[str, Format] = {
+    "table": Format(
+        purpose="people, at a terminal",
+        function="terminal.run_table.table_report",
+        shows_interruption=True,
+        shows_curves=True,
+    ),
+    "json": Format(
+        purpose="programs: every number, schema 1; always valid JSON, unknown values are null",
+        function="json_report.json_report",
+        ending=".json",
+        shows_problems=True,
+        shows_interruption=True,
+    ),
+    "junit": Format(
+        purpose="continuous integration, in the form that pytest writes",
+        function="junit.junit_report",
+        ending=".xml",
+        shows_problems=True,
+        shows_interruption=True,
+    ),
+    "markdown": Format(
+        purpose="a README, a paper, a pull request; `--math` writes statements as LaTeX",
+        function="markdown.markdown_report",
+        ending=".md",
+        shows_problems=True,
+        shows_interruption=True,
+    ),
+    "github": Format(
+        purpose="annotations only, for a workflow that prints its own table",
+        function="github.run_annotations",
+        shows_problems=True,
+    ),
+    "csv": Format(
+        purpose="spreadsheets and data frames",
+        function="csv_report.csv_report",
+        ending=".csv",
+    ),
+    "html": Format(
+        purpose="readers: one page that sorts and filters, and needs no network",
+        function="html.page.html_report",
+        ending=".html",
+        printed=False,
+        shows_interruption=True,
+    ),
+    "svg": Format(
+        purpose="every case as an interval in a picture; needs `dropcheck[plot]`",
+        function="pictures.cases_picture.svg_report",
+        ending=".svg",
+        printed=False,
+        shows_interruption=True,
+        shows_curves=True,
+        needs="matplotlib",
+    ),
+    "png": Format(
+        purpose="the same in dots; needs `dropcheck[plot]`",
+        function="pictures.cases_picture.png_report",
+        ending=".png",
+        printed=False,
+        shows_interruption=True,
+        shows_curves=True,
+        needs="matplotlib",
+    ),
 }
-WRITTEN: Mapping[str, Format] = {
-    ".json": Format(_json, tells_problems=True, tells_interruption=True),
-    ".xml": Format(_junit, tells_problems=True, tells_interruption=True),
-    ".md": Format(_markdown, tells_problems=True, tells_interruption=True),
-    ".csv": Format(_csv),
-    ".html": Format(_html, tells_interruption=True),
-    ".svg": Format(_svg, tells_interruption=True),
-    ".png": Format(_png, tells_interruption=True),
-}
-PICTURES = (".svg", ".png")
+PRINTED = {name: form for name, form in FORMATS.items() if form.printed}
+WRITTEN = {form.ending: form for form in FORMATS.values() if form.ending is not None}
 
 
-def see_that_they_can_be_made(paths: Iterable[Path]) -> None:
-    """See that what the files need is there, before anything is spent on what they would hold.
+def require_libraries(paths: Iterable[Path]) -> None:
+    """See that what the files need is installed, before anything is spent on what they would hold.
 
     Raises:
         DropcheckError: a library is not installed.
     """
-    if any(path.suffix.lower() in PICTURES for path in paths):
-        from dropcheck.report.pictures.drawing import require_matplotlib
-
-        require_matplotlib()
+    for path in paths:
+        needed = WRITTEN[path.suffix.lower()].needs
+        if needed is not None and find_spec(needed) is None:
+            raise DropcheckError(
+                Problem(
+                    f"pictures need {needed}, which is not installed",
+                    hint="pip install 'dropcheck[plot]'; the HTML report and --plot in a terminal "
+                    "do without it",
+                )
+            )

@@ -7,9 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
-from dropcheck.report import numbers
+from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
-from dropcheck.report.contents import Report
 from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.screen import one_line, plain

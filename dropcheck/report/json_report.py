@@ -10,9 +10,15 @@ from typing import Any
 
 from dropcheck import __version__
 from dropcheck.errors import Location, Problem
+from dropcheck.report import Report
 from dropcheck.results import CaseResult, Outcome, RunResult
 
 SCHEMA = 1
+
+
+def json_report(report: Report) -> str:
+    """A run, or what kept it from being made."""
+    return errors_json(report.problems) if report.problems else run_json(report.run)
 
 
 def run_json(result: RunResult) -> str:

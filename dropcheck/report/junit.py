@@ -15,8 +15,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from dropcheck import __version__
 from dropcheck.errors import Problem
+from dropcheck.report import Report
 from dropcheck.report import phrases as words
-from dropcheck.report.contents import Report
 from dropcheck.report.csv_report import number_field
 from dropcheck.report.terminal.problem_text import problems_text
 from dropcheck.report.terminal.run_table import case_block

@@ -19,7 +19,7 @@ from cli_stub import CLAIMS, Cli, judged
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.cli import output
 from dropcheck.cli.output import append_file, write_file
-from dropcheck.report.pictures import drawing
+from dropcheck.report import formats
 from dropcheck.results import CaseResult, Settings
 
 ENDINGS = ("json", "xml", "md", "csv", "html", "svg", "png")
@@ -128,7 +128,7 @@ def test_the_claims_are_not_written_over(cli: Cli) -> None:
 def test_a_picture_without_its_library_is_told_before_any_simulation(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawing, "find_spec", lambda _: None)
+    monkeypatch.setattr(formats, "find_spec", lambda _: None)
     result = cli("run", "product-variance", "-o", "a.svg")
     assert result.code == 2
     assert "pip install 'dropcheck[plot]'" in result.err

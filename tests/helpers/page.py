@@ -11,6 +11,7 @@ from report_cases import run_of
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
+from dropcheck.report import Report
 from dropcheck.report.html.page import html_report
 from dropcheck.results import RunResult
 
@@ -64,7 +65,7 @@ def run_of_all_kinds() -> RunResult:
 
 
 def page() -> str:
-    return html_report(run_of_all_kinds(), registry())
+    return html_report(Report(run_of_all_kinds(), registry()))
 
 
 @dataclass

@@ -10,7 +10,7 @@ import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
-from dropcheck.report.contents import Report
+from dropcheck.report import Report
 from dropcheck.report.csv_report import COLUMNS, csv_report
 from dropcheck.results import CaseResult
 

@@ -14,11 +14,9 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.cli.given import command_options
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.report import formats
+from dropcheck.report import Report, formats
 from dropcheck.report import phrases as words
-from dropcheck.report.contents import Report
 from dropcheck.report.formats import PRINTED, WRITTEN
-from dropcheck.report.pictures import drawing
 
 REGISTRY = Registry("claims.yaml", {}, {})
 REPORT = Report(run_of(PASSED, FAILED, UNDECIDED), REGISTRY)
@@ -34,7 +32,8 @@ def test_the_options_of_run_take_every_format_that_there_is() -> None:
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_every_printed_format_is_text_that_ends_a_line(name: str) -> None:
-    text = PRINTED[name](REPORT)
+    text = PRINTED[name].make(REPORT)
+    assert isinstance(text, str)
     assert text.endswith("\n")
     assert "naive-dropout" in text
 
@@ -52,7 +51,7 @@ def test_every_file_tells_of_every_case(ending: str, form: formats.Format) -> No
 
 
 def test_the_table_is_exactly_this() -> None:
-    assert PRINTED["table"](replace(REPORT, run=run_of(PASSED, UNDECIDED))) == (
+    assert PRINTED["table"].make(replace(REPORT, run=run_of(PASSED, UNDECIDED))) == (
         "claim        parameters        claimed  estimated  interval        draws  verdict       "
         "result\n"
         "────────────────────────────────────────────────────────────────────────────────"
@@ -81,7 +80,7 @@ def test_the_table_is_exactly_this() -> None:
 
 
 def test_json_brings_back_every_number() -> None:
-    text = PRINTED["json"](REPORT)
+    text = PRINTED["json"].make(REPORT)
     cases = json.loads(text)["cases"]
     assert json.dumps(json.loads(text), indent=2) + "\n" == text
     for told, case in zip(cases, REPORT.run.cases, strict=True):
@@ -127,11 +126,11 @@ def test_a_file_of_an_interrupted_run_says_so_or_does_not_fit(
 def test_what_a_picture_needs_is_seen_to_before_anything_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    formats.see_that_they_can_be_made([Path("a.svg")])
-    monkeypatch.setattr(drawing, "find_spec", lambda _: None)
-    formats.see_that_they_can_be_made([Path("a.html"), Path("a.json")])
+    formats.require_libraries([Path("a.svg")])
+    monkeypatch.setattr(formats, "find_spec", lambda _: None)
+    formats.require_libraries([Path("a.html"), Path("a.json")])
     with pytest.raises(DropcheckError, match="matplotlib"):
-        formats.see_that_they_can_be_made([Path("a.json"), Path("a.PNG")])
+        formats.require_libraries([Path("a.json"), Path("a.PNG")])
 
 
 # small things about what the table says
@@ -169,7 +168,7 @@ def test_what_is_not_told_of_one_by_one_is_where_it_says(
         cases.append(replace(FAILED, claim="another"))
     more = len(cases) - 20
     report = Report(run_of(*cases), REGISTRY, verbose=verbose, quiet=quiet)
-    assert f"\nand {more} more cases that did not pass ({where})\n" in PRINTED["table"](report)
+    assert f"\nand {more} more cases that did not pass ({where})\n" in PRINTED["table"].make(report)
 
 
 PROBE = """
@@ -177,9 +176,9 @@ import sys
 sys.path.insert(0, {tests!r})
 from report_cases import PASSED, run_of
 from dropcheck.claims.registry import Registry
-from dropcheck.report.contents import Report
+from dropcheck.report import Report
 from dropcheck.report.formats import PRINTED
-PRINTED[{name!r}](Report(run_of(PASSED), Registry("claims.yaml", {{}}, {{}})))
+PRINTED[{name!r}].make(Report(run_of(PASSED), Registry("claims.yaml", {{}}, {{}})))
 print(*(name for name in sys.modules if name.startswith("dropcheck.report.")))
 print(*({{"rich", "matplotlib", "xml", "csv", "numpy"}} & set(sys.modules)))
 """

@@ -14,7 +14,7 @@ from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.claims.registry import Registry
 from dropcheck.cli import actions
 from dropcheck.errors import Location, Problem
-from dropcheck.report.contents import Report
+from dropcheck.report import Report
 from dropcheck.report.github import problem_annotations, run_annotations
 from dropcheck.results import CaseResult
 

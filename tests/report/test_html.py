@@ -13,6 +13,7 @@ from page import HOSTILE, Node, page, parse, registry, run_of_all_kinds
 from picture_cases import EMPTY, OF_HOSTILE_TEXTS
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
+from dropcheck.report import Report
 from dropcheck.report.html.markup import element, join, text
 from dropcheck.report.html.page import html_report
 from dropcheck.report.terminal.screen import plain
@@ -81,7 +82,7 @@ def test_hostile_texts_stay_text(source: str, document: Node) -> None:
 
 
 def test_a_link_is_never_a_program() -> None:
-    found = parse(html_report(run_of_all_kinds(), registry()))
+    found = parse(html_report(Report(run_of_all_kinds(), registry())))
     assert not list(section(found, "heavy-tail").all("a"))
     assert "javascript:alert(1)" in facts(section(found, "heavy-tail"))["source"].text
     link = facts(section(found, "qk-variance"))["source"].one("a")
@@ -91,7 +92,7 @@ def test_a_link_is_never_a_program() -> None:
 
 def test_a_title_of_a_hundred_kilobytes_is_whole() -> None:
     title = "<b>long & </b> " * 7000
-    found = parse(html_report(run_of(replace(PASSED, title=title)), EMPTY))
+    found = parse(html_report(Report(run_of(replace(PASSED, title=title)), EMPTY)))
     assert section(found, "qk-variance").one("p", dir="auto").text == " ".join(title.split())
 
 
@@ -131,7 +132,7 @@ def test_the_summary_has_every_figure(document: Node) -> None:
 
 def test_a_run_that_passed_or_was_cut_short_says_so() -> None:
     def lead(*cases: CaseResult, interrupted: bool = False) -> str:
-        made = html_report(run_of(*cases, interrupted=interrupted), EMPTY)
+        made = html_report(Report(run_of(*cases, interrupted=interrupted), EMPTY))
         return parse(made).one("header").one("p").text
 
     assert lead(PASSED) == "All 1 case passed"
@@ -207,7 +208,7 @@ def test_each_case_has_its_picture_in_words_too(document: Node) -> None:
 
 
 def test_an_interval_stands_where_its_figures_say() -> None:
-    found = parse(html_report(run_of(PASSED), EMPTY))
+    found = parse(html_report(Report(run_of(PASSED), EMPTY)))
     [picture] = [node for node in found.all("svg") if node.attributes.get("role") == "img"]
     band, reach = picture.one("rect"), picture.one("line", class_="reach")
     share = [float(str(reach.attributes[end]).rstrip("%")) for end in ("x1", "x2")]
@@ -239,18 +240,18 @@ def test_what_did_not_pass_comes_first_with_links(document: Node) -> None:
     assert links[0] == "#claim-naive-dropout"
     ids = {node.attributes.get("id") for node in document.all()}
     assert all(str(link)[1:] in ids for link in links)
-    assert "What did not pass" not in html_report(run_of(PASSED), EMPTY)
+    assert "What did not pass" not in html_report(Report(run_of(PASSED), EMPTY))
 
 
 def test_what_did_not_pass_is_told_claim_by_claim_with_what_was_found() -> None:
     other = replace(FAILED, parameters={"p": 0.5}, region=Region(low=0.8))
-    source = html_report(run_of(FAILED, PASSED, UNDECIDED, other), EMPTY)
+    source = html_report(Report(run_of(FAILED, PASSED, UNDECIDED, other), EMPTY))
     section = parse(source).one("section", aria_labelledby="attention-heading")
     assert [link.text for link in section.all("a")] == ["naive-dropout", "heavy-tail"]
     figures = [figure.text for figure in section.all("span", class_="figures")]
     assert figures == [">= 0.9", "0.700", ">= 0.8", "0.700", "0.405 … 0.415", "0.410"]
     unknown = replace(UNDECIDED, region=None, estimate=None, interval=None)
-    section = parse(html_report(run_of(unknown), EMPTY)).one(
+    section = parse(html_report(Report(run_of(unknown), EMPTY))).one(
         "section", aria_labelledby="attention-heading"
     )
     assert not list(section.all("span", class_="figures"))
@@ -263,7 +264,7 @@ def test_where_the_table_has_no_head_nothing_speaks_of_it(document: Node) -> Non
 
 
 def test_warnings_are_told() -> None:
-    found = parse(html_report(run_of(OF_HOSTILE_TEXTS), EMPTY))
+    found = parse(html_report(Report(run_of(OF_HOSTILE_TEXTS), EMPTY)))
     listed = found.one("section", aria_labelledby="warnings-heading")
     assert listed.one("li").text == " ".join(plain(HOSTILE).split())
 

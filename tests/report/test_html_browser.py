@@ -14,6 +14,7 @@ from page import page, registry, run_of_all_kinds
 from picture_cases import HOSTILE
 from report_cases import PASSED, run_of
 
+from dropcheck.report import Report
 from dropcheck.report.html.page import html_report
 
 CHROMIUM = next(
@@ -165,7 +166,7 @@ def test_it_sorts_both_ways_with_what_is_unknown_last(opened: Page) -> None:
 def test_numbers_within_parameters_sort_as_numbers(browser: Any, tmp_path: Path) -> None:
     cases = [replace(PASSED, parameters={"dk": dk}) for dk in (9.0, 128.0, 64.0)]
     path = tmp_path / "run.html"
-    path.write_text(html_report(run_of(*cases), registry()), encoding="utf-8")
+    path.write_text(html_report(Report(run_of(*cases), registry())), encoding="utf-8")
     shape(browser, 1200)
     opened = Page(browser, path)
     opened.find("#cases thead th:nth-child(2) button").click()
@@ -313,7 +314,7 @@ def test_three_hundred_cases_are_no_strain(browser: Any, tmp_path: Path) -> None
     one, *_ = run_of_all_kinds().cases
     cases = [replace(one, claim=f"claim-{n // 3}", parameters={"dk": float(n)}) for n in range(300)]
     path = tmp_path / "run.html"
-    path.write_text(html_report(run_of(*cases), registry()), encoding="utf-8")
+    path.write_text(html_report(Report(run_of(*cases), registry())), encoding="utf-8")
     shape(browser, 1200)
     opened = Page(browser, path)
     milliseconds = opened.script(

@@ -13,7 +13,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location, Problem
-from dropcheck.report.contents import Report
+from dropcheck.report import Report
 from dropcheck.report.junit import class_name, junit_report
 from dropcheck.results import CaseResult
 

@@ -29,6 +29,7 @@ from PIL import Image
 from report_cases import FAILED, PASSED, UNDECIDED, claiming, run_of
 
 from dropcheck.errors import DropcheckError
+from dropcheck.report import formats
 from dropcheck.report.phrases import standing
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.cases_picture import picture
@@ -274,9 +275,7 @@ def test_a_picture_of_too_many_curves_is_refused() -> None:
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment without matplotlib."""
-    from dropcheck.report.pictures import drawing
-
-    monkeypatch.setattr(drawing, "find_spec", lambda name: None if name == "matplotlib" else name)
+    monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "matplotlib" else name)
 
 
 @pytest.mark.usefixtures("bare")

@@ -13,6 +13,7 @@ from importlib.resources import files
 
 from dropcheck import __version__
 from dropcheck.claims.registry import Registry
+from dropcheck.report import Report
 from dropcheck.report import phrases as words
 from dropcheck.report.html.case_picture import key_picture
 from dropcheck.report.html.case_table import case_table, filter_form
@@ -23,8 +24,9 @@ from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 
 
-def html_report(run: RunResult, registry: Registry) -> str:
+def html_report(report: Report) -> str:
     """The report of a run as one HTML document."""
+    run, registry = report.run, report.registry
     style, script = _asset("report.css"), _asset("report.js")
     body = element(
         "body",

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dropcheck.report import Report
 from dropcheck.report import phrases as words
 from dropcheck.report.numbers import exact
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.bands import Placed
+from dropcheck.report.pictures.curve_picture import curve_picture
 from dropcheck.report.pictures.drawing import (
     ADVANCE,
     ALARM,
@@ -52,6 +54,16 @@ class _Row:
     label: tuple[str, ...]
     middle: float
     height: float
+
+
+def svg_report(report: Report) -> bytes:
+    """The curves of a sweep where they are asked for, and otherwise every case as an interval."""
+    return curve_picture(report.run, "svg") if report.plot else picture(report.run, "svg")
+
+
+def png_report(report: Report) -> bytes:
+    """The same in dots."""
+    return curve_picture(report.run, "png") if report.plot else picture(report.run, "png")
 
 
 def picture(run: RunResult, kind: Kind) -> bytes:

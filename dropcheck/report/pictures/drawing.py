@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.errors import DropcheckError, Problem
@@ -76,30 +75,9 @@ MARKS = {
 }
 
 
-def require_matplotlib() -> None:
-    """See that pictures can be drawn, before anything is spent on what they would show.
-
-    Raises:
-        DropcheckError: matplotlib is not installed.
-    """
-    if find_spec("matplotlib") is None:
-        raise DropcheckError(
-            Problem(
-                "pictures need matplotlib, which is not installed",
-                hint="pip install 'dropcheck[plot]'; the HTML report and --plot in a terminal "
-                "do without it",
-            )
-        )
-
-
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw by matplotlib with its defaults and our style, for as long as it takes to draw.
-
-    Raises:
-        DropcheckError: matplotlib is not installed.
-    """
-    require_matplotlib()
+    """Draw by matplotlib with its defaults and our style, for as long as it takes to draw."""
     import matplotlib as mpl
 
     with mpl.rc_context(), warnings.catch_warnings():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from dropcheck.report import numbers
+from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
 from dropcheck.report.terminal.layout import (
@@ -75,6 +75,18 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
         ("verdict", "result"),
     ),
 )
+
+
+def table_report(report: Report) -> str:
+    """The report of a run, below the curves of its sweeps where they are asked for."""
+    terminal = report.terminal or Terminal()
+    table = run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
+    if not report.plot:
+        return table
+    from dropcheck.report.terminal.curve_plot import terminal_plot
+
+    # above the table, so that the summary stays the last line
+    return terminal_plot(report.run, terminal) + table
 
 
 def run_report(
