@@ -27,7 +27,7 @@ class Reason(Enum):
     NO_MOMENT = (
         "{operator} does not exist: by its law, the quantity has no finite moment of order "
         "{order:g}",
-        "no draw was made: by its law, the quantity has no {moment}",
+        "no draw was made: by its law, the quantity has no {moment}; claim a probability in its place",
     )
     NO_VARIANCE_OF_ESTIMATE = (
         "{operator} exists, but no interval can be trusted: by its law, the quantity has no finite "
@@ -48,7 +48,7 @@ class Reason(Enum):
         "nothing to judge: the claim has no value",
     )
     UNDEFINED_DRAWS = (
-        "undefined: {undefined:,} of {draws:,} draws ({percent:.3g}%) are NaN or infinite, the "
+        "undefined: {undefined:,} of {draws:,} draws ({percent:g}%) are NaN or infinite, the "
         "first of them draw {first:,}",
         "the model is undefined on some draws: keep it from dividing by 0, and from taking the "
         "logarithm or the root of a negative number",

@@ -332,7 +332,7 @@ def undefined_draws(tally: Tally) -> Explanation | None:
     return Reason.UNDEFINED_DRAWS.explain(
         undefined=tally.undefined,
         draws=tally.looked_at,
-        percent=100 * tally.undefined / tally.looked_at,
+        percent=float(f"{100 * tally.undefined / tally.looked_at:.2g}"),
         first=(tally.first_undefined or 0) + 1,
     )
 

@@ -93,7 +93,7 @@ def test_a_law_without_the_moment_is_told_so_not_that_a_sample_does_not_settle(
     found = judged(f"x ~ {law}", claim)
     assert (found.verdict, found.draws, found.method) == (OPEN, 0, None)
     assert found.reason is reason
-    assert phrases.reading(found) == reading
+    assert phrases.reading(found) == f"{reading}; claim a probability in its place"
 
 
 DETAILS: dict[Reason, dict[str, float | str]] = {
