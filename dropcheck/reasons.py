@@ -27,7 +27,8 @@ class Reason(Enum):
     NO_MOMENT = (
         "{operator} does not exist: by its law, the quantity has no finite moment of order "
         "{order:g}",
-        "no draw was made: by its law, the quantity has no {moment}; claim a probability in its place",
+        "no draw was made: by its law, the quantity has no {moment}; claim a probability in its "
+        "place",
     )
     NO_VARIANCE_OF_ESTIMATE = (
         "{operator} exists, but no interval can be trusted: by its law, the quantity has no finite "
