@@ -77,7 +77,7 @@ def print_report(report: Report, format_name: str) -> Problem | None:
     if in_workflow():
         if format_name == "table":
             emit(_printed("github", report), sys.stdout, commands=True)
-        complain(_summarise(report), "note")
+        complain(summarise(report), "note")
     return problem
 
 
@@ -147,7 +147,7 @@ def report_problems(
     if running and at_fault:
         complain(_write_errors(_error_report(problems), outputs))
     if in_workflow() and at_fault and not shown:
-        complain(_summarise(_error_report(problems)), "note")
+        complain(summarise(_error_report(problems)), "note")
 
 
 def _error_report(problems: Sequence[Problem]) -> Report:
@@ -198,7 +198,7 @@ def annotate(problems: Sequence[Problem]) -> None:
     emit(problem_annotations(problems, workspace()), sys.stdout, commands=True)
 
 
-def _summarise(report: Report) -> Sequence[Problem]:
+def summarise(report: Report) -> Sequence[Problem]:
     """Add the table to the summary of the step; returns what went wrong."""
     named = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if not named:

@@ -12,7 +12,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.claims.registry import Registry
-from dropcheck.cli import actions
+from dropcheck.cli.reporting import summarise
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report.github import problem_annotations, run_annotations
@@ -207,7 +207,7 @@ def test_a_summary_stays_below_what_github_shows(
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     long = replace(FAILED, statement="E(x) == " + "1 + " * 200_000 + "1")
-    assert actions.summarise(Report(run_of(long), REGISTRY)) == []
+    assert summarise(Report(run_of(long), REGISTRY)) == []
     text = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert len(text) < 1000
     assert "The table is too long" in text
