@@ -1,37 +1,60 @@
-"""Every claim of a selection with errors planted in it, and what became of them."""
+"""Every claim of a selection with errors planted in it, and what became of them.
+
+A mutant is judged as any claim is, first at the case whose values hide least. Where it works out as
+the claim itself it is taken to another case. Where it is verified too, it is judged at the case
+least like that one before it is called true, and then at values that the claim does not list, to
+say where it would show.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
-from threading import Event
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from dropcheck.claims.registry import Case, Claim, Registry
-from dropcheck.language.cases import parse_claim
-from dropcheck.mutation.distinguishing import in_telling_order, spread
-from dropcheck.mutation.judge import Court
-from dropcheck.mutation.mutant_trials import MOST_PROBES, MOST_TRIES, ClaimTrial
-from dropcheck.mutation.outcome import ClaimResult
+from dropcheck.analysis.strategy import averages_of
+from dropcheck.claims.registry import Case, Claim, Registry, SourceText
+from dropcheck.claims.values import format_value
+from dropcheck.errors import DropcheckError
+from dropcheck.execution.executors import shared
+from dropcheck.execution.schedule import carried_out, in_order
+from dropcheck.language.cases import ParsedClaim, parse_claim
+from dropcheck.language.printing import unparse_statement
+from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
+from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
 from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.running import judge
 from dropcheck.settings import default_threads
+from dropcheck.simulation.compile import compile_averages
 
 # Cases at which a mutant is compared with its claim by arithmetic.
 MOST_COMPARED = 64
-# Mutants of a claim whose trials are dear.
+# Mutants of a claim that is costly to judge.
 FEWER_MUTANTS = 8
+# Cases of the claim at which a mutant is judged, and values beside them, before it is called true.
+MOST_JUDGED = 2
+MOST_PROBES = 2
+# A mutant may draw so many times what its claim took at the same case, and no less than the floor:
+# one that is still open then has so many times that once more, and is undecided after it.
+GENEROSITY = 8
+FEWEST_DRAWS = 2**18
+# Draws that any case makes beside those that it is judged by: its pilot.
+PILOT = 2**14
+# Rough nanoseconds of a case above which it is costly: then a claim has fewer mutants, and each is
+# judged at its first case alone.
+COSTLY = 3e8
 
 
 def share_of_alpha(settings: Settings, registry: Registry) -> float:
-    """The error of one trial, so that all of a full run together err with α.
+    """The error of one verdict, so that all of a full run together err with α.
 
     It is that of the registry and not of the selection, as in a run.
     """
     # the last chance and the border, and at each probe the claim itself
-    a_mutant = MOST_TRIES + 2 + 2 * MOST_PROBES
+    a_mutant = MOST_JUDGED + 2 + 2 * MOST_PROBES
     a_claim = 2 + MOST_MUTANTS * a_mutant
     return settings.alpha / max(1, len(registry.claims) * a_claim)
 
@@ -39,10 +62,10 @@ def share_of_alpha(settings: Settings, registry: Registry) -> float:
 def mutate_claims(
     claims: Sequence[Claim], settings: Settings, registry: Registry
 ) -> Iterator[ClaimResult]:
-    r"""Plant errors in claims and try each, yielding claims in order as they are done.
+    r"""Plant errors in claims and judge each, yielding claims in order as they are done.
 
-    An interruption yields what is finished before it goes on. No result depends on the number of
-    threads: every trial has its own streams of draws.
+    Claims are shared by processes. An interruption yields what is finished before it goes on. No
+    result depends on the number of processes: every verdict has its own streams of draws.
 
     >>> from dropcheck.claims.reader import read_text
     >>> text = "{title: t, model: 'x ~ normal(0, 2)', claim: E(x**2) == 4, resolution: 0.05}"
@@ -51,63 +74,207 @@ def mutate_claims(
     >>> [result.toothless for result in mutate_claims(claims, Settings(), registry)]
     [False]
     """
-    alpha = share_of_alpha(settings, registry)
-    stop = Event()
-    # not in a `with`, which would wait for the trials under way after an interruption too
-    pool = ThreadPoolExecutor(settings.threads or default_threads(), "dropcheck")
-    futures: list[Future[ClaimResult]] = [
-        pool.submit(_mutate, claim, settings, alpha, stop) for claim in claims
-    ]
-    given = 0
-    try:
-        for future in futures:
-            yield future.result()
-            given += 1
-    except KeyboardInterrupt:
-        for future in futures[given:]:
-            if future.done() and future.exception() is None:
-                yield future.result()
-        raise
-    finally:
-        stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
+    one = partial(_mutate, tuple(claims), settings, share_of_alpha(settings, registry))
+    workers = min(settings.threads or default_threads(), max(1, len(claims)))
+    return in_order(shared(one, range(len(claims)), workers))
 
 
-def _mutate(claim: Claim, settings: Settings, alpha: float, stop: Event) -> ClaimResult:
+def _mutate(claims: Sequence[Claim], settings: Settings, alpha: float, place: int) -> ClaimResult:
+    """What becomes of the errors planted in the claim at a place."""
     started = time.perf_counter()
-    cases = in_telling_order(claim.expand())[:MOST_COMPARED]
+    claim = claims[place]
+    cases = most_revealing_first(claim.expand())[:MOST_COMPARED]
     first = cases[0]
+    skipped = partial(ClaimResult, claim=claim, parameters=dict(first.parameters), mutants=())
     if Verdict(claim.expect) is Verdict.REFUTED:
         why = "it is expected to be refuted: an error in a falsehood proves nothing"
-        return ClaimResult(claim, None, dict(first.parameters), (), 0, 0.0, why)
-    court = Court(settings, alpha, stop)
-    own = court.try_case(first)
-    if own is not None and own.verdict is Verdict.VERIFIED:
-        parsed = parse_claim(claim)
-        trial = ClaimTrial(Readings(parsed, spread(cases)), court, own.draws)
-        if len(cases) > 1 and trial.dear(first.parameters):
-            trial, own = _cheaper(trial, cases[1], own)
-            first = trial.cases[0]
-        most = FEWER_MUTANTS if trial.dear(first.parameters) else MOST_MUTANTS
-        facts = facts_of(parsed, own.scale, trial.readings)
-        mutants = mutants_of(parsed, facts, first, most)
-        found = tuple(trial.fate(mutant) for mutant in mutants)
-        seconds = time.perf_counter() - started
-        where = dict(first.parameters)
-        return ClaimResult(claim, own.verdict, where, found, court.draws, seconds)
-    verdict = own.verdict if own is not None else Verdict.INCONCLUSIVE
-    seconds = time.perf_counter() - started
-    why = f"the claim itself is {verdict}: run says why"
-    return ClaimResult(claim, verdict, dict(first.parameters), (), court.draws, seconds, why)
+        return skipped(verdict=None, draws=0, seconds=0.0, skipped=why)
+    parsed = parse_claim(claim)
+    judging = MutantJudge(Readings(parsed, spread(cases)), settings, alpha)
+    own = judging.result(first)
+    if own is None or own.verdict is not Verdict.VERIFIED:
+        verdict = own.verdict if own is not None else Verdict.INCONCLUSIVE
+        return skipped(
+            verdict=verdict,
+            draws=judging.draws,
+            seconds=time.perf_counter() - started,
+            skipped=f"the claim itself is {verdict}: run says why",
+        )
+    judging.own_draws = own.draws
+    if len(cases) > 1 and judging.is_costly(first):
+        own = judging.start_cheaper(cases[1], own)
+        first = judging.readings.cases[0]
+    most = FEWER_MUTANTS if judging.is_costly(first) else MOST_MUTANTS
+    facts = facts_of(parsed, own.scale, judging.readings)
+    return ClaimResult(
+        claim=claim,
+        verdict=own.verdict,
+        parameters=dict(first.parameters),
+        mutants=tuple(map(judging.fate, mutants_of(parsed, facts, first, most))),
+        draws=judging.draws,
+        seconds=time.perf_counter() - started,
+    )
 
 
-def _cheaper(trial: ClaimTrial, second: Case, own: CaseResult) -> tuple[ClaimTrial, CaseResult]:
-    """The trial with another case first, where the claim is verified sooner there."""
-    if trial.cost(second.parameters) > trial.cost(trial.cases[0].parameters):
-        return trial, own
-    found = trial.court.try_case(second)
-    if found is None or found.verdict is not Verdict.VERIFIED or found.draws >= own.draws:
-        return trial, own
-    cases = spread([second, *(case for case in trial.cases if case != second)])
-    readings = replace(trial.readings, cases=cases)
-    return replace(trial, readings=readings, own_draws=found.draws), found
+@dataclass(slots=True)
+class MutantJudge:
+    """Judges the mutants of one claim; what is worked out of the claim itself is kept."""
+
+    readings: Readings  # at the cases of the claim, in the order in which a mutant is judged there
+    settings: Settings
+    alpha: float
+    own_draws: int = 0  # that the claim itself took at the first case
+    draws: int = 0  # of all that was judged
+    verdicts: dict[str, Verdict | None] = field(default_factory=dict)
+
+    @property
+    def bound(self) -> int:
+        """Draws that a mutant may take."""
+        return self.settings.max_draws or max(FEWEST_DRAWS, GENEROSITY * self.own_draws)
+
+    def result(self, case: Case, most: int | None = None) -> CaseResult | None:
+        """The result of a case, from at most so many draws; None where nothing can be judged."""
+        settings = self.settings if most is None else replace(self.settings, max_draws=most)
+        try:
+            result = carried_out(judge(case, settings, self.alpha, lambda _: ""))
+        except DropcheckError:
+            return None
+        self.draws += result.draws
+        return result
+
+    def is_costly(self, case: Case) -> bool:
+        """Whether a case with these parameters costs too much to be judged often."""
+        return self._cost(case) * (self.own_draws + PILOT) > COSTLY
+
+    def _cost(self, case: Case) -> float:
+        """Rough nanoseconds of a draw there."""
+        lowered = self.readings.own(case.parameters)
+        if lowered is None:
+            return 0.0
+        return compile_averages(averages_of(lowered), lowered.operands).program.cost
+
+    def start_cheaper(self, second: Case, own: CaseResult) -> CaseResult:
+        """Put another case first where the claim is verified sooner there: its result then."""
+        cases = self.readings.cases
+        if self._cost(second) > self._cost(cases[0]):
+            return own
+        result = self.result(second)
+        if result is None or result.verdict is not Verdict.VERIFIED or result.draws >= own.draws:
+            return own
+        others = [case for case in cases if case != second]
+        self.readings = replace(self.readings, cases=spread([second, *others]))
+        self.own_draws = result.draws
+        return result
+
+    def fate(self, mutant: Mutant) -> MutantResult:
+        """What becomes of one mutant."""
+        parsed = parse_claim(mutant.claim)
+        judged: list[tuple[Case, CaseResult]] = []
+        first: Case | None = None
+        for case in self.readings.cases:
+            if not self.readings.tells(parsed, case.parameters):
+                continue
+            if first is not None and self.is_costly(case):
+                continue
+            first = first or case
+            result = self._mutated(mutant, case)
+            if result is not None and result.verdict is Verdict.REFUTED:
+                return _ended(mutant, Fate.REFUTED, case, draws=result.draws)
+            if result is not None and not _meaningless(result):
+                judged.append((case, result))
+                if len(judged) == MOST_JUDGED:
+                    break
+        if judged:
+            return self._survived(mutant, parsed, judged)
+        if first is not None:
+            return _ended(mutant, Fate.MEANINGLESS, first, "it gives no number to judge")
+        refused = self.readings.refused(parsed)
+        if refused is not None:
+            return _ended(mutant, Fate.MEANINGLESS, *refused)
+        same = _ended(mutant, Fate.SAME, self.readings.cases[0])
+        return self._with_probe(same, parsed)
+
+    def _mutated(self, mutant: Mutant, case: Case, times: int = 1) -> CaseResult | None:
+        """The mutant's result at a case of its claim, from at most so many times the bound."""
+        return self.result(Case(mutant.claim, case.parameters), times * self.bound)
+
+    def _survived(
+        self, mutant: Mutant, parsed: ParsedClaim, judged: Sequence[tuple[Case, CaseResult]]
+    ) -> MutantResult:
+        verified = [pair for pair in judged if pair[1].verdict is Verdict.VERIFIED]
+        case, result = (verified or judged)[0]
+        if not verified and self.settings.max_draws is None and not self.is_costly(case):
+            result = self._mutated(mutant, case, GENEROSITY) or result  # a last chance
+        fates = {Verdict.REFUTED: Fate.REFUTED, Verdict.VERIFIED: Fate.TRUE}
+        fate = fates.get(result.verdict, Fate.UNDECIDED)
+        draws = sum(one.draws for _, one in judged)
+        why = None if result.explanation is None else str(result.explanation)
+        ended = _ended(mutant, fate, case, why, draws)
+        change = self.readings.change(parsed, case.parameters)
+        near = change is not None and (fate is Fate.TRUE or change <= 2 * result.resolution)
+        if near and fate is not Fate.REFUTED and "==" in parsed.statement.operators:
+            # the claim was verified and says another number: both cannot be true
+            reason = (
+                f"it changes the number that is claimed by {change:.2g} of itself, and the "
+                f"resolution is {result.resolution:.2g}"
+            )
+            return replace(ended, fate=Fate.BELOW, reason=reason)
+        if fate is Fate.UNDECIDED and self._on_the_border(mutant, parsed, case):
+            reason = (
+                "its two sides are equal to within the resolution, and it claims that they differ"
+            )
+            return replace(ended, fate=Fate.BORDER, reason=reason)
+        return self._with_probe(ended, parsed) if fate is Fate.TRUE else ended
+
+    def _on_the_border(self, mutant: Mutant, parsed: ParsedClaim, case: Case) -> bool:
+        """Whether a strict inequality is open because its sides are equal: `==` is verified."""
+        statement = parsed.statement
+        if statement.operators not in (("<",), (">",)):
+            return False
+        equal = unparse_statement(replace(statement, operators=("==",)))
+        claim = replace(mutant.claim, statement=SourceText.plain(equal, case.claim.location.file))
+        result = self.result(Case(claim, case.parameters), self.bound)
+        return result is not None and result.verdict is Verdict.VERIFIED
+
+    def _with_probe(self, ended: MutantResult, parsed: ParsedClaim) -> MutantResult:
+        """The same, with a value at which the error would show, if one is found."""
+        probed = 0
+        for name, case in probes(Case(self.readings.parsed.claim, ended.parameters)):
+            if probed == MOST_PROBES or self.is_costly(case):
+                break
+            if not self.readings.tells(parsed, case.parameters):
+                continue
+            probed += 1
+            own = self._verdict(case)
+            if own is not Verdict.VERIFIED:
+                where = f"{name} = {format_value(case.parameters[name])}"
+                fails = "does not hold" if own is Verdict.REFUTED else "is not decided"
+                reason = f"it differs at {where}, where the claim itself {fails}"
+                ended = replace(ended, reason=ended.reason or reason)
+                continue
+            result = self._mutated(ended.mutant, case)
+            if result is not None and result.verdict is Verdict.REFUTED:
+                return replace(ended, reason=None, shows_at={name: case.parameters[name]})
+        return ended
+
+    def _verdict(self, case: Case) -> Verdict | None:
+        """The claim's own verdict at a case that it does not list; None where it has none."""
+        if case.key not in self.verdicts:
+            result = self.result(case, self.bound)
+            self.verdicts[case.key] = None if result is None else result.verdict
+        return self.verdicts[case.key]
+
+
+def _ended(
+    mutant: Mutant, fate: Fate, case: Case, reason: str | None = None, draws: int = 0
+) -> MutantResult:
+    return MutantResult(
+        mutant=mutant, fate=fate, parameters=dict(case.parameters), draws=draws, reason=reason
+    )
+
+
+def _meaningless(result: CaseResult) -> bool:
+    """Whether there was nothing to judge: no number at all, or a condition that never held."""
+    if result.verdict is not Verdict.INCONCLUSIVE:
+        return False
+    return result.estimate is None or result.interval == (0.0, 1.0)

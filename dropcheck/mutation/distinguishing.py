@@ -20,13 +20,13 @@ _COUNTS = (3.0, 5.0)
 _LARGE = 16
 
 
-def in_telling_order(cases: Iterable[Case]) -> tuple[Case, ...]:
+def most_revealing_first(cases: Iterable[Case]) -> tuple[Case, ...]:
     r"""The cases, first those whose values hide little and cost little.
 
     >>> from dropcheck.claims.reader import read_text
     >>> claim = "{title: t, parameters: {p: [0, 0.5, 0.25, 0.99]}, claim: 1 - p == 1 - p}"
     >>> cases = read_text(f"dropcheck: 1\nclaims: {{c: {claim}}}").expand()
-    >>> [case.parameters["p"] for case in in_telling_order(cases)]
+    >>> [case.parameters["p"] for case in most_revealing_first(cases)]
     [0.25, 0.5, 0.99, 0.0]
     """
     return tuple(sorted(cases, key=lambda case: sum(map(dullness, case.parameters.values()))))

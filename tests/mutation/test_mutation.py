@@ -16,13 +16,12 @@ from dropcheck.claims.registry import Registry
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.printing import unparse
 from dropcheck.mutation.campaign import mutate_claims, share_of_alpha
-from dropcheck.mutation.distinguishing import in_telling_order, probes, spread
-from dropcheck.mutation.equivalence import fixed_change, same_case
+from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
 from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import ClaimResult, Fate, MutantResult
 from dropcheck.mutation.places import Texts
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of
-from dropcheck.mutation.readings import Readings
+from dropcheck.mutation.readings import Readings, fixed_change, same_case
 from dropcheck.results import Settings, Verdict
 
 SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
@@ -51,7 +50,7 @@ def by_change(result: ClaimResult) -> dict[str, MutantResult]:
 )
 def test_the_case_that_hides_least_comes_first(grid: str, first: dict[str, float | str]) -> None:
     claim = claim_of(f"parameters: {grid}\nclaim: 1 == 1")
-    assert in_telling_order(claim.expand())[0].parameters == first
+    assert most_revealing_first(claim.expand())[0].parameters == first
 
 
 def test_the_second_case_is_unlike_the_first() -> None:
