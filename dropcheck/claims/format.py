@@ -145,6 +145,8 @@ _SHARED = (
     ),
 )
 
+_ID_HINT = "a claim has an id: write 'my-claim:', and indent its keys under it"
+
 CLAIM = Level(
     "claim",
     description="A claim: a title, a statement, and the model that the statement is about.",
@@ -233,6 +235,7 @@ CLAIM = Level(
     either=_WAYS,
     either_hint=_WAYS_HINT,
     check=check_claim,
+    hint=_ID_HINT,
 )
 _CLAIM_KEYS = [key.name for key in CLAIM.keys]
 
@@ -298,7 +301,7 @@ FILE = Level(
                 _IDS,
                 what="claim ",
                 if_empty="write at least one claim",
-                hint="a claim has an id: write 'my-claim:', and indent its keys under it",
+                hint=_ID_HINT,
             ),
             description="The claims: a key for each, of lower-case letters, digits and hyphens.",
             examples=({"mean-kept": {"title": "A fair coin", "claim": "P(x == 1) == 0.5"}},),

@@ -302,6 +302,7 @@ class Level:
     check: Callable[[Tree, Report], None] | None = None  # of keys that concern each other
     misplaced: Mapping[str, str] | None = None  # keys of another level, and what to do with them
     examples: tuple[Any, ...] = ()
+    hint: str | None = None  # what to write in place of something else
 
     @property
     def kind(self) -> Kind:
@@ -326,7 +327,7 @@ class Level:
         """The values that are given, by the names of their keys."""
         node = field.node
         if not isinstance(node, Tree):
-            raise field.wrong_kind(MAPPING)
+            raise field.wrong_kind(MAPPING, self.hint)
         known = {key.name: key for key in self.keys}
         values: dict[str, Any] = {}
         unknown = []

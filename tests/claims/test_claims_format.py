@@ -128,6 +128,13 @@ def test_what_is_not_a_claims_file(
     assert problem.location.text == WHOLE.replace(old, new, 1).split("\n")[at[0] - 1]
 
 
+def test_a_claim_without_an_id_is_explained() -> None:
+    for claims in ("\n  title: T\n  claim: 1 == 1", "\n- title: T\n  claim: 1 == 1"):
+        for problem in problems_of("dropcheck: 1\nclaims:" + claims):
+            assert "must be a mapping" in problem.message
+            assert "a claim has an id: write 'my-claim:'" in (problem.hint or "")
+
+
 @pytest.mark.parametrize(
     ("claims", "at", "message"),
     [
