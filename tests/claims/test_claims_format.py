@@ -143,6 +143,12 @@ def test_a_claim_without_an_id_is_explained() -> None:
         ("claims: [a]", (2, 1), "'claims' must be a mapping of names to values, and is a list"),
         ("claims:\n  a: 3", (3, 6), "claim 'a' must be a mapping of names to values, and is 3"),
         ("claims:\n  a:", (3, 3), "claim 'a' has no value"),
+        # an id that is also a key
+        (
+            "claims:\n  model: 3",
+            (3, 10),
+            "claim 'model' must be a mapping of names to values, and is 3",
+        ),
         ("", (1, 1), "the file lacks 'claims'"),
     ],
 )
