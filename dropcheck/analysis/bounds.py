@@ -31,7 +31,8 @@ def _hull(value: Value, hulls: dict[int, Hull]) -> Hull:
     ]
     shapes = tuple(one.shape or () for one in value.inputs)
     same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
-    return value.function.bounds(below, Use(value.shape or (), shapes, same))
+    use = Use(value.function.kernel, value.shape or (), shapes, same)
+    return value.function.bounds(below, use)
 
 
 def _of_draw(value: Value) -> Hull:

@@ -169,6 +169,29 @@ class Function:
         return self.shape is elementwise
 
 
+def entry(
+    name: str,
+    kernel: Kernel,
+    summary: str,
+    bounds: BoundsRule,
+    growth: Growth,
+    *,
+    parameters: tuple[Parameter, ...] = X,
+    **more: Any,
+) -> Function:
+    """An entry, of a function of numbers element by element unless more is said."""
+    facts: dict[str, Any] = {"shape": elementwise, "cost": usual, **more}
+    return Function(
+        name=name,
+        kernel=kernel,
+        summary=summary,
+        bounds=bounds,
+        growth=growth,
+        parameters=parameters,
+        **facts,
+    )
+
+
 # ---- what kernels share -------------------------------------------------------------------------
 
 

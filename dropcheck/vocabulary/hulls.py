@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +37,12 @@ class Hull:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of a function: the shapes of its result and of its arguments.
+    """One use of a function: what computes it, the shapes of its result and of its arguments.
 
     `same` says that both of two arguments are one and the same quantity.
     """
 
+    kernel: Callable[..., Any]
     shape: Shape
     inputs: tuple[Shape, ...]
     same: bool = False
@@ -72,16 +74,17 @@ def within(low: float, high: float) -> BoundsRule:
     return lambda _hulls, _use: hull
 
 
-def monotone(kernel: Callable[..., object], *, falling: bool = False) -> BoundsRule:
-    """The function never falls, or never rises: its values at the ends are the ends."""
+def rising(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The function never falls: its values at the ends are the ends."""
+    low, high = (float(use.kernel(np.float64(end))) for end in (hulls[0].low, hulls[0].high))
+    # NaN where part of the domain is undefined
+    return EVERYWHERE if math.isnan(low) or math.isnan(high) else Hull(low, high)
 
-    def rule(hulls: Sequence[Hull], _use: Use) -> Hull:
-        ends = [float(kernel(np.float64(end))) for end in (hulls[0].low, hulls[0].high)]  # type: ignore[arg-type]  # a number
-        if any(math.isnan(end) for end in ends):
-            return EVERYWHERE  # part of the domain is undefined
-        return Hull(*(ends[::-1] if falling else ends))
 
-    return rule
+def falling(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The function never rises."""
+    turned = rising(hulls, use)
+    return turned if turned is EVERYWHERE else Hull(turned.high, turned.low)
 
 
 def picking(hulls: Sequence[Hull], _use: Use) -> Hull:
@@ -92,6 +95,11 @@ def picking(hulls: Sequence[Hull], _use: Use) -> Hull:
 def picking_first(hulls: Sequence[Hull], _use: Use) -> Hull:
     """Each value of the result is one of the first argument, or lies between two."""
     return hulls[0]
+
+
+def branches(hulls: Sequence[Hull], _use: Use) -> Hull:
+    """Each value of the result is one of the second or third argument."""
+    return union(hulls[1:])
 
 
 # ---- arithmetic ---------------------------------------------------------------------------------

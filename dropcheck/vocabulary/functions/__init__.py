@@ -22,7 +22,6 @@ from dropcheck.vocabulary.functions import (
     arrays,
     elementwise,
     linear_algebra,
-    ordering,
     reductions,
     truths,
 )
@@ -35,7 +34,6 @@ def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
 FUNCTIONS_OF_NUMBERS = _by_name(elementwise.NUMBERS, truths.NUMBERS)
 FUNCTIONS_OF_ARRAYS = _by_name(
     reductions.ARRAYS,
-    ordering.ARRAYS,
     truths.ARRAYS,
     linear_algebra.ARRAYS,
     arrays.ARRAYS,

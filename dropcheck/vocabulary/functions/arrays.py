@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,21 @@ from dropcheck.vocabulary.function import (
     MORE,
     PAIR,
     Array,
-    Function,
-    Kernel,
     KernelError,
     Parameter,
     X,
     cheap,
+    entry,
     option,
-    usual,
     values,
 )
+from dropcheck.vocabulary.growth import ANY, NO_HEAVIER
+from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.shapes import (
     Index,
     Options,
     Shape,
     ShapeError,
-    ShapeRule,
     array_of,
     broadcast,
     count,
@@ -55,8 +55,8 @@ def _array(*entries: Array) -> Array:
     """A list: entries of one shape behind a new first axis."""
     shape = entries[0].shape[:-1] if entries else ()
     result = np.empty((len(entries), *shape, _draws(entries)))
-    for at, entry in enumerate(entries):
-        result[at] = entry
+    for at, one in enumerate(entries):
+        result[at] = one
     return result
 
 
@@ -165,12 +165,8 @@ def _linspace(a: Array, b: Array, *, n: float) -> Array:
     return np.linspace(a, b, count(n, "n"), axis=0)
 
 
-def _ones(*, sizes: Any) -> Array:
-    return np.ones((*as_sizes(sizes), 1))
-
-
-def _zeros(*, sizes: Any) -> Array:
-    return np.zeros((*as_sizes(sizes), 1))
+def _filled(value: float, *, sizes: Any) -> Array:
+    return np.full((*as_sizes(sizes), 1), value)
 
 
 def _full(v: Array, *, shape: Any) -> Array:
@@ -183,16 +179,6 @@ def _eye(*, n: float) -> Array:
 
 
 # ---- shapes -------------------------------------------------------------------------------------
-
-
-def _size_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:  # noqa: ARG001 — a ShapeRule
-    """One number, whatever goes in."""
-    return ()
-
-
-def _shape_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """A list of as many numbers as there are axes."""
-    return (len(shapes[0]),)
 
 
 def _one_hot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -267,127 +253,55 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     return wanted
 
 
-def _shape_values(shape: Shape) -> tuple[int, ...]:
-    return shape
-
-
-def _size_value(shape: Shape) -> float:
-    return float(math.prod(shape))
-
-
 # ---- the entries --------------------------------------------------------------------------------
 
-
-def _array_function(
-    name: str,
-    kernel: Kernel,
-    summary: str,
-    parameters: tuple[Parameter, ...],
-    shape: ShapeRule,
-    **more: Any,
-) -> Function:
-    facts: dict[str, Any] = {"bounds": hulls.unknown, "growth": growth.ANY, "cost": usual, **more}
-    return Function(
-        name=name, parameters=parameters, summary=summary, shape=shape, kernel=kernel, **facts
-    )
-
-
-_PICKED: dict[str, Any] = {"bounds": hulls.picking, "growth": growth.NO_HEAVIER}
-_SIZES = (Parameter("sizes", option=True, variadic=True),)
-
-ARRAY = _array_function(
-    *("array", _array, "an array with a new first axis", (MORE,)),
-    lambda shapes, _options: array_of(shapes),
-    **_PICKED,
-    written="[a, b, c]",
-)
-SUBSCRIPT = _array_function(
-    *("subscript", _subscript, "elements by fixed indices, from 0", (*X, option("index"))),
-    lambda shapes, options: subscript(shapes[0], options["index"]),
-    bounds=hulls.picking,
-    growth=growth.SAME_SIZE,
-    cost=cheap,
-    view=True,
-    picks=True,
-    written="x[i]",
-)
+ARRAY = entry(
+    "array", _array, "an array with a new first axis", picking, NO_HEAVIER, parameters=(MORE,),
+    shape=lambda shapes, _options: array_of(shapes), written="[a, b, c]",
+)  # fmt: skip
+SUBSCRIPT = entry(
+    "subscript", _subscript, "elements by fixed indices, from 0", picking, growth.SAME_SIZE,
+    parameters=(*X, option("index")), cost=cheap, view=True, picks=True, written="x[i]",
+    shape=lambda shapes, options: subscript(shapes[0], options["index"]),
+)  # fmt: skip
 
 SIGNS = (ARRAY, SUBSCRIPT)
 
+_INDEX = (*values("i"), option("n"))
+_SEVERAL = (*values("a"), MORE, AXIS)
+_SIZES = (Parameter("sizes", option=True, variadic=True),)
+
 ARRAYS = (
-    _array_function(
-        *("size", _size, "number of elements", X, _size_shape),
-        from_shape=_size_value,
-        elsewhere=("len",),
-    ),
-    _array_function(
-        *("shape", _shape, "lengths of the axes", X, _shape_shape),
-        from_shape=_shape_values,
-    ),
-    _array_function(
-        *("one_hot", _one_hot, "1 at index i of n, else 0"),
-        (*values("i"), option("n")),
-        _one_hot_shape,
-        bounds=hulls.within(0.0, 1.0),
-        growth=growth.BOUNDED,
-        indicator=True,
-    ),
-    _array_function(
-        *("bincount", _bincount, "how often each of 0 … n−1 occurs"),
-        (*values("i"), option("n")),
-        _bincount_shape,
-    ),
-    _array_function(
-        *("take", _take),
-        "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-        values("x i"),
-        _take_shape,
-        bounds=hulls.picking_first,
-        growth=growth.NO_HEAVIER,
-        picks=True,
-    ),
-    _array_function(
-        *("concat", _concat),
-        "one after the other, along the last axis unless axis says otherwise",
-        (*values("a"), MORE, AXIS),
-        _concat_shape,
-        **_PICKED,
-        elsewhere=("cat", "concatenate"),
-    ),
-    _array_function(
-        *("stack", _stack),
-        "side by side along a new axis, the last unless axis says otherwise",
-        (*values("a"), MORE, AXIS),
-        _stack_shape,
-        **_PICKED,
-    ),
-)
+    entry("size", _size, "number of elements", unknown, ANY, shape=lambda _shapes, _options: (),
+          from_shape=lambda shape: float(math.prod(shape)), elsewhere=("len",)),
+    entry("shape", _shape, "lengths of the axes", unknown, ANY, from_shape=lambda shape: shape,
+          shape=lambda shapes, _options: (len(shapes[0]),)),
+    entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BOUNDED,
+          parameters=_INDEX, shape=_one_hot_shape, indicator=True),
+    entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown, ANY,
+          parameters=_INDEX, shape=_bincount_shape),
+    entry("take", _take,
+          "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
+          hulls.picking_first, NO_HEAVIER, parameters=values("x i"), shape=_take_shape,
+          picks=True),
+    entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
+          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_concat_shape,
+          elsewhere=("cat", "concatenate")),
+    entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
+          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_stack_shape),
+)  # fmt: skip
 
 FIXED = (
-    _array_function(
-        *("arange", _arange, "0, 1, …, n−1", (option("n"),), _arange_shape),
-        vector=True,
-        elsewhere=("range",),
-    ),
-    _array_function(
-        *("linspace", _linspace, "n numbers from a to b, both ends in, evenly spaced"),
-        (*PAIR, option("n")),
-        _linspace_shape,
-        vector=True,
-    ),
-    _array_function(
-        *("ones", _ones, "all 1, of the shape given: ones(2, 3)", _SIZES, _filled_shape)
-    ),
-    _array_function(
-        *("zeros", _zeros, "all 0, of the shape given: zeros(2, 3)", _SIZES, _filled_shape)
-    ),
-    _array_function(
-        *("full", _full, "all v, of the shape given: full([2, 3], v)"),
-        (option("shape"), *values("v")),
-        _full_shape,
-    ),
-    _array_function(
-        *("eye", _eye, "identity matrix of n rows", (option("n"),), _eye_shape),
-        elsewhere=("identity",),
-    ),
-)
+    entry("arange", _arange, "0, 1, …, n−1", unknown, ANY, parameters=(option("n"),),
+          shape=_arange_shape, vector=True, elsewhere=("range",)),
+    entry("linspace", _linspace, "n numbers from a to b, both ends in, evenly spaced", unknown,
+          ANY, parameters=(*PAIR, option("n")), shape=_linspace_shape, vector=True),
+    entry("ones", partial(_filled, 1.0), "all 1, of the shape given: ones(2, 3)", unknown, ANY,
+          parameters=_SIZES, shape=_filled_shape),
+    entry("zeros", partial(_filled, 0.0), "all 0, of the shape given: zeros(2, 3)", unknown, ANY,
+          parameters=_SIZES, shape=_filled_shape),
+    entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown, ANY,
+          parameters=(option("shape"), *values("v")), shape=_full_shape),
+    entry("eye", _eye, "identity matrix of n rows", unknown, ANY, parameters=(option("n"),),
+          shape=_eye_shape, elsewhere=("identity",)),
+)  # fmt: skip

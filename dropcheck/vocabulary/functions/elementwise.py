@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -15,18 +14,17 @@ from dropcheck.vocabulary.function import (
     PAIR,
     Array,
     Function,
-    Kernel,
-    Parameter,
     Special,
     X,
     cheap,
+    entry,
     usual,
     values,
 )
-from dropcheck.vocabulary.growth import Growth
-from dropcheck.vocabulary.hulls import BoundsRule
+from dropcheck.vocabulary.growth import ANY, BOUNDED, NO_HEAVIER, SAME_SIZE
+from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.shapes import Options, Shape, broadcast, elementwise
+from dropcheck.vocabulary.shapes import Options, Shape, broadcast
 
 # ---- kernels that numpy and scipy.special do not have as they are -------------------------------
 
@@ -121,263 +119,112 @@ def _log_density(*arrays: Array, law: str) -> Array:
 # ---- the entries --------------------------------------------------------------------------------
 
 
-def _sign(name: str, written: str, kernel: Kernel, summary: str, **facts: Any) -> Function:
-    return Function(
-        name=name,
-        summary=summary,
-        shape=elementwise,
-        kernel=kernel,
-        written=written,
-        **{"parameters": PAIR, "cost": cheap, **facts},
-    )
+def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
+    return entry(name, *facts, **{"written": written, "parameters": PAIR, "cost": cheap, **more})
 
 
-ADD = _sign(
-    *("+", "a + b", np.add, "sum"),
-    bounds=hulls.sum_of_two,
-    growth=growth.SUM,
-    additive=True,
-    commutes=True,
-)
+ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.SUM, additive=True, commutes=True)
 SUBTRACT = _sign(
-    *("-", "a - b", np.subtract, "difference"),
-    bounds=hulls.difference,
-    growth=growth.SUM,
-    additive=True,
+    "a - b", "-", np.subtract, "difference", hulls.difference, growth.SUM, additive=True
 )
-MULTIPLY = _sign(
-    *("*", "a * b", np.multiply, "product"),
-    bounds=hulls.product,
-    growth=growth.PRODUCT,
-    commutes=True,
-)
-DIVIDE = _sign(
-    *("/", "a / b", np.divide, "quotient"),
-    bounds=hulls.quotient,
-    growth=growth.QUOTIENT,
-    divides=True,
-)
+MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True)
+DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True)
 FLOOR_DIVIDE = _sign(
-    *("//", "a // b", np.floor_divide, "quotient, rounded down"),
-    bounds=hulls.unknown,
-    growth=growth.ANY,
-    cost=usual,
-    divides=True,
-)
+    "a // b", "//", np.floor_divide, "quotient, rounded down", unknown, ANY,
+    cost=usual, divides=True,
+)  # fmt: skip
 MODULO = _sign(
-    *("%", "a % b", np.remainder, "remainder, of the divisor's sign"),
-    bounds=hulls.unknown,
-    growth=growth.ANY,
-    cost=usual,
-    divides=True,
-    elsewhere=("mod", "remainder"),
-)
-POWER = _sign(  # of float64: an overflow is infinite, a root of a negative number NaN
-    *("**", "x**y", np.power, "power"),
-    bounds=hulls.power,
-    growth=growth.POWER,
-    cost=usual,
-    elsewhere=("pow", "power"),
-)
+    "a % b", "%", np.remainder, "remainder, of the divisor's sign", unknown, ANY,
+    cost=usual, divides=True, elsewhere=("mod", "remainder"),
+)  # fmt: skip
+# of float64: an overflow is infinite, a root of a negative number NaN
+POWER = _sign(
+    "x**y", "**", np.power, "power", hulls.power, growth.POWER,
+    cost=usual, elsewhere=("pow", "power"),
+)  # fmt: skip
 NEGATIVE = _sign(
-    *("negative", "-x", np.negative, "the number with the other sign"),
-    parameters=X,
-    bounds=hulls.negated,
-    growth=growth.SAME_SIZE,
-    additive=True,
-)
+    "-x", "negative", np.negative, "the number with the other sign", hulls.negated, SAME_SIZE,
+    parameters=X, additive=True,
+)  # fmt: skip
 
 SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
 
-
-def _number(
-    name: str,
-    kernel: Kernel,
-    summary: str,
-    parameters: tuple[Parameter, ...] = X,
-    *,
-    bounds: BoundsRule = hulls.unknown,
-    growth: Growth = growth.ANY,
-    **more: Any,
-) -> Function:
-    return Function(
-        name=name,
-        parameters=parameters,
-        summary=summary,
-        shape=elementwise,
-        kernel=kernel,
-        bounds=bounds,
-        growth=growth,
-        cost=usual,
-        **more,
-    )
-
-
-def _rising(
-    name: str, kernel: Kernel, summary: str, *, growth: Growth = growth.ANY, **more: Any
-) -> Function:
-    bounds = hulls.monotone(kernel)
-    return _number(name, kernel, summary, bounds=bounds, growth=growth, **more)
-
-
-_LIKE_X: dict[str, Any] = {"growth": growth.NO_HEAVIER}
-_CIRCULAR: dict[str, Any] = {"bounds": hulls.within(-1.0, 1.0), "growth": growth.BOUNDED}
-_ERFC, _PHI, _EXPIT = Special("erfc"), Special("ndtr"), Special("expit")
+_BALL = hulls.within(-1.0, 1.0)
+_EXP, _BOTH_WAYS = growth.EXPONENTIAL, growth.EXPONENTIAL_BOTH_WAYS
 
 NUMBERS = (
-    _number(
-        *("abs", np.absolute, "size without the sign"),
-        bounds=hulls.magnitude,
-        growth=growth.SAME_SIZE,
-        carries_size=True,
-        latex=(r"\lvert ", r" \rvert"),
-        elsewhere=("absolute", "fabs"),
-    ),
-    _rising(
-        *("sign", np.sign, "1, 0 or −1, as x is above, at or below 0"),
-        growth=growth.BOUNDED,
-        elsewhere=("sgn",),
-    ),
-    _rising(
-        *("sqrt", np.sqrt, "square root"),
-        growth=growth.root(2),
-        carries_size=True,
-        latex=(r"\sqrt{", "}"),
-    ),
-    _rising(
-        *("cbrt", np.cbrt, "cube root"),
-        growth=growth.root(3),
-        carries_size=True,
-        latex=(r"\sqrt[3]{", "}"),
-    ),
-    _rising("exp", np.exp, "e to the power x", growth=growth.EXPONENTIAL, latex=r"\exp"),
-    _rising("expm1", np.expm1, "exp(x) − 1", growth=growth.EXPONENTIAL),
-    _rising("log", np.log, "natural logarithm", latex=r"\log", elsewhere=("ln",)),
-    _rising("log2", np.log2, "logarithm to base 2"),
-    _rising("log10", np.log10, "logarithm to base 10"),
-    _rising("log1p", np.log1p, "log(1 + x)"),
-    _number(
-        *("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", values("x y")),
-        bounds=hulls.entropy,
-    ),
-    _number("sin", np.sin, "sine", **_CIRCULAR, latex=r"\sin"),
-    _number("cos", np.cos, "cosine", **_CIRCULAR, latex=r"\cos"),
-    _number("tan", np.tan, "tangent", latex=r"\tan"),
-    _rising("arcsin", np.arcsin, "inverse sine", latex=r"\arcsin", elsewhere=("asin",)),
-    _number(
-        *("arccos", np.arccos, "inverse cosine"),
-        bounds=hulls.monotone(np.arccos, falling=True),
-        latex=r"\arccos",
-        elsewhere=("acos",),
-    ),
-    _rising(
-        *("arctan", np.arctan, "inverse tangent"),
-        growth=growth.BOUNDED,
-        latex=r"\arctan",
-        elsewhere=("atan",),
-    ),
-    _number(
-        *("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi", values("y x")),
-        growth=growth.BOUNDED,
-        elsewhere=("atan2",),
-    ),
-    _rising(
-        *("sinh", np.sinh, "hyperbolic sine"),
-        growth=growth.EXPONENTIAL_BOTH_WAYS,
-        latex=r"\sinh",
-    ),
-    _number(
-        *("cosh", np.cosh, "hyperbolic cosine"),
-        growth=growth.EXPONENTIAL_BOTH_WAYS,
-        latex=r"\cosh",
-    ),
-    _rising("tanh", np.tanh, "hyperbolic tangent", growth=growth.BOUNDED, latex=r"\tanh"),
-    _rising(
-        *("arcsinh", np.arcsinh, "inverse hyperbolic sine"),
-        growth=growth.NO_HEAVIER,
-        elsewhere=("asinh",),
-    ),
-    _rising("arctanh", np.arctanh, "inverse hyperbolic tangent", elsewhere=("atanh",)),
-    _rising(
-        *("floor", np.floor, "rounded down"),
-        growth=growth.NO_HEAVIER,
-        latex=(r"\lfloor ", r" \rfloor"),
-    ),
-    _rising(
-        *("ceil", np.ceil, "rounded up"),
-        growth=growth.NO_HEAVIER,
-        latex=(r"\lceil ", r" \rceil"),
-        elsewhere=("ceiling",),
-    ),
-    _rising(
-        *("round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2"),
-        growth=growth.NO_HEAVIER,
-    ),
-    _number(
-        *("clip", _clip, "x held between low and high", values("x low high")),
-        growth=growth.NO_HEAVIER,
-        bounds=hulls.clipped,
-        elsewhere=("clamp",),
-    ),
-    _number(
-        *("minimum", _minimum, "the smaller, by element", (*PAIR, MORE)),
-        growth=growth.NO_HEAVIER,
-        bounds=hulls.smallest,
-        carries_size=True,
-    ),
-    _number(
-        *("maximum", _maximum, "the larger, by element", (*PAIR, MORE)),
-        growth=growth.NO_HEAVIER,
-        bounds=hulls.largest,
-        carries_size=True,
-    ),
-    _rising("relu", _relu, "max(x, 0)", growth=growth.NO_HEAVIER),
-    _number(
-        *("leaky_relu", _leaky_relu, "x above 0, slope · x below", values("x slope")),
-        growth=growth.NO_HEAVIER_BY_FIXED,
-    ),
-    _number("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", **_LIKE_X),
-    _number("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", **_LIKE_X),
-    _number("gelu", _gelu, "x · Phi(x) itself, not its approximation by tanh", **_LIKE_X),
-    _number("silu", _silu, "x · sigmoid(x)", **_LIKE_X, elsewhere=("swish",)),
-    _rising("softplus", _softplus, "log(1 + exp(x))", growth=growth.NO_HEAVIER),
-    _rising(*("sigmoid", _EXPIT, "1 / (1 + exp(−x))"), growth=growth.BOUNDED, elsewhere=("expit",)),
-    _rising("logit", Special("logit"), "log(x / (1 − x))"),
-    _rising(
-        *("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1"),
-        growth=growth.BOUNDED,
-    ),
-    _number(
-        *("erfc", _ERFC, "1 − erf(x)"),
-        bounds=hulls.monotone(_ERFC, falling=True),
-        growth=growth.BOUNDED,
-    ),
-    _rising(
-        *("Phi", _PHI, "standard normal distribution function"),
-        growth=growth.BOUNDED,
-        latex=r"\Phi",
-        elsewhere=("ndtr", "norm_cdf"),
-    ),
-    _number(
-        *("phi", _normal_density, "standard normal density"),
-        bounds=hulls.within(0.0, 1 / _ROOT_2PI),
-        growth=growth.BOUNDED,
-        latex=r"\varphi",
-    ),
-    _number("gamma", Special("gamma"), "gamma function"),
-    _number("lgamma", Special("gammaln"), "log of |gamma(x)|"),
-    _number("digamma", Special("psi"), "derivative of lgamma"),
-    _number(
-        *("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole"),
-        values("n k"),
-        latex=(r"\binom{", "}{", "}"),
-        elsewhere=("binom", "choose"),
-    ),
-    _number(
-        *("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", values("n")),
-        latex=("", "!"),
-    ),
-)
+    entry("abs", np.absolute, "size without the sign", hulls.magnitude, SAME_SIZE,
+          carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs")),
+    entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
+          elsewhere=("sgn",)),
+    entry("sqrt", np.sqrt, "square root", rising, growth.root(2),
+          carries_size=True, latex=(r"\sqrt{", "}")),
+    entry("cbrt", np.cbrt, "cube root", rising, growth.root(3),
+          carries_size=True, latex=(r"\sqrt[3]{", "}")),
+    entry("exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp"),
+    entry("expm1", np.expm1, "exp(x) − 1", rising, _EXP),
+    entry("log", np.log, "natural logarithm", rising, ANY, latex=r"\log", elsewhere=("ln",)),
+    entry("log2", np.log2, "logarithm to base 2", rising, ANY),
+    entry("log10", np.log10, "logarithm to base 10", rising, ANY),
+    entry("log1p", np.log1p, "log(1 + x)", rising, ANY),
+    entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", hulls.entropy, ANY,
+          parameters=values("x y")),
+    entry("sin", np.sin, "sine", _BALL, BOUNDED, latex=r"\sin"),
+    entry("cos", np.cos, "cosine", _BALL, BOUNDED, latex=r"\cos"),
+    entry("tan", np.tan, "tangent", unknown, ANY, latex=r"\tan"),
+    entry("arcsin", np.arcsin, "inverse sine", rising, ANY,
+          latex=r"\arcsin", elsewhere=("asin",)),
+    entry("arccos", np.arccos, "inverse cosine", hulls.falling, ANY,
+          latex=r"\arccos", elsewhere=("acos",)),
+    entry("arctan", np.arctan, "inverse tangent", rising, BOUNDED,
+          latex=r"\arctan", elsewhere=("atan",)),
+    entry("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi", unknown, BOUNDED,
+          parameters=values("y x"), elsewhere=("atan2",)),
+    entry("sinh", np.sinh, "hyperbolic sine", rising, _BOTH_WAYS, latex=r"\sinh"),
+    entry("cosh", np.cosh, "hyperbolic cosine", unknown, _BOTH_WAYS, latex=r"\cosh"),
+    entry("tanh", np.tanh, "hyperbolic tangent", rising, BOUNDED, latex=r"\tanh"),
+    entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", rising, NO_HEAVIER,
+          elsewhere=("asinh",)),
+    entry("arctanh", np.arctanh, "inverse hyperbolic tangent", rising, ANY,
+          elsewhere=("atanh",)),
+    entry("floor", np.floor, "rounded down", rising, NO_HEAVIER,
+          latex=(r"\lfloor ", r" \rfloor")),
+    entry("ceil", np.ceil, "rounded up", rising, NO_HEAVIER,
+          latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",)),
+    entry("round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2",
+          rising, NO_HEAVIER),
+    entry("clip", _clip, "x held between low and high", hulls.clipped, NO_HEAVIER,
+          parameters=values("x low high"), elsewhere=("clamp",)),
+    entry("minimum", _minimum, "the smaller, by element", hulls.smallest, NO_HEAVIER,
+          parameters=(*PAIR, MORE), carries_size=True),
+    entry("maximum", _maximum, "the larger, by element", hulls.largest, NO_HEAVIER,
+          parameters=(*PAIR, MORE), carries_size=True),
+    entry("relu", _relu, "max(x, 0)", rising, NO_HEAVIER),
+    entry("leaky_relu", _leaky_relu, "x above 0, slope · x below", unknown,
+          growth.NO_HEAVIER_BY_FIXED, parameters=values("x slope")),
+    entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown, NO_HEAVIER),
+    entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown, NO_HEAVIER),
+    entry("gelu", _gelu, "x · Phi(x) itself, not its approximation by tanh", unknown, NO_HEAVIER),
+    entry("silu", _silu, "x · sigmoid(x)", unknown, NO_HEAVIER, elsewhere=("swish",)),
+    entry("softplus", _softplus, "log(1 + exp(x))", rising, NO_HEAVIER),
+    entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, BOUNDED,
+          elsewhere=("expit",)),
+    entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY),
+    entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", rising, BOUNDED),
+    entry("erfc", Special("erfc"), "1 − erf(x)", hulls.falling, BOUNDED),
+    entry("Phi", Special("ndtr"), "standard normal distribution function", rising, BOUNDED,
+          latex=r"\Phi", elsewhere=("ndtr", "norm_cdf")),
+    entry("phi", _normal_density, "standard normal density", hulls.within(0.0, 1 / _ROOT_2PI),
+          BOUNDED, latex=r"\varphi"),
+    entry("gamma", Special("gamma"), "gamma function", unknown, ANY),
+    entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown, ANY),
+    entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY),
+    entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
+          unknown, ANY, parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
+          elsewhere=("binom", "choose")),
+    entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, ANY,
+          parameters=values("n"), latex=("", "!")),
+)  # fmt: skip
 
 
 def _by_law(shapes: tuple[Shape, ...], _options: Options) -> Shape:
@@ -385,11 +232,8 @@ def _by_law(shapes: tuple[Shape, ...], _options: Options) -> Shape:
     return broadcast(shapes)
 
 
-def _of_law(name: str, kernel: Kernel, summary: str) -> Function:
-    return replace(_number(name, kernel, summary, values("law x")), shape=_by_law)
-
-
+_OF_LAW: dict[str, Any] = {"parameters": values("law x"), "shape": _by_law}
 DENSITIES = (
-    _of_law("density", _density, "the density of a law at x, or the probability of x"),
-    _of_law("logdensity", _log_density, "the natural logarithm of the density"),
+    entry("density", _density, "the density of a law, or a probability", unknown, ANY, **_OF_LAW),
+    entry("logdensity", _log_density, "its natural logarithm", unknown, ANY, **_OF_LAW),
 )

@@ -18,21 +18,18 @@ from dropcheck.vocabulary.function import (
     PAIR,
     PRODUCT_SHARE,
     Array,
-    Function,
-    Kernel,
-    Parameter,
-    X,
     blocked_share,
     decomposition,
-    usual,
+    entry,
     values,
 )
 from dropcheck.vocabulary.functions.reductions import SUM
+from dropcheck.vocabulary.growth import ANY, NO_HEAVIER
+from dropcheck.vocabulary.hulls import unknown
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
     ShapeError,
-    ShapeRule,
     broadcast,
     describe,
     flag,
@@ -235,8 +232,8 @@ def _dot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     a, b = shapes
     common = broadcast(shapes)
     axis = options.get("axis", -1)
-    for entry in normalise_axes(axis, common) if common else ():
-        from_right = len(common) - entry
+    for at in normalise_axes(axis, common) if common else ():
+        from_right = len(common) - at
         lengths = [shape[-from_right] for shape in shapes if len(shape) >= from_right]
         if len(lengths) < 2 or lengths[0] != lengths[1]:
             raise ShapeError(f"the elements of {describe(a)} and {describe(b)} do not pair")
@@ -288,89 +285,40 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
     return float(math.prod(shape)) * inner * blocked_share(min(sides), PRODUCT_SHARE) + read
 
 
-def _of_matrices(
-    name: str,
-    kernel: Kernel,
-    summary: str,
-    shape: ShapeRule,
-    parameters: tuple[Parameter, ...] = X,
-    **more: Any,
-) -> Function:
-    facts: dict[str, Any] = {
-        "bounds": hulls.unknown,
-        "growth": growth.ANY,
-        "cost": decomposition,
-        **more,
-    }
-    return Function(
-        name=name, parameters=parameters, summary=summary, shape=shape, kernel=kernel, **facts
-    )
-
-
-_NUMBER, _MATRIX = square(lambda _n: ()), square(lambda n: (n, n))
-
-MATMUL = _of_matrices(
-    *("matmul", _matmul, "product of matrices"),
-    lambda shapes, _options: matmul(*shapes),
-    PAIR,
-    bounds=hulls.matrix_product,
-    growth=growth.MATRIX_PRODUCT,
-    cost=_product_cost,
-    written="a @ b",
-    elsewhere=("bmm", "mm"),
-)
-TRANSPOSE = _of_matrices(
-    *("transpose", _transpose, "the last two axes change places"),
-    lambda shapes, _options: transpose(*shapes),
-    bounds=hulls.picking,
-    growth=growth.SAME_SIZE,
-    cost=usual,
-    view=True,
-    written="A.T",
-)
+MATMUL = entry(
+    "matmul", _matmul, "product of matrices", hulls.matrix_product, growth.MATRIX_PRODUCT,
+    parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
+    written="a @ b", elsewhere=("bmm", "mm"),
+)  # fmt: skip
+TRANSPOSE = entry(
+    "transpose", _transpose, "the last two axes change places", hulls.picking, growth.SAME_SIZE,
+    shape=lambda shapes, _options: transpose(*shapes), view=True, written="A.T",
+)  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
 
+_NUMBER = square(lambda _n: ())
+_MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
+
 ARRAYS = (
-    Function(
-        name="dot",
-        parameters=(*PAIR, *OVER),
-        summary="sum of products",
-        shape=_dot_shape,
-        kernel=_dot,
-        bounds=hulls.sum_of_products,
-        growth=growth.SUM_OF_PRODUCTS,
-        cost=usual,
-    ),
-    _of_matrices(
-        *("outer", _outer, "all products of two vectors", _outer_shape, PAIR),
-        growth=growth.ALL_PRODUCTS,
-        cost=usual,
-    ),
-    _of_matrices(
-        *("trace", _trace, "sum of the diagonal", _NUMBER),
-        growth=growth.NO_HEAVIER,
-        cost=usual,
-        elsewhere=("tr",),
-    ),
-    _of_matrices("det", _det, "determinant", _NUMBER, latex=r"\det"),
-    _of_matrices("inv", _inv, "inverse matrix", _MATRIX, elsewhere=("inverse",)),
-    _of_matrices("solve", _solve, "the x with A @ x == b", _solve_shape, values("A b")),
-    _of_matrices(
-        *("qr_q", _qr_q, "Q of the QR decomposition whose R has a positive diagonal", _qr_shape)
-    ),
-    _of_matrices(
-        *("cholesky", _cholesky),
-        "the lower triangular L with L @ L.T == x, of a positive definite x",
-        _MATRIX,
-    ),
-    _of_matrices(
-        *("eigvalsh", _eigvalsh, "eigenvalues of a symmetric matrix, ascending"),
-        square(lambda n: (n,)),
-    ),
-    _of_matrices(
-        *("diag", _diag, "the matrix with this diagonal, or a matrix's diagonal", _diag_shape),
-        growth=growth.NO_HEAVIER,
-        cost=usual,
-    ),
-)
+    entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
+          parameters=(*PAIR, *OVER), shape=_dot_shape),
+    entry("outer", _outer, "all products of two vectors", unknown, growth.ALL_PRODUCTS,
+          parameters=PAIR, shape=_outer_shape),
+    entry("trace", _trace, "sum of the diagonal", unknown, NO_HEAVIER, shape=_NUMBER,
+          elsewhere=("tr",)),
+    entry("det", _det, "determinant", unknown, ANY, shape=_NUMBER, cost=decomposition,
+          latex=r"\det"),
+    entry("inv", _inv, "inverse matrix", unknown, ANY, **_MATRIX, elsewhere=("inverse",)),
+    entry("solve", _solve, "the x with A @ x == b", unknown, ANY, parameters=values("A b"),
+          shape=_solve_shape, cost=decomposition),
+    entry("qr_q", _qr_q, "Q of the QR decomposition whose R has a positive diagonal", unknown, ANY,
+          shape=_qr_shape, cost=decomposition),
+    entry("cholesky", _cholesky,
+          "the lower triangular L with L @ L.T == x, of a positive definite x",
+          unknown, ANY, **_MATRIX),
+    entry("eigvalsh", _eigvalsh, "eigenvalues of a symmetric matrix, ascending", unknown, ANY,
+          shape=square(lambda n: (n,)), cost=decomposition),
+    entry("diag", _diag, "the matrix with this diagonal, or a matrix's diagonal", unknown,
+          NO_HEAVIER, shape=_diag_shape),
+)  # fmt: skip

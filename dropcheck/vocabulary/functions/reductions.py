@@ -1,4 +1,4 @@
-"""One number of the elements along some axes of one draw, and running sums.
+"""One number of the elements along some axes of one draw, running results, and order.
 
 `axis` is a per-draw axis or a list of them, the last one by default; `keepdims` keeps it.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,15 @@ from dropcheck.vocabulary.function import (
     Parameter,
     X,
     axes_of,
+    entry,
     option,
-    usual,
+    single_axis,
+    sorting,
+    spoil,
 )
-from dropcheck.vocabulary.growth import Growth
-from dropcheck.vocabulary.hulls import BoundsRule
-from dropcheck.vocabulary.shapes import (
-    along,
-    flag,
-    reduction,
-)
+from dropcheck.vocabulary.growth import ANY, BOUNDED, NO_HEAVIER
+from dropcheck.vocabulary.hulls import picking, unknown
+from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, reduction
 
 # draws from which on a step for all of them pays for the call of numpy that it takes (measured)
 _FEW = 300
@@ -50,11 +50,6 @@ def _sum(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
         result = np.asarray(held, dtype=np.float64)
     else:
         result = np.sum(x, axis=axes, keepdims=keep)
-    return result
-
-
-def _prod(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    result: Array = np.prod(x, axis=axes_of(x, axis), keepdims=flag(keepdims, "keepdims"))
     return result
 
 
@@ -130,7 +125,7 @@ def _logsumexp(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
     return result if flag(keepdims, "keepdims") else result.squeeze(axes)
 
 
-def _running(function: np.ufunc, x: Array, axis: Any) -> Array:
+def _running(function: np.ufunc, x: Array, *, axis: Any = None) -> Array:
     """The function of all elements up to each one.
 
     numpy goes along the axis for one draw after the other; taking a step for all draws at once
@@ -148,139 +143,139 @@ def _running(function: np.ufunc, x: Array, axis: Any) -> Array:
     return result
 
 
-def _cumsum(x: Array, *, axis: Any = None) -> Array:
-    return _running(np.add, x, axis)
+def _over_axes(function: Kernel, x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
+    """One of numpy's reductions; NaN where any element is."""
+    return function(x, axis=axes_of(x, axis), keepdims=flag(keepdims, "keepdims"))
 
 
-def _cumprod(x: Array, *, axis: Any = None) -> Array:
-    return _running(np.multiply, x, axis)
+def _place(function: Kernel, x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
+    """Index of the (first) extreme element; NaN where any element is."""
+    (at,), keep = axes_of(x, axis), flag(keepdims, "keepdims")
+    return spoil(function(x, axis=at, keepdims=keep), x, at, keep)
 
 
-def _cummax(x: Array, *, axis: Any = None) -> Array:
-    """Running maximum; NaN from the first NaN on."""
-    return _running(np.maximum, x, axis)
+def _argsort(x: Array, *, axis: Any = None) -> Array:
+    """The indices that sort, ties in their order; NaN throughout where any element is."""
+    (at,) = axes_of(x, axis)
+    return spoil(np.argsort(x, axis=at, kind="stable"), x, at)
 
 
 def _diff(x: Array, *, axis: Any = None) -> Array:
     return np.diff(x, axis=axes_of(x, axis)[0])
 
 
+def _sorted(x: Array, axis: Any) -> tuple[Array, int]:
+    """The elements in order along one axis, now the last; NaN, if any, at its end."""
+    merged, at = single_axis(x, axis)
+    # a contiguous last axis sorts twice as quickly as one across the draws
+    lines = np.ascontiguousarray(np.moveaxis(merged, at, -1))
+    if lines is x or np.shares_memory(lines, x):
+        lines = lines.copy()
+    lines.sort(axis=-1)
+    return lines, at
+
+
+def _sort(x: Array, *, axis: Any = None) -> Array:
+    """In ascending order; NaN throughout where any element is, as no rank is then known."""
+    lines, at = _sorted(x, axis)
+    if lines.size and np.isnan(lines[..., -1]).any():
+        lines[np.isnan(lines[..., -1])] = np.nan
+    return np.moveaxis(lines, -1, at)
+
+
+def _quantile(x: Array, *, u: Any, axis: Any = None, keepdims: float = 0) -> Array:
+    """Quantile by linear interpolation (Hyndman & Fan, 1996, definition 7).
+
+    A list of levels comes out as a new first axis.
+    """
+    lines, _ = _sorted(x, axis)
+    unknown = np.isnan(lines[..., -1])
+
+    def at_level(level: float) -> Array:
+        place = level * (lines.shape[-1] - 1)
+        below = math.floor(place)
+        low, high = lines[..., below], lines[..., math.ceil(place)]
+        # equal ends, infinite ones too, need no interpolation
+        value = np.where(low == high, low, low + (place - below) * (high - low))
+        result = np.where(unknown, np.nan, value)
+        return np.expand_dims(result, axes_of(x, axis)) if keepdims else result
+
+    flag(keepdims, "keepdims")
+    if isinstance(u, tuple | list):
+        return np.stack([at_level(level) for level in u])
+    return at_level(u)
+
+
+def _quantile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """As a reduction; a list of levels comes out as a new first axis."""
+    level = options["u"]
+    levels = level if isinstance(level, tuple | list) else (level,)
+    if not all(0 <= entry <= 1 for entry in levels):
+        raise ShapeError(f"'u' must satisfy 0 <= u <= 1, and is {level}")
+    reduced = reduction(empty=False)(shapes, options)
+    return reduced if levels is not level else (len(levels), *reduced)
+
+
 # ---- the entries --------------------------------------------------------------------------------
 
 
-def reducing(
-    name: str,
-    kernel: Kernel,
-    summary: str,
-    *parameters: Parameter,
-    bounds: BoundsRule = hulls.unknown,
-    growth: Growth = growth.ANY,
-    empty: bool = True,
-    several: bool = True,
-    **more: Any,
-) -> Function:
-    """An entry of what makes one number of the elements along some axes."""
-    facts: dict[str, Any] = {
-        "shape": reduction(several=several, empty=empty),
-        "cost": usual,
-        **more,
-    }
-    return Function(
-        name=name,
-        parameters=(*X, *parameters, *OVER),
-        summary=summary,
-        kernel=kernel,
-        bounds=bounds,
-        growth=growth,
-        **facts,
-    )
+def _over(
+    *facts: Any, more: tuple[Parameter, ...] = (), several: bool = True, empty: bool = True,
+    **others: Any,
+) -> Function:  # fmt: skip
+    """One number of the elements along some axes."""
+    rule = reduction(several=several, empty=empty)
+    return entry(*facts, **{"shape": rule, "parameters": (*X, *more, *OVER), **others})
 
 
-def going_along(
-    name: str,
-    kernel: Kernel,
-    summary: str,
-    *,
-    bounds: BoundsRule = hulls.unknown,
-    growth: Growth = growth.ANY,
-    shift: int = 0,
-    several: bool = False,
-    **more: Any,
-) -> Function:
-    """An entry of what keeps the shape, or alters the length of its one axis."""
-    return Function(
-        name=name,
-        parameters=(*X, AXIS),
-        summary=summary,
-        shape=along(shift, several),
-        kernel=kernel,
-        bounds=bounds,
-        growth=growth,
-        **{"cost": usual, **more},
-    )
+def _along(*facts: Any, shift: int = 0, several: bool = False, **more: Any) -> Function:
+    """What keeps the shape, or alters the length of its one axis."""
+    return entry(*facts, parameters=(*X, AXIS), shape=along(shift, several), **more)
 
 
-_DDOF = option("ddof", 0.0)
-
-SUM = reducing(
-    *("sum", _sum, "sum"),
-    bounds=hulls.total,
-    growth=growth.SUM_OF_ELEMENTS,
-    takes_truth=True,
-    additive=True,
-    carries_size=True,
-)
-MEAN = reducing(
-    *("mean", _mean, "mean"),
-    bounds=hulls.picking,
-    growth=growth.SUM_OF_ELEMENTS,
-    takes_truth=True,
-    additive=True,
-    carries_size=True,
-)
+SUM = _over("sum", _sum, "sum", hulls.total, growth.SUM_OF_ELEMENTS,
+            takes_truth=True, additive=True, carries_size=True)  # fmt: skip
+MEAN = _over("mean", _mean, "mean", picking, growth.SUM_OF_ELEMENTS,
+             takes_truth=True, additive=True, carries_size=True)  # fmt: skip
+_DDOF = (option("ddof", 0.0),)
 
 ARRAYS = (
     SUM,
-    reducing("prod", _prod, "product", bounds=hulls.total_product),
+    _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product, ANY),
     MEAN,
-    reducing(
-        *("var", _var),
-        "variance: squared distances from the mean, over n − ddof, which is n by default",
-        _DDOF,
-        growth=growth.SPREAD,
-        mistaken_for="std",
-    ),
-    reducing(
-        *("std", _std, "square root of var, over n − ddof likewise", _DDOF),
-        growth=growth.NO_HEAVIER,
-        mistaken_for="var",
-    ),
-    reducing(
-        *("norm", _norm),
-        "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
-        option("ord", 2.0),
-        growth=growth.NO_HEAVIER,
-        carries_size=True,
-        latex=(r"\lVert ", r" \rVert"),
-    ),
-    reducing(
-        *("logsumexp", _logsumexp, "log of the sum of exponentials"), growth=growth.NO_HEAVIER
-    ),
-    going_along(
-        *("cumsum", _cumsum, "running sum"),
-        bounds=hulls.running_total,
-        growth=growth.NO_HEAVIER,
-        additive=True,
-    ),
-    going_along("cumprod", _cumprod, "running product", bounds=hulls.running_product),
-    going_along(
-        "cummax", _cummax, "running maximum", bounds=hulls.picking, growth=growth.NO_HEAVIER
-    ),
-    going_along("diff", _diff, "differences of neighbours", growth=growth.NO_HEAVIER, shift=-1),
-    going_along(
-        *("softmax", _softmax, "exponentials, divided by their sum"),
-        bounds=hulls.within(0.0, 1.0),
-        growth=growth.BOUNDED,
-        several=True,
-    ),
-)
+    _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
+          "default", unknown, growth.SPREAD, more=_DDOF, mistaken_for="std"),
+    _over("std", _std, "square root of var, over n − ddof likewise", unknown, NO_HEAVIER,
+          more=_DDOF, mistaken_for="var"),
+    _over("max", partial(_over_axes, np.max), "largest", picking, NO_HEAVIER, empty=False,
+          latex=r"\max", elsewhere=("amax",)),
+    _over("min", partial(_over_axes, np.min), "smallest", picking, NO_HEAVIER, empty=False,
+          latex=r"\min", elsewhere=("amin",)),
+    _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
+          unknown, BOUNDED, empty=False, several=False),
+    _over("argmin", partial(_place, np.argmin),
+          "index of the smallest, the first of equals, from 0",
+          unknown, BOUNDED, empty=False, several=False),
+    _over("norm", _norm,
+          "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
+          unknown, NO_HEAVIER, more=(option("ord", 2.0),), carries_size=True,
+          latex=(r"\lVert ", r" \rVert")),
+    _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown, NO_HEAVIER),
+    _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
+          picking, NO_HEAVIER, empty=False, cost=sorting),
+    _over("quantile", _quantile,
+          "quantile at level u, or at each of a list, interpolated between neighbours",
+          hulls.picking_first, NO_HEAVIER, more=(option("u"),), shape=_quantile_shape,
+          cost=sorting),
+    _along("sort", _sort, "in ascending order", picking, NO_HEAVIER, cost=sorting),
+    _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, BOUNDED,
+           cost=sorting),
+    _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total, NO_HEAVIER,
+           additive=True),
+    _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
+           ANY),
+    _along("cummax", partial(_running, np.maximum), "running maximum", picking, NO_HEAVIER),
+    _along("diff", _diff, "differences of neighbours", unknown, NO_HEAVIER, shift=-1),
+    _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
+           BOUNDED, several=True),
+)  # fmt: skip

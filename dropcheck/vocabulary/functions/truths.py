@@ -7,7 +7,6 @@ side decides, it decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -20,18 +19,16 @@ from dropcheck.vocabulary.function import (
     Array,
     Function,
     Kernel,
-    Parameter,
     X,
     axes_of,
     cheap,
+    entry,
     floats,
     has_nan,
     option,
-    usual,
     values,
 )
-from dropcheck.vocabulary.hulls import Hull, Use
-from dropcheck.vocabulary.shapes import elementwise, flag, reduction
+from dropcheck.vocabulary.shapes import flag, reduction
 
 # Values nearer than this, relative to the larger, tie as far as rounding can tell.
 TIE = 1e-12
@@ -162,136 +159,71 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 # ---- the entries --------------------------------------------------------------------------------
 
 
-def _truth(
-    name: str, kernel: Kernel, summary: str, parameters: tuple[Parameter, ...], **more: Any
-) -> Function:
-    facts: dict[str, Any] = {"truth": True, "shape": elementwise, "cost": usual, **more}
-    return Function(
-        name=name,
-        parameters=parameters,
-        summary=summary,
-        kernel=kernel,
-        bounds=hulls.within(0.0, 1.0),
-        growth=growth.BOUNDED,
-        **facts,
-    )
+def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
+    return entry(name, kernel, summary, _UNIT, growth.BOUNDED, **{"truth": True, **more})
 
 
-def _comparison(sign: str, how: np.ufunc, latex: str) -> Function:
-    return _truth(
-        *(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", PAIR),
-        cost=cheap,
-        latex=latex,
-        written=f"a {sign} b",
-        commutes=how in (np.equal, np.not_equal),
-    )
-
-
-_UFUNCS = (
-    ("==", np.equal, "="),
-    ("!=", np.not_equal, r"\neq"),
-    ("<", np.less, "<"),
-    ("<=", np.less_equal, r"\leq"),
-    (">", np.greater, ">"),
-    (">=", np.greater_equal, r"\geq"),
-)
-COMPARISONS = {sign: _comparison(sign, how, latex) for sign, how, latex in _UFUNCS}
+_UNIT = hulls.within(0.0, 1.0)
+_UFUNCS = {
+    "==": (np.equal, "="), "!=": (np.not_equal, r"\neq"), "<": (np.less, "<"),
+    "<=": (np.less_equal, r"\leq"), ">": (np.greater, ">"), ">=": (np.greater_equal, r"\geq"),
+}  # fmt: skip
+COMPARISONS = {
+    sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
+                 parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="))
+    for sign, (how, latex) in _UFUNCS.items()
+}  # fmt: skip
 EQUAL, NOT_EQUAL = COMPARISONS["=="], COMPARISONS["!="]
 
 
-def _favoured(sign: str, how: np.ufunc, favour: bool) -> Function:
-    kernel = partial(_favouring, how=how, favour=favour)
+def _favoured(sign: str, favour: bool) -> Function:
+    kernel = partial(_favouring, how=_UFUNCS[sign][0], favour=favour)
     name = f"{sign} favoured" if favour else f"{sign} denied"
-    return _truth(name, kernel, f"{sign}, where what ties to within rounding is {favour}", PAIR)
+    summary = f"{sign}, where what ties to within rounding is {favour}"
+    return _truth(name, kernel, summary, parameters=PAIR)
 
 
 # A comparison of the sort that is favoured (or denied) where its values tie to within rounding: a
 # claim that it always (or never) holds is given the benefit of the doubt.
-FAVOURED = {
-    COMPARISONS[sign]: _favoured(sign, how, favour=True)
-    for sign, how, _ in _UFUNCS
-    if sign in ("==", "<=", ">=")
-}
-DENIED = {
-    COMPARISONS[sign]: _favoured(sign, how, favour=False)
-    for sign, how, _ in _UFUNCS
-    if sign in ("!=", "<", ">")
-}
+FAVOURED = {COMPARISONS[sign]: _favoured(sign, favour=True) for sign in ("==", "<=", ">=")}
+DENIED = {COMPARISONS[sign]: _favoured(sign, favour=False) for sign in ("!=", "<", ">")}
 
-_LOGIC: dict[str, Any] = {"cost": cheap, "takes_truth": True}
 AND = _truth(
-    *("and", _and, "whether both are true", PAIR),
-    **_LOGIC,
-    guards=True,
-    commutes=True,
-    latex=r"\land",
-    written="a and b",
-)
+    "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
+    guards=True, commutes=True, latex=r"\land", written="a and b",
+)  # fmt: skip
 OR = _truth(
-    *("or", _or, "whether either is true", PAIR),
-    **_LOGIC,
-    guards=True,
-    commutes=True,
-    latex=r"\lor",
-    written="a or b",
-)
-NOT = _truth("not", _not, "whether it is false", X, **_LOGIC, latex=r"\lnot", written="not x")
+    "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
+    guards=True, commutes=True, latex=r"\lor", written="a or b",
+)  # fmt: skip
+NOT = _truth(
+    "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
+    written="not x",
+)  # fmt: skip
 
-
-def _of_branches(bounds: Sequence[Hull], _use: Use) -> Hull:
-    return hulls.union(bounds[1:])
-
-
-def _choice(name: str, written: str, **facts: Any) -> Function:
-    return Function(
-        name=name,
-        parameters=values("c a b"),
-        summary="a where c holds, else b",
-        shape=elementwise,
-        kernel=_choose,
-        bounds=_of_branches,
-        growth=growth.NO_HEAVIER,
-        takes_truth=True,
-        guards=True,
-        written=written,
-        **facts,
-    )
-
-
-CONDITIONAL = _choice("conditional", "a if c else b", cost=cheap)
-WHERE = _choice("where", "", cost=usual)
+_CHOICE = ("a where c holds, else b", hulls.branches, growth.NO_HEAVIER)
+CONDITIONAL = entry(
+    "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
+    cost=cheap, written="a if c else b",
+)  # fmt: skip
+WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True)
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, CONDITIONAL)
 TIED = (*FAVOURED.values(), *DENIED.values())
 
 NUMBERS = (
     WHERE,
-    _truth(
-        *("isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)"),
-        (*PAIR, option("rtol", _RTOL), option("atol", _ATOL)),
-    ),
-    _truth("isfinite", np.isfinite, "neither NaN nor infinite", X),
-)
+    _truth("isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
+           parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL))),
+    _truth("isfinite", np.isfinite, "neither NaN nor infinite"),
+)  # fmt: skip
 
-
-def _over_truths(name: str, kernel: Kernel, summary: str, **facts: Any) -> Function:
-    return _truth(
-        *(name, kernel, summary, (*X, *OVER)), shape=reduction(), takes_truth=True, **facts
-    )
-
+_OVER: dict[str, Any] = {"takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER)}
 
 ARRAYS = (
-    _over_truths("any", _any, "whether any is true"),
-    _over_truths("all", _all, "whether all are true"),
-    Function(
-        name="first",
-        parameters=(*values("event"), *OVER),
-        summary="index of the first true element, from 0; inf if none",
-        shape=reduction(several=False),
-        kernel=_first,
-        bounds=hulls.unknown,
-        growth=growth.ANY,
-        cost=usual,
-        takes_truth=True,
-    ),
-)
+    _truth("any", _any, "whether any is true", **_OVER),
+    _truth("all", _all, "whether all are true", **_OVER),
+    entry("first", _first, "index of the first true element, from 0; inf if none",
+          hulls.unknown, growth.ANY, parameters=(*values("event"), *OVER),
+          shape=reduction(several=False), takes_truth=True),
+)  # fmt: skip
