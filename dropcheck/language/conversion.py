@@ -27,6 +27,7 @@ from dropcheck.language.syntax import (
     Subscript,
     Transpose,
 )
+from dropcheck.language.text_checks import NO_LOOPS
 
 DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
 
@@ -166,8 +167,6 @@ class Converter:
                     "write a list as [a, b], and a number such as 1,000 without commas",
                 )
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
-                from dropcheck.language.mistakes import NO_LOOPS
-
                 raise at.error("a comprehension is not part of the language", NO_LOOPS)
             case _:
                 raise at.error(

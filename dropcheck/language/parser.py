@@ -15,15 +15,18 @@ from collections.abc import Iterator
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.conversion import Converter
-from dropcheck.language.reading import (
+from dropcheck.language.syntax import Compare, Logic, ModelLine, Name, Node, Position, Statement
+from dropcheck.language.text_checks import (
     LONGEST_EXPRESSION,
     LONGEST_MODEL,
+    LOOP,
+    NO_LOOPS,
     check_brackets,
     check_signs,
     logical_lines,
+    syntax_error,
     without_comments,
 )
-from dropcheck.language.syntax import Compare, Logic, ModelLine, Name, Node, Position, Statement
 
 
 def parse_expression(source: SourceText) -> Node:
@@ -125,8 +128,6 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
     here = Position(source, first, len(group[0]) - len(group[0].lstrip()))
     word = group[0].split(maxsplit=1)[0]
     if word in ("for", "while"):
-        from dropcheck.language.mistakes import LOOP, NO_LOOPS
-
         raise here.error(LOOP.format(repr(word)), NO_LOOPS)
     sign = _MODEL_SIGN.search(group[0])
     opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
@@ -210,8 +211,6 @@ def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
     try:
         tree = _parse(text)
     except SyntaxError as error:
-        from dropcheck.language.mistakes import syntax_error
-
         raise syntax_error(source, first, lines, error) from None
     except (RecursionError, MemoryError, ValueError):
         raise Position(source, first, 0).error(
