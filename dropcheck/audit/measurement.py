@@ -18,13 +18,12 @@ from functools import partial
 
 from dropcheck.audit.audited_claims import Subject, own, twins, why_no_twin
 from dropcheck.audit.error_rates import FALSE_ALARM, Audit, Counts, Row, Truth
-from dropcheck.claims.registry import Case
+from dropcheck.claims.registry import Case, parameter_text
 from dropcheck.execution.executors import shared
 from dropcheck.execution.repetitions import Supply, in_lockstep
 from dropcheck.execution.schedule import carried_out
 from dropcheck.judging.prepared import Prepared, judged, prepare, try_prepared
 from dropcheck.judging.trial import Finding
-from dropcheck.language.cases import parameter_text
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.claims.registry import Case
+from dropcheck.claims.registry import Case, parameter_text
 from dropcheck.execution.deadline import Deadline
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS
 from dropcheck.inference.comparison import Reading
 from dropcheck.inference.interval import FEWEST_BLOCKS
-from dropcheck.language.cases import LoweredCase, parameter_text
+from dropcheck.language.cases import LoweredCase
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Statement
 from dropcheck.reasons import Explanation, Reason

@@ -8,15 +8,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import field
 
-from dropcheck.claims.registry import Case, Claim, Sample, SourceText
+from dropcheck.claims.registry import Case, Claim, Sample, SourceText, parameter_text
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.language.elsewhere import law_hint
 from dropcheck.language.graph import Value
-from dropcheck.language.lowering.lower import Lowering
-from dropcheck.language.lowering.scope import LawParameterValue, Poisoned
-from dropcheck.language.lowering.sides import check_range, operand_value
+from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.lower import define_line, define_parameter, define_sampled, lower
+from dropcheck.language.lowering.operator_calls import check_range, operand_value
+from dropcheck.language.names import AlreadyReported, LawParameterValue
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
+from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import (
     Call,
     ModelLine,
@@ -26,7 +27,6 @@ from dropcheck.language.syntax import (
     Statement,
     children,
 )
-from dropcheck.language.wording import parameter_text, shape_text
 from dropcheck.records import dataclass
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -37,7 +37,6 @@ __all__ = [
     "LoweredCase",
     "ParsedClaim",
     "lower_case",
-    "parameter_text",
     "parse_claim",
     "parse_law",
     "used_names",
@@ -159,36 +158,36 @@ def lower_case(
         DropcheckError: with every problem of the case.
     """
     claim = parsed.claim
-    lowering = Lowering(memory)
+    context = Context(lower, memory)
     problems: list[Problem] = []
     for name, value in parameters.items():
         node = parsed.parameter(name)
         try:
             if isinstance(value, str):
-                lowering.define_parameter(node, LawParameterValue(parsed.law(name, value)))
+                define_parameter(context, node, LawParameterValue(parsed.law(name, value)))
             else:
-                lowering.define_parameter(node, float(value))
+                define_parameter(context, node, float(value))
         except DropcheckError as error:
             problems.extend(error.problems)
-            lowering.scope.poison([node])
+            context.scope.mark_broken([node])
     if claim.sample is not None:
-        _define_sampled(lowering, claim, claim.sample, problems)
-    broken = _check_requires(parsed, lowering, parameters, problems)
+        _define_sampled(context, claim, claim.sample, problems)
+    broken = _check_requires(parsed, context, parameters, problems)
     if broken:  # what a broken condition guards against would only be told a second time
         raise DropcheckError(problems)
     for line in parsed.model:
         try:
-            lowering.define_line(line)
-        except Poisoned:
-            lowering.scope.poison(line.names)
+            define_line(context, line)
+        except AlreadyReported:
+            context.scope.mark_broken(line.names)
         except DropcheckError as error:
             problems.extend(error.problems)
-            lowering.scope.poison(line.names)
+            context.scope.mark_broken(line.names)
     operands: list[Value] = []
     for operand in parsed.statement.operands:
         try:
-            operands.append(operand_value(lowering, operand, parameters))
-        except Poisoned:
+            operands.append(operand_value(context, operand, parameters))
+        except AlreadyReported:
             continue
         except DropcheckError as error:
             problems.extend(error.problems)
@@ -199,27 +198,27 @@ def lower_case(
         operators=parsed.statement.operators,
         operands=tuple(operands),
         at=parsed.statement.at,
-        notes=tuple(lowering.notes),
-        size=lowering.size,
+        notes=tuple(context.notes),
+        size=context.graph.size,
     )
 
 
 def _define_sampled(
-    lowering: Lowering, claim: Claim, sample: Sample, problems: list[Problem]
+    context: Context, claim: Claim, sample: Sample, problems: list[Problem]
 ) -> None:
     """Define the names that code draws."""
     for name in sample.shapes:
         node = Name(_position(claim.location, name), name)
         try:
-            lowering.define_sampled(node, sample)
+            define_sampled(context, node, sample)
         except DropcheckError as error:
             problems.extend(error.problems)
-            lowering.scope.poison([node])
+            context.scope.mark_broken([node])
 
 
 def _check_requires(
     parsed: ParsedClaim,
-    lowering: Lowering,
+    context: Context,
     parameters: Mapping[str, ParameterValue],
     problems: list[Problem],
 ) -> bool:
@@ -227,15 +226,15 @@ def _check_requires(
     broken = False
     for node, text in zip(parsed.requires, parsed.claim.requires, strict=True):
         try:
-            value = lowering.lower(node)
-        except Poisoned:
+            value = context.lower(node)
+        except AlreadyReported:
             continue
         except DropcheckError as error:
             problems.extend(error.problems)
             continue
-        if value.shape not in ((), None):
+        if value.shape != ():
             refused = node.at.error(
-                f"a condition is one truth, and this has shape {shape_text(value.shape or ())}",
+                f"a condition is one truth, and this has shape {list(value.shape)}",
                 "reduce it with all(…) or any(…)",
             )
             problems.extend(refused.problems)

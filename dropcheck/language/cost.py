@@ -39,3 +39,38 @@ def draw_cost(law: Law | None, shape: Shape) -> float:
         if law is None
         else law.draw_cost(shape)
     )
+
+
+def memory_hint(count: float) -> str:
+    """What so many numbers would take."""
+    return f"it would take {memory_text(8 * count)} a draw"
+
+
+def memory_text(size: float) -> str:
+    """A size in bytes as people write it.
+
+    >>> memory_text(8e12), memory_text(2**30)
+    ('7.28 TiB', '1 GiB')
+    """
+    if size == float("inf"):
+        return "more than any machine has"
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}" if size != round(size, 1) else f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:.2g} EiB"
+
+
+def time_text(nanoseconds: float) -> str:
+    """A span of time as people write it.
+
+    >>> time_text(2e9), time_text(9e13), time_text(4e20)
+    ('2 seconds', '25 hours', 'more than a year')
+    """
+    seconds = nanoseconds / 1e9
+    if seconds > 366 * 86400:
+        return "more than a year"
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} seconds"

@@ -40,12 +40,26 @@ class Kind:
     COMPUTED = "computed"
 
 
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A division by zero, or fixed numbers that work out to no number: where, and what to say.
+
+    `hint` is added to the usual one. What works out to no number does no harm where it leads to
+    one after all, as in `1 / exp(1000)`.
+    """
+
+    at: Position
+    message: str
+    hint: str = ""
+    cured_if_finite: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """One quantity of a case.
 
     `operation` is the name of the function, operator or law that makes it from its `inputs`.
-    `shape` is that of one draw, None where it cannot be told without arrays. `estimated` means that
+    `shape` is that of one draw. `estimated` means that
     an operator on the law is in it. `sources` are the draws it depends on. `constant` is the array
     of a fixed value, with an axis of draws of length 1; None for others.
     """
@@ -54,7 +68,7 @@ class Value:
     operation: str
     inputs: tuple[Value, ...]
     options: tuple[tuple[str, Any], ...]
-    shape: Shape | None
+    shape: Shape
     at: Position
     name: str | None = None
     constant: Any = None
@@ -63,8 +77,8 @@ class Value:
     truth: bool = False
     sources: frozenset[str] = frozenset()
     law: Law | None = None
-    # a division by zero known beforehand: what to say if its result is looked at
-    suspect: tuple[Position, str] | None = None
+    # what is wrong with it, to be reported if it is looked at
+    suspect: Suspect | None = None
     # code that draws the value, under its name, in place of a law
     sample: Sample | None = None
 
@@ -89,7 +103,7 @@ class Value:
     def elements(self) -> int:
         """How many numbers it holds of its own."""
         view = self.kind == Kind.COMPUTED and self.function.view
-        return 0 if view else math.prod(self.shape or ())
+        return 0 if view else math.prod(self.shape)
 
     @property
     def operator(self) -> Operator:

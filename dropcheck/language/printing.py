@@ -1,11 +1,19 @@
-"""Nodes to text: what the parser reads back as the same nodes, with no bracket too many."""
+"""Nodes written out: as text that the parser reads back as the same nodes, and as LaTeX.
+
+Both writers go by one table of how tightly each form binds, so that no bracket is too many. In
+LaTeX no backslash comes before a punctuation mark, and no `*` and no `|` is written: GitHub's
+Markdown would take those for its own before it sees the mathematics.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from enum import IntEnum
 
+from dropcheck.claims.registry import Claim
+from dropcheck.language.parser import parse_model, parse_statement
 from dropcheck.language.syntax import (
     Array,
     Binary,
@@ -24,6 +32,7 @@ from dropcheck.language.syntax import (
     Subscript,
     Transpose,
 )
+from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 
 
 class Level(IntEnum):
@@ -41,14 +50,14 @@ class Level(IntEnum):
     ATOM = 9
 
 
-_BINARY = {
-    "+": Level.SUM,
-    "-": Level.SUM,
-    "*": Level.PRODUCT,
-    "/": Level.PRODUCT,
-    "//": Level.PRODUCT,
-    "%": Level.PRODUCT,
-    "@": Level.PRODUCT,
+# Of each sign: how tightly it binds, and how tightly at least what stands left and right of it.
+_LEVELS = {
+    "or": (Level.OR, Level.AND, Level.AND),
+    "and": (Level.AND, Level.NOT, Level.NOT),
+    **dict.fromkeys(("+", "-"), (Level.SUM, Level.SUM, Level.PRODUCT)),
+    **dict.fromkeys(("*", "/", "//", "%", "@"), (Level.PRODUCT, Level.PRODUCT, Level.SIGN)),
+    # a power binds tighter than a sign on its left, looser than one on its right
+    "**": (Level.POWER, Level.ATOM, Level.SIGN),
 }
 # Floats up to here are written as whole numbers where they are whole: each has its own text.
 _LARGEST_WHOLE = 1e16
@@ -62,87 +71,255 @@ def unparse(node: Node) -> str:
     >>> unparse(parse_expression(SourceText.plain("-(x)**2*((a + b)-1.50)")))
     '-x**2 * (a + b - 1.5)'
     """
-    return _written(node)[0]
+    return _TextWriter().text(node)
 
 
 def unparse_statement(statement: Statement) -> str:
     """The text of a claim's statement."""
-    return _chain(statement.operators, statement.operands)
+    return _TextWriter().chain(statement.operators, statement.operands)
 
 
 def unparse_model(lines: Sequence[ModelLine]) -> str:
     """The text of a model, a line each."""
-    return "\n".join(_line(line) for line in lines)
-
-
-def _line(line: ModelLine) -> str:
-    names = ", ".join(name.name for name in line.names)
-    return f"{names} {'~' if line.drawn else '='} {unparse(line.right)}"
-
-
-def _within(node: Node, least: int) -> str:
-    """The text of a node where only forms that bind at least so tightly can stand."""
-    text, level = _written(node)
-    return text if level >= least else f"({text})"
-
-
-def _written(node: Node) -> tuple[str, int]:
-    match node:
-        case Number(value=value):
-            return number_text(value), Level.SIGN if math.copysign(1.0, value) < 0 else Level.ATOM
-        case Name(name=name):
-            return name, Level.ATOM
-        case Call(name=name, arguments=arguments, keywords=keywords):
-            parts = [unparse(argument) for argument in arguments]
-            parts += [f"{keyword}={unparse(value)}" for keyword, value in keywords]
-            return f"{name}({', '.join(parts)})", Level.ATOM
-        case Negative(operand=operand):
-            return f"-{_within(operand, Level.SIGN)}", Level.SIGN
-        case Binary(operator="**", left=left, right=right):
-            # a power binds tighter than a sign on its left, looser than one on its right
-            return f"{_within(left, Level.ATOM)}**{_within(right, Level.SIGN)}", Level.POWER
-        case Binary(operator=operator, left=left, right=right):
-            level = _BINARY[operator]
-            return f"{_within(left, level)} {operator} {_within(right, level + 1)}", level
-        case Compare(operators=operators, operands=operands):
-            return _chain(operators, operands), Level.COMPARE
-        case Logic(operator=operator, operands=operands):
-            level = Level.AND if operator == "and" else Level.OR
-            parts = [_within(operand, level + 1) for operand in operands]
-            return f" {operator} ".join(parts), level
-        case Not(operand=operand):
-            return f"not {_within(operand, Level.NOT)}", Level.NOT
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            first, asked = _within(then, Level.OR), _within(condition, Level.OR)
-            return f"{first} if {asked} else {unparse(otherwise)}", Level.CONDITIONAL
-        case Array(items=items):
-            return f"[{', '.join(unparse(item) for item in items)}]", Level.ATOM
-        case Subscript(base=base, index=index):
-            return f"{_base(base)}[{', '.join(_index(entry) for entry in index)}]", Level.ATOM
-        case Transpose(base=base):
-            return f"{_base(base)}.T", Level.ATOM
-        case _:
-            raise TypeError(f"no expression: {node!r}")
-
-
-def _base(node: Node) -> str:
-    # `2.T` would be read as the number `2.` and a name
-    return f"({unparse(node)})" if isinstance(node, Number) else _within(node, Level.ATOM)
-
-
-def _chain(operators: Sequence[str], operands: Sequence[Node]) -> str:
-    first, *rest = (_within(operand, Level.SUM) for operand in operands)
-    links = (f" {operator} {text}" for operator, text in zip(operators, rest, strict=True))
-    return first + "".join(links)
-
-
-def _index(node: Node) -> str:
-    if not isinstance(node, Slice):
-        return unparse(node)
-    start, stop, step = (
-        "" if end is None else unparse(end) for end in (node.start, node.stop, node.step)
+    return "\n".join(
+        f"{', '.join(name.name for name in line.names)} {'~' if line.drawn else '='} "
+        f"{unparse(line.right)}"
+        for line in lines
     )
-    return f"{start}:{stop}" + (f":{step}" if step else "")
+
+
+def claim_latex(claim: Claim) -> str:
+    """A claim's statement as LaTeX.
+
+    Raises:
+        DropcheckError: its texts cannot be read.
+    """
+    model = parse_model(claim.model) if claim.model is not None else ()
+    return statement_latex(parse_statement(claim.statement), vectors(model))
+
+
+def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
+    r"""A statement as LaTeX; a product of two of the `vectors` is written as an inner one.
+
+    >>> from dropcheck.claims.registry import SourceText
+    >>> from dropcheck.language.parser import parse_statement
+    >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
+    '\\operatorname{Var}(q^{\\top} k) = n^{2}'
+    """
+    return _LatexWriter(vectors).chain(statement.operators, statement.operands)
+
+
+def vectors(model: Iterable[ModelLine]) -> frozenset[str]:
+    """The names that plainly have one axis: a product with one of them on its left is inner."""
+    return frozenset(name.name for line in model if _is_vector(line) for name in line.names)
+
+
+def _is_vector(line: ModelLine) -> bool:
+    match line.right:
+        case Subscript(index=index):
+            return line.drawn and len(index) == 1
+        case Array(items=items):
+            return not any(isinstance(item, Array) for item in items)
+        case Call(name=name):
+            return name in FUNCTIONS and FUNCTIONS[name].vector
+        case _:
+            return False
+
+
+class _TextWriter:
+    """Writes nodes as text. What LaTeX writes otherwise has a method of its own."""
+
+    least_denied: int = Level.NOT  # how tightly what follows `not` binds at least
+
+    def text(self, node: Node) -> str:
+        return self.written(node)[0]
+
+    def within(self, node: Node, least: int) -> str:
+        """The text of a node where only forms that bind at least so tightly can stand."""
+        text, level = self.written(node)
+        return text if level >= least else self.bracketed(text)
+
+    def chain(self, operators: Sequence[str], operands: Sequence[Node]) -> str:
+        """Comparisons one after another."""
+        first, *rest = (self.within(operand, Level.SUM) for operand in operands)
+        links = zip(operators, rest, strict=True)
+        return first + "".join(f" {self.sign(operator)} {text}" for operator, text in links)
+
+    def listed(self, nodes: Iterable[Node]) -> str:
+        return ", ".join(self.text(node) for node in nodes)
+
+    def written(self, node: Node) -> tuple[str, int]:
+        """The text of a node, and how tightly it binds."""
+        match node:
+            case Number(value=value):
+                return self.number(value)
+            case Name(name=name):
+                return self.name(name), Level.ATOM
+            case Call():
+                return self.call(node)
+            case Negative(operand=operand):
+                return f"-{self.within(operand, Level.SIGN)}", Level.SIGN
+            case Binary():
+                return self.binary(node)
+            case Compare(operators=operators, operands=operands):
+                return self.chain(operators, operands), Level.COMPARE
+            case Logic(operator=operator, operands=operands):
+                level, least, _ = _LEVELS[operator]
+                parts = [self.within(operand, least) for operand in operands]
+                return f" {self.sign(operator)} ".join(parts), level
+            case Not(operand=operand):
+                return f"{self.sign('not')} {self.within(operand, self.least_denied)}", Level.NOT
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                taken, asked = self.within(then, Level.OR), self.within(condition, Level.OR)
+                return self.conditional(taken, asked, self.text(otherwise)), Level.CONDITIONAL
+            case Array(items=items):
+                return self.array(self.listed(items)), Level.ATOM
+            case Subscript(base=base, index=index):
+                entries = ", ".join(self.index(entry) for entry in index)
+                return self.subscript(self.base(base), entries), Level.ATOM
+            case Transpose(base=base):
+                return self.transpose(self.base(base))
+            case _:
+                raise TypeError(f"no expression: {node!r}")
+
+    def index(self, node: Node) -> str:
+        """An entry of an index: a number, or a slice."""
+        if not isinstance(node, Slice):
+            return self.text(node)
+        ends = ["" if end is None else self.text(end) for end in (node.start, node.stop)]
+        return ":".join([*ends, *([self.text(node.step)] if node.step else [])])
+
+    def sides(self, node: Binary) -> tuple[str, str]:
+        """What stands left and right of a sign, in brackets where that binds less tightly."""
+        _, left, right = _LEVELS[node.operator]
+        return self.within(node.left, left), self.within(node.right, right)
+
+    def bracketed(self, text: str) -> str:
+        return f"({text})"
+
+    def sign(self, operator: str) -> str:
+        return operator
+
+    def name(self, name: str) -> str:
+        return name
+
+    def number(self, value: float) -> tuple[str, int]:
+        return number_text(value), Level.SIGN if math.copysign(1.0, value) < 0 else Level.ATOM
+
+    def call(self, node: Call) -> tuple[str, int]:
+        parts = [self.text(argument) for argument in node.arguments]
+        parts += [f"{keyword}={self.text(value)}" for keyword, value in node.keywords]
+        return f"{node.name}({', '.join(parts)})", Level.ATOM
+
+    def binary(self, node: Binary) -> tuple[str, int]:
+        sign = node.operator if node.operator == "**" else f" {node.operator} "
+        return sign.join(self.sides(node)), _LEVELS[node.operator][0]
+
+    def conditional(self, then: str, condition: str, otherwise: str) -> str:
+        return f"{then} if {condition} else {otherwise}"
+
+    def array(self, items: str) -> str:
+        return f"[{items}]"
+
+    def subscript(self, base: str, index: str) -> str:
+        return f"{base}[{index}]"
+
+    def transpose(self, base: str) -> tuple[str, int]:
+        return f"{base}.T", Level.ATOM
+
+    def base(self, node: Node) -> str:
+        """What an index or a transpose is set on."""
+        # `2.T` would be read as the number `2.` and a name
+        return f"({self.text(node)})" if isinstance(node, Number) else self.within(node, Level.ATOM)
+
+
+class _LatexWriter(_TextWriter):
+    """Writes nodes as LaTeX, knowing which names are vectors."""
+
+    least_denied = Level.SUM
+
+    def __init__(self, vectors: Collection[str]) -> None:
+        self.vectors = vectors
+
+    def bracketed(self, text: str) -> str:
+        tall = r"\frac" in text or r"\binom" in text
+        return rf"\left( {text} \right)" if tall else f"({text})"
+
+    def sign(self, operator: str) -> str:
+        return r"\lnot" if operator == "not" else str(SIGNS[operator].latex)
+
+    def name(self, name: str) -> str:
+        return _latex_name(name)
+
+    def number(self, value: float) -> tuple[str, int]:
+        text, level = super().number(value)
+        if "inf" in text:
+            return text.replace("inf", r"\infty"), level
+        mantissa, separator, exponent = text.partition("e")
+        if not separator:
+            return text, level
+        power = f"10^{{{int(exponent)}}}"
+        if mantissa in ("1", "-1"):
+            return mantissa.replace("1", power), min(level, Level.POWER)
+        return rf"{mantissa} \times {power}", Level.PRODUCT
+
+    def call(self, node: Call) -> tuple[str, int]:
+        name, arguments = node.name, node.arguments
+        pieces = FUNCTIONS[name].latex if name in FUNCTIONS else ""
+        if isinstance(pieces, tuple) and len(arguments) == len(pieces) - 1 and not node.keywords:
+            if not pieces[0]:  # nothing stands before the argument to hold it together
+                return f"{self.within(arguments[0], Level.ATOM)}{pieces[1]}", Level.POWER
+            between = zip(map(self.text, arguments), pieces[1:], strict=True)
+            return pieces[0] + "".join(text + piece for text, piece in between), Level.ATOM
+        inner = [self.text(argument) for argument in arguments]
+        given = ""
+        for keyword, value in node.keywords:
+            if keyword == "given":
+                given = rf" \mid {self.text(value)}"
+            else:
+                inner.append(f"{_latex_name(keyword)} = {self.text(value)}")
+        return f"{_latex_function(name)}{self.bracketed(', '.join(inner) + given)}", Level.ATOM
+
+    def binary(self, node: Binary) -> tuple[str, int]:
+        left, right, level = node.left, node.right, _LEVELS[node.operator][0]
+        if node.operator == "**":
+            return f"{self.base(left)}^{{{self.text(right)}}}", level
+        if node.operator in ("/", "//"):
+            fraction = rf"\frac{{{self.text(left)}}}{{{self.text(right)}}}"
+            rounded = rf"\left\lfloor {fraction} \right\rfloor"
+            return (fraction, Level.SIGN) if node.operator == "/" else (rounded, Level.ATOM)
+        first, second = self.sides(node)
+        match node.operator:
+            case "@" if isinstance(left, Name) and left.name in self.vectors:
+                return rf"{self.base(left)}^{{\top}} {second}", level  # a vector there is a row
+            case "@":
+                return rf"{first} \thinspace {second}", level
+            case "*" if isinstance(left, Number) and (second[:1].isalpha() or second[:1] == "\\"):
+                return f"{first} {second}", level  # a number before a letter needs no sign: 2 x
+            case "*":
+                return rf"{first} \cdot {second}", level
+            case "%":
+                return rf"{first} \bmod {second}", level
+            case sign:
+                return f"{first} {sign} {second}", level
+
+    def conditional(self, then: str, condition: str, otherwise: str) -> str:
+        return rf"{then} \text{{ if }} {condition} \text{{ else }} {otherwise}"
+
+    def array(self, items: str) -> str:
+        return rf"\lbrack {items} \rbrack"
+
+    def subscript(self, base: str, index: str) -> str:
+        return f"{base}_{{{index}}}"
+
+    def transpose(self, base: str) -> tuple[str, int]:
+        return rf"{base}^{{\top}}", Level.POWER
+
+    def base(self, node: Node) -> str:
+        """What an index or a power is set on; one that bears such already is held together."""
+        text = self.within(node, Level.ATOM)
+        bears = ("_" in text or "^" in text) and not text.endswith(")")
+        return f"{{{text}}}" if bears else text
 
 
 def number_text(value: float) -> str:
@@ -157,3 +334,48 @@ def number_text(value: float) -> str:
         return ("-" if math.copysign(1.0, value) < 0 else "") + str(abs(int(value)))
     mantissa, separator, exponent = repr(value).partition("e")
     return f"{mantissa}e{int(exponent)}" if separator else mantissa
+
+
+_GREEK = frozenset(
+    {
+        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+        "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi",
+        "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi",
+        "Psi", "Omega",
+    }
+)  # fmt: skip
+_CONSTANTS = {"e": r"\mathrm{e}", "inf": r"\infty", "euler_gamma": r"\gamma_{\mathrm{E}}"}
+_LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
+
+
+def _latex_name(name: str) -> str:
+    r"""A name: Greek where it is called so, what follows a letter or an underscore set below.
+
+    >>> print(*(_latex_name(name) for name in ("x", "mu", "x1", "keep_prob", "dk")))
+    x \mu x_{1} \mathit{keep}_{\mathit{prob}} \mathit{dk}
+    """
+    if name in _CONSTANTS:
+        return _CONSTANTS[name]
+    head, *below = [part for part in name.split("_") if part] or [name]
+    found = _LETTERS_DIGITS.fullmatch(head)
+    if found is not None:
+        head, below = found.group(1), [found.group(2), *below]
+    parts = ", ".join(_latex_word(part) for part in below)
+    return f"{_latex_word(head)}_{{{parts}}}" if parts else _latex_word(head)
+
+
+def _latex_word(word: str) -> str:
+    if word in _GREEK:
+        return f"\\{word}"
+    if len(word) == 1 or word.isdecimal():
+        return word
+    return rf"\mathit{{{word}}}"
+
+
+def _latex_function(name: str) -> str:
+    command = FUNCTIONS[name].latex if name in FUNCTIONS else ""
+    if command and isinstance(command, str):
+        return command
+    head, *below = [part for part in name.split("_") if part] or [name]
+    parts = ", ".join(rf"\mathrm{{{part}}}" for part in below)
+    return rf"\operatorname{{{head}}}" + (f"_{{{parts}}}" if parts else "")

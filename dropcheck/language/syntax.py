@@ -5,10 +5,11 @@ Two nodes are equal where they say the same, wherever they stand.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 from dropcheck.records import dataclass
 
 
@@ -180,3 +181,41 @@ def children(node: Node) -> tuple[Node, ...]:
             return (base,)
         case _:
             return ()
+
+
+def bind(
+    node: Call, names: Sequence[str], needed: int, written: Callable[[], str]
+) -> dict[str, Node]:
+    """Arguments by name: the first `needed` of `names` must be there.
+
+    `written` says how the call is written, for a message: it is asked for only then.
+
+    Raises:
+        DropcheckError: on too many, too few, unknown or doubled arguments.
+    """
+    if len(node.arguments) > len(names):
+        raise node.at.error(
+            f"{node.name} takes at most {len(names)} argument{'s' * (len(names) != 1)}, and has "
+            f"{len(node.arguments)}",
+            f"write {written()}",
+        )
+    bound = dict(zip(names, node.arguments, strict=False))
+    if len(node.arguments) >= needed and not node.keywords:
+        return bound
+    for name, value in node.keywords:
+        if name not in names:
+            raise unknown_keyword(node, name, names, written())
+        if name in bound:
+            raise value.at.error(f"{name!r} of {node.name} is given twice", f"write {written()}")
+        bound[name] = value
+    missing = [name for name in names[:needed] if name not in bound]
+    if missing:
+        listed = ", ".join(map(repr, missing))
+        raise node.at.error(f"{node.name} lacks {listed}", f"write {written()}")
+    return bound
+
+
+def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -> DropcheckError:
+    """An error for an argument that a call does not have."""
+    hint = suggestion(name, names) or f"write {written}"
+    return node.at.error(f"{node.name} has no argument {name!r}", hint)

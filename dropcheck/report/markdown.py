@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.printing import claim_latex
 from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
-from dropcheck.report.latex import claim_latex
 from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.run_table import summary_parts

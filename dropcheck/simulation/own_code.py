@@ -17,8 +17,7 @@ from dropcheck.claims.registry import Sample
 from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE
-from dropcheck.language.lowering.scope import CONSTANTS
-from dropcheck.language.wording import shape_text
+from dropcheck.language.names import CONSTANTS
 from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.operators import OPERATORS
@@ -218,7 +217,7 @@ def _error(message: str, hint: str) -> DropcheckError:
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    return shape_text(shape) if shape else "()"
+    return str(list(shape)) if shape else "()"
 
 
 def _kind(value: object) -> str:

@@ -146,6 +146,13 @@ class Law:
     note: str = ""  # what may surprise those who know it from elsewhere
 
     @property
+    def signature(self) -> str:
+        """The law as a call: `normal(mean, sd)`, `categorical([p…])`."""
+        lists = {0: "{}", 1: "[{}…]", 2: "{}"}
+        names = (lists[parameter.axes].format(parameter.name) for parameter in self.parameters)
+        return f"{self.name}({', '.join(names)})"
+
+    @property
     def discrete(self) -> bool:
         """Whether single values have a probability."""
         return self.values is not Values.NUMBERS

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from dropcheck.language.lowering.binding import signature
-from dropcheck.language.lowering.scope import CONSTANTS
+from dropcheck.language.names import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS
 from dropcheck.vocabulary.law import Law
@@ -100,7 +99,7 @@ def _functions(functions: Iterable[Function]) -> str:
 
 
 def _laws(laws: Iterable[Law]) -> str:
-    return _listed((signature(one), one.summary) for one in laws)
+    return _listed((one.signature, one.summary) for one in laws)
 
 
 def page() -> str:

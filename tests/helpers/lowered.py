@@ -10,8 +10,9 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import parse_law
 from dropcheck.language.graph import Value
-from dropcheck.language.lowering.lower import Lowering
-from dropcheck.language.lowering.scope import LawParameterValue
+from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.lower import define_line, define_parameter, lower
+from dropcheck.language.names import LawParameterValue
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import Name, Position
 from dropcheck.settings import DEFAULT_MEMORY
@@ -28,15 +29,15 @@ def lowering(
     model: str = "",
     parameters: Mapping[str, float | str] | None = None,
     memory: int = DEFAULT_MEMORY,
-) -> Lowering:
+) -> Context:
     """A scope with the lines of a model (`;` for a new line) and parameters in it."""
-    found = Lowering(memory)
+    found = Context(lower, memory)
     for name, value in (parameters or {}).items():
         at = Position(SourceText.plain(name), 0, 0)
         law = LawParameterValue(parse_law(value, at.location)) if isinstance(value, str) else value
-        found.define_parameter(Name(at, name), law)
+        define_parameter(found, Name(at, name), law)
     for line in parse_model(SourceText.plain(model.replace(";", "\n"))):
-        found.define_line(line)
+        define_line(found, line)
     return found
 
 
@@ -50,7 +51,7 @@ def lowered(
     return expressed(lowering(model, parameters, memory), expression)
 
 
-def expressed(scope: Lowering, expression: str) -> Value:
+def expressed(scope: Context, expression: str) -> Value:
     """An expression in a scope as a value."""
     return scope.lower(parse_expression(SourceText.plain(expression)))
 

@@ -20,7 +20,7 @@ from dropcheck.analysis.moment_orders import moment_order
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.language.checks import check_registry
-from dropcheck.language.elsewhere import function_hint, law_hint
+from dropcheck.language.suggestions import function_hint, law_hint
 from dropcheck.reasons import Reason
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS, positive

@@ -9,7 +9,7 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.checks import Checked, check_registry
-from dropcheck.language.elsewhere import function_hint, law_hint
+from dropcheck.language.suggestions import _NO_LAWS, function_hint, law_hint
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
@@ -98,12 +98,11 @@ def test_what_is_not_there_is_not_guessed_at(name: str) -> None:
 
 
 def test_hints_name_what_is_there() -> None:
-    from dropcheck.language import elsewhere
 
     others = [name for law in LAWS.values() for name in law.elsewhere]
     assert len(others) == len({*others})
     assert not set(others) & set(LAWS)
-    assert not set(elsewhere._NO_LAWS) & (set(LAWS) | set(FUNCTIONS))
+    assert not set(_NO_LAWS) & (set(LAWS) | set(FUNCTIONS))
 
 
 def test_the_nearest_spelling_would_mislead() -> None:

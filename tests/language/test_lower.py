@@ -9,6 +9,7 @@ from lowered import ARRAYS, expressed, lowered, lowering, refusal
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Kind, ordered
+from dropcheck.language.lowering.lower import define_line
 from dropcheck.language.parser import parse_model
 
 # -- calls -----------------------------------------------------------------------------------------
@@ -206,7 +207,7 @@ def test_lines_refused(line: str) -> None:
     scope = lowering("r ~ poisson(3)", {"n": 5.0})
     (parsed,) = parse_model(SourceText.plain(line))
     with pytest.raises(DropcheckError) as caught:
-        scope.define_line(parsed)
+        define_line(scope, parsed)
     (problem,) = caught.value.problems
     message, hint, column = LAWS_REFUSED[line]
     assert message in problem.message

@@ -15,8 +15,8 @@ from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.errors import Location, Problem
 from dropcheck.language.parser import parse_model, parse_statement
+from dropcheck.language.printing import claim_latex, statement_latex, vectors
 from dropcheck.report import Report
-from dropcheck.report.latex import claim_latex, statement_latex, vectors
 from dropcheck.report.markdown import markdown_report
 from dropcheck.results import CaseResult
 

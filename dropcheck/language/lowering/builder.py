@@ -7,21 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.errors import Problem
+import numpy as np
+
 from dropcheck.language.cost import (
     MOST_FIXED_WORK,
     MOST_WORK,
     draw_cost,
+    memory_text,
     most_elements,
+    time_text,
 )
 from dropcheck.language.folding import fixed_array, folded
-from dropcheck.language.graph import Kind, Value, joined_sources, thawed
-from dropcheck.language.lowering.scope import Poisoned
+from dropcheck.language.graph import Kind, Suspect, Value, joined_sources, thawed
+from dropcheck.language.names import AlreadyReported
 from dropcheck.language.syntax import Position
-from dropcheck.language.wording import memory_text, shape_text, time_text
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.function import Array, Function
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape, ShapeError
@@ -43,7 +45,6 @@ class GraphBuilder:
     """Makes values; equal expressions become one, so that nothing is computed twice."""
 
     def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
-        self.notes: list[Problem] = []
         self._memory = memory
         self._most_elements = most_elements(memory)
         self._known: dict[tuple[Any, ...], Value] = {}
@@ -76,12 +77,11 @@ class GraphBuilder:
         if not isinstance(known, float) or math.isnan(known):
             return None
         found = branches[0] if known else branches[1]
-        both = tuple(value.shape for value in branches if value.shape is not None)
         try:
-            common = shapes.broadcast(both)
+            common = shapes.broadcast([value.shape for value in branches])
         except ShapeError as error:
             raise at.error(str(error)) from None
-        return found if found.shape == common or len(both) < len(branches) else None
+        return found if found.shape == common else None
 
     def shaped(
         self,
@@ -92,19 +92,17 @@ class GraphBuilder:
         options: tuple[tuple[str, Any], ...] = (),
     ) -> Value:
         """A function, with a rule for shapes that may say more than its entry's."""
-        shape: Shape | None = None
-        if all(value.shape is not None for value in values):
-            try:
-                shape = rule(*(value.shape for value in values))
-            except ShapeError as error:
-                raise at.error(str(error), error.hint) from None
+        try:
+            shape = rule(*(value.shape for value in values))
+        except ShapeError as error:
+            raise at.error(str(error), error.hint) from None
         return self.operation(function, values, shape, at, options)
 
     def operation(
         self,
         function: Function,
         values: tuple[Value, ...],
-        shape: Shape | None,
+        shape: Shape,
         at: Position,
         options: tuple[tuple[str, Any], ...] = (),
     ) -> Value:
@@ -128,12 +126,12 @@ class GraphBuilder:
             fixed = fixed and value.constant is not None
             suspect = suspect or value.suspect
         self.check_size(shape, at, None)
-        if shape is not None and not estimated:
+        if not estimated:
             held = 0 if function.view else math.prod(shape)
-            work = function.cost(shape, [value.shape or () for value in values])
+            work = function.cost(shape, [value.shape for value in values])
             self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
-        if fixed and not random and not estimated and shape is not None:
+        if fixed and not random and not estimated:
             try:
                 array = folded(
                     function,
@@ -142,6 +140,7 @@ class GraphBuilder:
                 )
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
+            suspect = _suspect(function, values, array, at, suspect)
         found = Value(
             Kind.COMPUTED,
             function.name,
@@ -160,7 +159,7 @@ class GraphBuilder:
         return found
 
     def _times_one(
-        self, function: Function, values: tuple[Value, ...], shape: Shape | None
+        self, function: Function, values: tuple[Value, ...], shape: Shape
     ) -> Value | None:
         """What is only multiplied or divided by 1: so that `m * x / q` is x itself where q is 1."""
         for kept, one in (values, values[::-1]):
@@ -178,7 +177,7 @@ class GraphBuilder:
         operation: str,
         inputs: tuple[Value, ...],
         *,
-        shape: Shape | None,
+        shape: Shape,
         at: Position,
         **fields: Any,
     ) -> Value:
@@ -199,14 +198,13 @@ class GraphBuilder:
         if key is not None:
             self._known[key] = value
 
-    def spend_draw(self, law: Law | None, shape: Shape | None, at: Position) -> None:
+    def spend_draw(self, law: Law | None, shape: Shape, at: Position) -> None:
         """Count what an array of draws takes, and refuse it where that is too much in all."""
-        if shape is not None:
-            self._spend(self._drawn, math.prod(shape), draw_cost(law, shape), at)
+        self._spend(self._drawn, math.prod(shape), draw_cost(law, shape), at)
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
         if spent.elements > self._most_elements or spent.work > spent.most_work:
-            raise Poisoned  # that has been told
+            raise AlreadyReported
         spent.elements += count
         spent.work += nanoseconds
         if spent.elements > self._most_elements:
@@ -222,15 +220,13 @@ class GraphBuilder:
                 "make the shapes smaller",
             )
 
-    def check_size(self, shape: Shape | None, at: Position, name: str | None) -> None:
+    def check_size(self, shape: Shape, at: Position, name: str | None) -> None:
         """Refuse a quantity of which one draw alone is too large."""
-        if shape is None:
-            return
-        count = math.prod(shape) if shape else 1
+        count = math.prod(shape)
         if count > self._most_elements:
             what = f"{name!r}" if name else "this"
             raise at.error(
-                f"one draw of {what} alone, of shape {shape_text(shape)}, takes "
+                f"one draw of {what} alone, of shape {list(shape)}, takes "
                 f"{memory_text(8 * count)}, and {self._allowed()}",
                 _more_memory(count),
             )
@@ -241,6 +237,25 @@ class GraphBuilder:
             f"{memory_text(8 * self._most_elements)} is allowed "
             f"(of {memory_text(self._memory)}, half is for draws and half for what is fixed)"
         )
+
+
+def _suspect(
+    function: Function, values: tuple[Value, ...], array: Array, at: Position, below: Suspect | None
+) -> Suspect | None:
+    """What is wrong with a fixed value: that of its inputs, or numbers of which it made none.
+
+    The infinity that a user writes is wanted, and so is what is made of it. An array may hold some
+    elements that nobody looks at, such as the logarithms of a mask.
+    """
+    if below is not None:
+        return None if below.cured_if_finite and np.isfinite(array).all() else below
+    if array.shape != (1,) or function.takes_truth or np.isfinite(array[0]):
+        return None
+    if not all(np.isfinite(value.constant).all() for value in values):
+        return None
+    known = float(array[0])
+    where = "; where infinity is meant, write inf" if math.isinf(known) else ""
+    return Suspect(at, f"this works out to {known}", where, cured_if_finite=True)
 
 
 def _more_memory(count: float) -> str:

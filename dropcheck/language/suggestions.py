@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.language.lowering.binding import signature
 from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
-from dropcheck.language.wording import listed
 from dropcheck.vocabulary import functions, operators
 from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
 from dropcheck.vocabulary.law import Law
@@ -41,7 +39,7 @@ def _law_called(name: str) -> str | None:
     for wanted in (name, folded):
         for law in LAWS.values():
             if wanted == law.name or wanted in law.elsewhere:
-                return f"{signature(law)}: {law.note}" if law.note else signature(law)
+                return f"{law.signature}: {law.note}" if law.note else law.signature
     return None
 
 
@@ -59,7 +57,7 @@ def law_hint(name: str) -> str:
     told = _NO_LAWS.get(name.lower())
     if told is None and name in FUNCTIONS:
         told = f"{name!r} is a function: write '=' in place of '~'"
-    return told or suggestion(name, LAWS) or f"laws are {listed(LAWS)}"
+    return told or suggestion(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
 
 
 def square_for_sd(law: Law, arguments: Sequence[Node]) -> Iterator[Problem]:

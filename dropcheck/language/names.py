@@ -1,4 +1,4 @@
-"""Names: what may be called what, and what a name means in a case."""
+"""Names: those that the language keeps for itself, and what each means in a case."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class LawParameterValue:
     call: Call
 
 
-class Poisoned(Exception):  # noqa: N818 - not an error of its own: it follows from one already told
-    """A name whose line has an error of its own; what uses it need not be told again."""
+class AlreadyReported(Exception):  # noqa: N818 - not an error of its own: it follows from another
+    """What is asked for depends on something with an error that has been reported."""
 
 
 class Scope:
@@ -38,8 +38,11 @@ class Scope:
         self._values: dict[str, Value | LawParameterValue | None] = {}
         self._parameters: set[str] = set()
 
-    def define(self, name: Name, value: Value | LawParameterValue | None, what: str) -> None:
-        """Give a name its meaning; None marks it as broken by an error already told.
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def define(self, name: Name, value: Value | LawParameterValue) -> None:
+        """Give a name its meaning.
 
         Raises:
             DropcheckError: where the name is taken, by the language or by a line above.
@@ -61,12 +64,19 @@ class Scope:
             raise name.at.error(
                 f"{name.name!r} is already defined by {taken}", "choose another name"
             )
-        if what == "parameter":
-            self._parameters.add(name.name)
         self._values[name.name] = value
 
-    def poison(self, names: Iterable[Name]) -> None:
-        """Mark names as broken, so that what uses them is not told again."""
+    def define_parameter(self, name: Name, value: Value | LawParameterValue) -> None:
+        """As `define`, of a parameter.
+
+        Raises:
+            DropcheckError: as `define`.
+        """
+        self.define(name, value)
+        self._parameters.add(name.name)
+
+    def mark_broken(self, names: Iterable[Name]) -> None:
+        """Names whose lines have errors: what uses them needs no error of its own."""
         for name in names:
             self._values.setdefault(name.name, None)
 
@@ -75,12 +85,12 @@ class Scope:
 
         Raises:
             DropcheckError: where nothing has that name.
-            Poisoned: where the line that defines it is in error.
+            AlreadyReported: where the line that defines it has an error.
         """
         if name in self._values:
             found = self._values[name]
             if found is None:
-                raise Poisoned
+                raise AlreadyReported
             return found
         known = [*self._values, *CONSTANTS]
         if name in OPERATORS:
