@@ -1,0 +1,118 @@
+"""Claims files among the arguments: as options or as words, several, mixed with ids."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_stub import CLAIMS, Cli, parameters_of
+
+OTHER = """\
+dropcheck: 1
+claims:
+  other-claim:
+    title: Another claim
+    tags: [passes]
+    parameters: {width: [3]}
+    model: x ~ normal(0, width)
+    claim: E(x) == 0
+"""
+COMMANDS = ("run", "plan", "list", "show", "mutate", "audit")
+
+
+@pytest.fixture
+def files(cli: Cli) -> Cli:
+    """The command in a folder with two more files."""
+    Path("a.yaml").write_text(CLAIMS, encoding="utf-8")
+    Path("folder").mkdir()
+    Path("folder/other").write_text(OTHER, encoding="utf-8")
+    return cli
+
+
+def claims_of(out: str) -> list[str]:
+    return list(dict.fromkeys(case["claim"] for case in json.loads(out)["cases"]))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-f", "a.yaml", "-f", "folder/other"],
+        ["a.yaml", "folder/other"],
+        ["a.yaml", "-f", "folder/other"],
+        ["./a.yaml", "folder/other", "a.yaml"],  # a file that is named twice is read once
+    ],
+)
+def test_several_files_are_one_registry(files: Cli, arguments: list[str]) -> None:
+    result = files("run", *arguments, "--tag", "passes", "--format", "json")
+    assert (result.code, result.err) == (0, "")
+    assert set(claims_of(result.out)) == {"product-variance", "other-claim"}
+    assert all(name in json.loads(result.out)["registry"] for name in ("a.yaml", "folder/other"))
+
+
+def test_files_stand_among_ids_in_any_order(files: Cli) -> None:
+    result = files("run", "product-*", "a.yaml", "other-claim", "folder/other", "--format", "json")
+    assert claims_of(result.out) == ["product-variance", "other-claim"]
+
+
+def test_the_parameters_of_claims_in_such_a_file_are_options(files: Cli) -> None:
+    result = files("run", "folder/other", "--width", "5", "--format", "json")
+    assert parameters_of(result.out) == [{"width": 5}]
+    assert "--width VALUES  default 3" in files("run", "folder/other", "other-*", "--help").out
+
+
+def test_the_command_that_repeats_a_case_names_every_file(files: Cli) -> None:
+    # the error rate is divided over all of them
+    result = files("run", "kept-share", "a.yaml", "folder/other", "--format", "json")
+    [case] = json.loads(result.out)["cases"]
+    assert case["repeat"].startswith("dropcheck run kept-share --file a.yaml --file folder/other ")
+    again = files(*case["repeat"].split()[1:], "--format", "json")
+    assert json.loads(again.out)["cases"][0]["repeat"] == case["repeat"]
+
+
+def test_one_id_in_two_files_is_an_error_that_names_both(files: Cli) -> None:
+    Path("b.yaml").write_text(CLAIMS, encoding="utf-8")
+    result = files("run", "a.yaml", "b.yaml")
+    assert result.code == 2
+    assert "b.yaml:3:3: the id 'product-variance' is already used in a.yaml, line 3" in result.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_that_is_not_there_is_an_error_with_the_nearest_name(
+    files: Cli, command: str
+) -> None:
+    result = files(command, "claim.yaml")
+    assert result.code == 2
+    assert result.err == (
+        "claim.yaml: there is no file 'claim.yaml'\n"
+        "    hint: did you mean 'claims.yaml'?\n1 error\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["list", "show"])
+def test_looking_takes_files_too(files: Cli, command: str) -> None:
+    result = files(command, "folder/other", "--format", "json")
+    assert [claim["id"] for claim in json.loads(result.out)["claims"]] == ["other-claim"]
+
+
+def test_an_example_of_a_claim_names_its_file(files: Cli) -> None:
+    shown = files("show", "other-claim", "folder/other").out
+    assert "dropcheck run other-claim --file folder/other --width 3 --seed 0" in shown
+
+
+@pytest.mark.parametrize("options", [["a.yaml"], ["-f", "a.yaml"]])
+def test_no_report_replaces_a_file_of_claims(files: Cli, options: list[str]) -> None:
+    Path("a.json").symlink_to("a.yaml")
+    result = files("run", *options, "folder/other", "-o", "a.json")
+    assert result.code == 2
+    assert "names the claims file itself" in result.err
+    assert Path("a.yaml").read_text(encoding="utf-8") == CLAIMS
+
+
+def test_under_ci_a_file_among_the_words_is_enough(
+    files: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("claims.yaml").unlink()
+    monkeypatch.setenv("CI", "true")
+    assert files("run", "a.yaml", "--tag", "passes").code == 0
+    assert files("run").code == 2
