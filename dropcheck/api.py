@@ -1,4 +1,4 @@
-"""`dropcheck.verify`: a claim tried from Python, as an assertion of a test."""
+"""`dropcheck.verify`: a claim checked from Python, as an assertion of a test."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from dropcheck.errors import DropcheckError, Location
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.settings import DEFAULT_MEMORY, Settings
 from dropcheck.verify_arguments import (
+    OPTIONS,
     call_text,
-    checked_options,
-    checked_texts,
+    check_options,
+    check_texts,
     mistyped_options,
     read_parameters,
+    settings_of,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ ID = "claim"
 
 
 class ClaimFailedError(AssertionError):
-    """A claim did not pass: the message says what was found, and `result` holds all of it."""
+    """A claim did not pass: the message says why, and `result` holds everything that is known."""
 
     def __init__(self, text: str, result: CaseResult) -> None:
         super().__init__(text, result)
@@ -39,7 +41,7 @@ class ClaimFailedError(AssertionError):
 
 
 class InvalidClaimError(DropcheckError, ValueError):
-    """What was given cannot be tried: the message shows each problem where it stands."""
+    """The arguments are not a claim: the message shows each problem and its place."""
 
     def __str__(self) -> str:
         from dropcheck.report.terminal.problem_text import problems_text
@@ -69,7 +71,7 @@ def verify(
     max_memory: int = DEFAULT_MEMORY,
     **more_parameters: float | str,
 ) -> CaseResult:
-    """Try a claim by simulation, and assert that it holds.
+    """Check a claim by simulation, and assert that it holds.
 
     Args:
         claim: the statement: `"Var(y) == p / (1 - p)"`.
@@ -77,63 +79,45 @@ def verify(
             come after it, and may use its names.
         sample: code that stands in for a model: a function of a numpy Generator and a count that
             returns named arrays of so many independent draws, first axis the draw.
-        parameters: numbers, or laws as text; for names that the options here have taken.
+        parameters: numbers, or laws as text; for names that are options here.
         expect: the verdict with which the claim passes.
-        undecided: what becomes of a claim that the draws do not decide: "fail" raises, "skip"
+        undecided: what happens where the draws do not decide the claim: "fail" raises, "skip"
             skips the test, "pass" returns the result.
-        tolerance: part of the claim: give or take this share of the right side.
-        resolution: how sharply to look, relative to the claim's scale; 0.01 by default.
+        tolerance: part of the claim: it allows this share of the right side, up or down.
+        resolution: the smallest difference to look for, as a share of the claim's scale; 0.01 by
+            default.
         within: the same as an absolute number.
-        alpha: the chance that the verdict is wrong.
-        seed: of all draws.
-        max_draws: the end of the budget, in draws.
-        time_limit: the end of the budget, in seconds.
+        alpha: the probability that the verdict is wrong.
+        seed: the seed of all draws.
+        max_draws: the most draws to make.
+        time_limit: the most seconds to take.
         threads: threads to draw with; no result depends on it.
-        max_memory: bytes that one draw may take.
+        max_memory: the most bytes that one draw may take.
         **more_parameters: the same as `parameters`.
 
     Returns:
-        The result: verdict, estimate, interval and all else that a report shows.
+        The result: verdict, estimate, interval and everything else that a report shows.
 
     Raises:
         ClaimFailedError: an AssertionError; the claim did not pass.
-        InvalidClaimError: a DropcheckError and a ValueError; what was given cannot be tried.
+        InvalidClaimError: a DropcheckError and a ValueError; the arguments are not a claim.
 
     >>> import dropcheck
-    >>> found = dropcheck.verify("Var(2 * m) == 1", model="m ~ bernoulli(p)", p=0.5)
-    >>> found.verdict.value
+    >>> result = dropcheck.verify("Var(2 * m) == 1", model="m ~ bernoulli(p)", p=0.5)
+    >>> result.verdict.value
     'verified'
     """
     __tracebackhide__ = True  # a test that fails shows its own line
+    arguments = dict(locals())
     caller = sys._getframe(1)
-    options: dict[str, object] = {
-        "expect": expect,
-        "undecided": undecided,
-        "tolerance": tolerance,
-        "resolution": resolution,
-        "within": within,
-        "alpha": alpha,
-        "seed": seed,
-        "max_draws": max_draws,
-        "time_limit": time_limit,
-        "threads": threads,
-        "max_memory": max_memory,
-    }
+    options = {name: arguments[name] for name in OPTIONS}
     failures: list[Exception] = []
     try:
-        checked_texts(claim, model)
-        checked_options(options, verify.__kwdefaults__ or {})
+        check_texts(claim, model)
+        check_options(options, verify.__kwdefaults__ or {})
         values = read_parameters({} if parameters is None else parameters, more_parameters)
-        again = {"model": model, "sample": sample, **options}
-        repeat = call_text(claim, [(n, v, _DEFAULTS[n]) for n, v in again.items()], values, again)
-        settings = Settings(
-            alpha=float(alpha),
-            seed=int(seed),
-            max_draws=max_draws,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-        )
+        repeat = call_text(claim, {"model": model, "sample": sample, **options}, values, _DEFAULTS)
+        settings = settings_of(options)
         read = Claim(
             id=ID,
             title="",
@@ -154,7 +138,7 @@ def verify(
             parameter_locations={},
             sample=None if sample is None else _own_code(sample, settings, failures),
         )
-        result, notes = _try(read, settings, repeat, tuple(more_parameters))
+        result, notes = _judge(read, settings, repeat, tuple(more_parameters))
     except DropcheckError as error:
         cause = failures[0] if failures else None
         raise InvalidClaimError(error.problems) from cause
@@ -173,7 +157,7 @@ def verify(
 _DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
 
 
-def _try(
+def _judge(
     claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are parameters given as arguments."""
@@ -185,7 +169,7 @@ def _try(
     cases = registry.expand()
     graphs = CaseGraphs(settings.max_memory)
     checked = check_claim(claim, cases, graphs)
-    problems = (*checked.problems, *mistyped_options(claim, keywords))
+    problems = (*checked.problems, *mistyped_options(claim, keywords, graphs))
     if problems:
         raise DropcheckError(problems)
     [result] = verify_cases(cases, settings, registry, lambda _: repeat, graphs=graphs)
@@ -207,9 +191,9 @@ def _own_code(sample: Sampler, settings: Settings, failures: list[Exception]) ->
 
 
 def _failure(result: CaseResult) -> str:
-    """What was found in a line, which test runners show in their summaries, and a table's block.
+    """The result in one line, which test runners show in their summaries, then as in a table.
 
-    Options are as they are written here.
+    Options are written as they are in Python.
     """
     from dropcheck.report.phrases import headline, needs
     from dropcheck.report.terminal.run_table import case_block
@@ -224,7 +208,7 @@ def _failure(result: CaseResult) -> str:
 
 
 def _shown(file: str) -> str:
-    """A file as people in this folder call it."""
+    """The name of a file as seen from this folder."""
     path = Path(file)
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else file

@@ -26,7 +26,7 @@ class Problem:
 
 
 class DropcheckError(Exception):
-    """An input that cannot be used; carries every problem found, not the first alone."""
+    """An input that cannot be used; carries every problem, not only the first."""
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
@@ -38,7 +38,7 @@ class DropcheckError(Exception):
 
 
 class NothingSelected(DropcheckError):  # noqa: N818 - no error: an exit code of its own
-    """A pattern or a tag that no claim answers to."""
+    """A pattern or a tag that fits no claim."""
 
 
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -74,5 +74,5 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:
     """The hint for an unknown name: `did you mean 'x'?`, or None."""
-    found = nearest(name, known)
-    return f"did you mean {found!r}?" if found is not None else None
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near is not None else None

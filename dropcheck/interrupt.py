@@ -35,7 +35,9 @@ def heard() -> bool:
 
 def _answer(*_: object) -> None:
     global _heard_at  # noqa: PLW0603 - as above
-    if os.getpid() != _program:  # a copy that has just been made: who made it tells the rest
+    if (
+        os.getpid() != _program
+    ):  # a copy that has just been made: the one that made it reports the rest
         os._exit(INTERRUPTED)
     now = time.monotonic()
     if _heard_at is None:

@@ -34,7 +34,7 @@ from dropcheck.settings import Option, Settings
 
 SEED = "dropcheck_seed"
 MARK = "dropcheck_undecided"
-"""What the report of an undecided case bears."""
+"""What marks the report of an undecided case."""
 
 Status = tuple[str, str, str | tuple[str, dict[str, bool]]]
 
@@ -83,8 +83,8 @@ class ClaimsPlugin:
         """Collect a file that is configured."""
         if file_path.resolve() not in self._resolved:
             return None
-        found: ClaimsFile = ClaimsFile.from_parent(parent, path=file_path, plugin=self)
-        return found
+        file: ClaimsFile = ClaimsFile.from_parent(parent, path=file_path, plugin=self)
+        return file
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -94,13 +94,13 @@ class ClaimsPlugin:
         report = yield
         if isinstance(item, CaseItem) and item.undecided is not None and call.when == "call":
             vars(report)[MARK] = True
-            if report.skipped:  # told with its place in the claims file, not in this one
+            if report.skipped:  # with its place in the claims file, not in this one
                 path, line, _ = item.reportinfo()
                 report.longrepr = (str(path), line + 1, f"Skipped: {item.undecided}")
         return report
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Status | None:
-        """An undecided case has a letter and a word of its own; passed over, a count too."""
+        """An undecided case has a letter and a word of its own, and a count where it passes."""
         if not getattr(report, MARK, False):
             return None
         if report.passed:
@@ -122,7 +122,7 @@ class ClaimsFile(pytest.File):
             CollectError: with every error of the file, each at its line and column.
         """
         try:
-            # called as by a command that is typed where pytest was
+            # named as a command that is typed in the same folder would name it
             registry = read_registry(
                 self.path, os.path.relpath(self.path, self.config.invocation_params.dir)
             )
@@ -130,7 +130,7 @@ class ClaimsFile(pytest.File):
             if checked.problems:
                 raise DropcheckError(checked.problems)
         except DropcheckError as error:
-            raise self.CollectError(_told(error.problems)) from None
+            raise self.CollectError(_text_of(error.problems)) from None
         for note in checked.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in registry.expand():
@@ -153,7 +153,7 @@ class CaseItem(pytest.Item):
         self.extra_keyword_matches.update(case.claim.tags)  # for `-k`
 
     def runtest(self) -> None:
-        """Try the case by itself; its share of the error rate is that of the whole file's.
+        """Judge the case by itself, at its share of the error rate of the whole file.
 
         Raises:
             DidNotPass: it failed, or is undecided where that counts as a failure.
@@ -186,11 +186,11 @@ class CaseItem(pytest.Item):
         if isinstance(excinfo.value, DidNotPass):
             return self._shown(excinfo.value.result)
         if isinstance(excinfo.value, DropcheckError):
-            return _told(excinfo.value.problems)
+            return _text_of(excinfo.value.problems)
         return super().repr_failure(excinfo, style)
 
     def _shown(self, result: CaseResult) -> ReprExceptionInfo:
-        """The block of a case, with a line for pytest's summary; of a kind that xdist hands on."""
+        """The block of a case, with a line for pytest's summary; xdist can send it on."""
         path, line, _ = self.reportinfo()
         block = case_block(result, Terminal())
         entry = ReprEntryNative([block.rstrip("\n") + "\n"])
@@ -204,8 +204,8 @@ class CaseItem(pytest.Item):
         return self.path, (self.case.claim.location.line or 1) - 1, self.name
 
 
-class DidNotPass(Exception):  # noqa: N818 - said of a case; no user meets it
-    """A case that did not pass, with what was found."""
+class DidNotPass(Exception):  # noqa: N818 - said of a case; no user sees it
+    """A case that did not pass, with its result."""
 
     def __init__(self, result: CaseResult) -> None:
         super().__init__(result.statement)
@@ -214,7 +214,7 @@ class DidNotPass(Exception):  # noqa: N818 - said of a case; no user meets it
 
 def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object]]:
     """What a report keeps of a case; what is unknown is left out."""
-    found: dict[str, object] = {
+    values: dict[str, object] = {
         "verdict": str(result.verdict),
         "expect": str(result.expect),
         "estimate": result.estimate,
@@ -225,16 +225,16 @@ def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object
         "seed": settings.seed,
         "alpha": settings.alpha,
     }
-    return [(name, value) for name, value in found.items() if value is not None]
+    return [(name, value) for name, value in values.items() if value is not None]
 
 
-def _told(problems: Iterable[Problem]) -> str:
+def _text_of(problems: Iterable[Problem]) -> str:
     return problems_text(tuple(problems), Terminal(), counted=False).rstrip("\n")
 
 
 def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
     """The files that the patterns of an ini key name, each once."""
-    found: dict[Path, None] = {}
+    named: dict[Path, None] = {}
     for pattern in patterns:
         names = sorted(
             glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207 - may be absolute
@@ -242,8 +242,8 @@ def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
         files = [root / name for name in names if (root / name).is_file()]
         if not files:
             raise pytest.UsageError(f"{key}: no file fits {pattern!r} in {root}")
-        found.update(dict.fromkeys(files))
-    return list(found)
+        named.update(dict.fromkeys(files))
+    return list(named)
 
 
 def _values(config: pytest.Config, keys: Mapping[str, Option]) -> dict[str, Any]:

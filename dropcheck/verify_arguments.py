@@ -1,11 +1,12 @@
-"""What `dropcheck.verify` is given: held to what it may be, and written down again."""
+"""The arguments of `dropcheck.verify`: checked, read, and written as a call again."""
 
 from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from numbers import Real
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Value
 from dropcheck.claims.values import (
@@ -18,6 +19,10 @@ from dropcheck.claims.values import (
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.option_values import accepts, as_float
 from dropcheck.options import OPTIONS as TABLE
+from dropcheck.settings import Settings
+
+if TYPE_CHECKING:  # loads numpy
+    from dropcheck.language.cases import CaseGraphs
 
 MOST_SHOWN = 60  # characters of a value that cannot be used
 
@@ -26,8 +31,8 @@ OPTIONS = {option.name: option for option in TABLE if option.in_verify}
 TEXTS = ("model", "sample", "parameters")
 
 
-def checked_options(options: Mapping[str, object], defaults: Mapping[str, object]) -> None:
-    """Refuse options that cannot be what they are; None is accepted where it is the default.
+def check_options(options: Mapping[str, object], defaults: Mapping[str, object]) -> None:
+    """Refuse values that an option does not accept; None is accepted where it is the default.
 
     Raises:
         DropcheckError: with a problem for each.
@@ -51,7 +56,17 @@ def checked_options(options: Mapping[str, object], defaults: Mapping[str, object
         raise DropcheckError(problems)
 
 
-def checked_texts(claim: object, model: object) -> None:
+def settings_of(options: Mapping[str, Any]) -> Settings:
+    """How to run, from options that are checked; the resolution is part of the claim here."""
+    settings: dict[str, Any] = {}
+    for name, value in options.items():
+        if OPTIONS[name].setting and name != "resolution" and value is not None:
+            number = int(value) if isinstance(value, Integral) else float(value)
+            settings[OPTIONS[name].setting] = number
+    return Settings(**settings)
+
+
+def check_texts(claim: object, model: object) -> None:
     """Refuse a claim, or a model, that is no text.
 
     Raises:
@@ -84,25 +99,25 @@ def read_parameters(*parts: object) -> dict[str, Value]:
             message = f"'parameters' is a mapping of names to values, and not {_kind(part)}"
             raise DropcheckError(Problem(message, hint="write parameters={'p': 0.5}"))
         given.extend(part.items())
-    found: dict[str, Value] = {}
+    read: dict[str, Value] = {}
     problems: list[Problem] = []
     for name, value in given:
-        said = name_problem(name)
-        if said is not None:
-            problems.append(Problem(f"the parameter {_short(name)} {said}"))
-        elif name in found:
+        wrong = name_problem(name)
+        if wrong is not None:
+            problems.append(Problem(f"the parameter {_short(name)} {wrong}"))
+        elif name in read:
             problems.append(Problem(f"the parameter {name!r} is given twice"))
         else:
             try:
-                found[name] = _value(value)
+                read[name] = _value(value)
             except ValueError as error:
-                found[name] = 0.0
+                read[name] = 0.0
                 message = f"the parameter {name!r} {error}"
                 share = percentage_hint(value) if isinstance(value, str) else None
                 problems.append(Problem(message, hint=share or _option_meant(name) or ACCEPTED))
     if problems:
         raise DropcheckError(problems)
-    return found
+    return read
 
 
 def _value(value: object) -> Value:
@@ -133,16 +148,18 @@ def _option_meant(name: str) -> str | None:
     return None if near is None else f"was the option {near!r} meant?"
 
 
-def mistyped_options(claim: Claim, keywords: Iterable[str]) -> Iterator[Problem]:
-    """Arguments that the claim has no use for, and whose names are nearly those of options."""
-    from dropcheck.language.cases import parse_claim, used_names
+def mistyped_options(
+    claim: Claim, keywords: Iterable[str], graphs: CaseGraphs
+) -> Iterator[Problem]:
+    """Arguments that the claim does not use, and whose names are nearly those of options."""
+    from dropcheck.language.cases import used_names
 
     suspects = {name: near for name in keywords if (near := nearest(name, (*OPTIONS, *TEXTS)))}
     if not suspects:
         return
     try:
-        used = used_names(parse_claim(claim))
-    except DropcheckError:  # told by itself, and what the texts use cannot be known
+        used = used_names(graphs.parsed(claim))
+    except DropcheckError:  # it is reported already, and what the texts use cannot be known
         return
     for name, near in suspects.items():
         if name not in used:
@@ -153,32 +170,32 @@ def mistyped_options(claim: Claim, keywords: Iterable[str]) -> Iterator[Problem]
 
 def call_text(
     claim: str,
-    options: Iterable[tuple[str, object, object]],
+    options: Mapping[str, object],
     parameters: Mapping[str, Value],
-    taken: Collection[str],
+    defaults: Mapping[str, object],
 ) -> str:
-    """The call that tries a claim again, in Python.
+    """The call that checks a claim again, in Python.
 
     Args:
         claim: the statement.
-        options: (name, value, default) of each; those at their default are left out.
+        options: all of them; a parameter of such a name goes into a mapping.
         parameters: the claim's own.
-        taken: names that stand for options, so that a parameter goes into a mapping.
+        defaults: of the options; those at their default are left out.
 
-    >>> call_text("E(x) == mu", [("seed", 3, 0)], {"mu": 1.0, "lambda": 2.0}, ["seed"])
+    >>> call_text("E(x) == mu", {"seed": 3}, {"mu": 1.0, "lambda": 2.0}, {"seed": 0})
     "dropcheck.verify('E(x) == mu', mu=1, parameters={'lambda': 2}, seed=3)"
     """
     written = {
         name: repr(value) if isinstance(value, str) else format_value(value)
         for name, value in parameters.items()
     }
-    plain = [name for name in written if name not in taken and not keyword.iskeyword(name)]
+    plain = [name for name in written if name not in options and not keyword.iskeyword(name)]
     parts = [repr(claim), *(f"{name}={written[name]}" for name in plain)]
     rest = ", ".join(f"{name!r}: {text}" for name, text in written.items() if name not in plain)
     if rest:
         parts.append(f"parameters={{{rest}}}")
-    for name, value, default in options:
-        if value != default:
+    for name, value in options.items():
+        if value != defaults[name]:
             shown = getattr(value, "__qualname__", None) if callable(value) else None
             parts.append(f"{name}={shown or repr(value)}")
     return f"dropcheck.verify({', '.join(parts)})"

@@ -232,12 +232,12 @@ def _parameter(name: str, claims: Sequence[Claim], hidden: bool) -> click.Option
     spellings = [f"--{name}"]
     if hyphened != name and hyphened.strip("-") and not hyphened.startswith("-"):
         spellings.append(f"--{hyphened}")
-    tried = {claim.id: _values(claim, name) for claim in claims if name in claim.parameter_names}
-    numbers = (one for values in tried.values() for one in values if not isinstance(one, str))
+    grids = {claim.id: _values(claim, name) for claim in claims if name in claim.parameter_names}
+    numbers = (one for values in grids.values() for one in values if not isinstance(one, str))
     return click.Option(
         [f"{PREFIX}{name}", *spellings],
         metavar="VALUES",
-        help=_grids(tried),
+        help=_grids(grids),
         multiple=True,
         hidden=hidden,
         # laws would need quotes in a shell
@@ -298,8 +298,8 @@ def unknown_option(name: str, ctx: click.Context) -> Problem:
 def _near(name: str, known: Iterable[str]) -> str | None:
     """The option that was meant; the dashes, which all have, make none more alike."""
     bare = {one.lstrip("-"): one for one in sorted(known)}
-    found = nearest(name.lstrip("-"), bare)
-    return None if found is None else bare[found]
+    near = nearest(name.lstrip("-"), bare)
+    return None if near is None else bare[near]
 
 
 def _formats(command: str) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool
     """
     known = recall(registry)
     if not known:
-        return Rerun(tuple(cases), "no case is remembered that did not pass: all run")
+        return Rerun(tuple(cases), "no case is remembered that did not pass: all are run")
     found = [case for case in cases if case_key(case) in known]
     if not swept:
         asked = {case_key(case) for case in cases}
@@ -61,7 +61,7 @@ def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool
         found.sort(key=lambda case: order.index(case.claim.id))
     if not found:
         which = "the one case" if len(known) == 1 else f"the {len(known)} cases"
-        note = f"{which} that did not pass when last run is not among these: all of these run"
+        note = f"{which} that did not pass when last run is not among these: all of these are run"
         return Rerun(tuple(cases), note if len(known) == 1 else note.replace(" is not", " are not"))
     return Rerun(tuple(found), f"{plural(len(found), 'case')} did not pass when last run")
 
@@ -71,8 +71,8 @@ def remember(registry: Registry, results: Sequence[CaseResult]) -> None:
     path = memory_of(registry)
     if path is None:
         return
-    tried = {case_key(case) for case in results}
-    earlier = [key for key in recall(registry) if key not in tried and key[0] in registry.claims]
+    judged = {case_key(case) for case in results}
+    earlier = [key for key in recall(registry) if key not in judged and key[0] in registry.claims]
     failed = [case_key(case) for case in results if case.result is not Outcome.PASS]
     keys = [*earlier, *failed][:MOST]
     with contextlib.suppress(OSError):

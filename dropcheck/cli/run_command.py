@@ -63,11 +63,11 @@ def plan(given: Given) -> ExitCode:
     chosen = chosen_cases(given, settings.max_memory)
     shown = not given.flag("no_progress") and interactive()
     with progress(len(chosen.cases), shown) as advance:
-        found = plan_cases(chosen.cases, settings, chosen.registry, advance, processes=True)
-    found = replace(found, warnings=chosen.notes)
+        planned = plan_cases(chosen.cases, settings, chosen.registry, advance, processes=True)
+    planned = replace(planned, warnings=chosen.notes)
     as_json = format_name == "json"
-    print_out(plan_json(found) if as_json else plan_report(found, terminal_of(sys.stdout)))
-    return ExitCode.INTERRUPTED if found.interrupted else ExitCode.PASSED
+    print_out(plan_json(planned) if as_json else plan_report(planned, terminal_of(sys.stdout)))
+    return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
 
 
 def _reporting(given: Given) -> Reporting:

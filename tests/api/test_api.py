@@ -328,5 +328,5 @@ def test_under_pytest_the_traceback_ends_at_the_tests_own_line(pytester: pytest.
             "E       dropcheck.api.InvalidClaimError: claim:1:3: *",
         ]
     )
-    found.stdout.no_fnmatch_line("*checked_options*")
+    found.stdout.no_fnmatch_line("*check_options*")
     found.stdout.no_fnmatch_line("*raise ClaimFailedError*")

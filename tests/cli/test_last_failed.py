@@ -41,7 +41,7 @@ def test_where_nothing_failed_all_are_run_and_it_is_said(cli: Cli) -> None:
     for _ in range(2):  # nothing remembered; nothing failed
         claims, said = ran(cli, "product-variance", "--last-failed")
         assert claims == ["product-variance"] * 2
-        assert "note: no case is remembered that did not pass: all run\n" in said
+        assert "note: no case is remembered that did not pass: all are run\n" in said
 
 
 def test_a_selection_without_any_of_them_runs_whole_and_it_is_said(cli: Cli) -> None:
@@ -147,7 +147,7 @@ def test_a_memory_that_makes_no_sense_is_none(cli: Cli, cache: Path, content: by
     memory.write_bytes(content)
     result = cli("run", "kept-share", "open-question", "--last-failed")
     assert result.code == 1
-    assert "all run" in result.err or "all of these run" in result.err
+    assert "all are run" in result.err or "all of these are run" in result.err
     assert "2 cases: 0 passed, 1 failed, 1 undecided" in result.out
     # and the run has mended it
     assert ran(cli, "open-question", "--last-failed")[0] == ["open-question"]
@@ -175,7 +175,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(
         path.mkdir(parents=True)
     result = cli("run", "kept-share", "--last-failed")
     assert result.code == 1
-    assert result.err == "note: no case is remembered that did not pass: all run\n"
+    assert result.err == "note: no case is remembered that did not pass: all are run\n"
 
 
 def test_an_interrupted_run_forgets_nothing(cli: Cli, verify: Any) -> None:
