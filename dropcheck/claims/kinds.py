@@ -113,10 +113,9 @@ def expression(holds: str = "text", hint: str | None = None) -> Kind:
     plain = text(holds, hint)
 
     def read_expression(field: Field) -> SourceText:
-        node = field.node
         plain.read(field)
-        assert isinstance(node, Scalar)
-        return source_text(node, field.report.source)
+        assert isinstance(field.node, Scalar)
+        return source_text(field.node, field.report.source)
 
     return Kind(holds, plain.schema, read_expression)
 

@@ -12,14 +12,11 @@ import math
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from dropcheck.claims.registry import Value
 
 ACCEPTED = "write a number such as 512, 1e6, 2**20 or 1/3, or a law such as normal(0, 1)"
-
-NEITHER = "is neither a number nor a law"
-COMPUTED = "compute it on a line of 'model', from parameters that are numbers"
 
 # A call or a name with a sign of arithmetic, or the other way round.
 _COMPUTES = re.compile(r"(?<![\w.])[^\W\d]\w*\s*[(*/+%]|[*/+%]\s*[^\W\d]")
@@ -43,6 +40,10 @@ _UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
 }
+
+
+class NotANumberError(ValueError):
+    """A text that is not even written like a number."""
 
 
 def name_problem(name: object) -> str | None:
@@ -77,7 +78,7 @@ def parse_number(text: str) -> float:
     ValueError: is too large: numbers are float64, up to 1.8e308
     """
     if not text.strip() or len(text) > _LONGEST_NUMBER or not _ARITHMETIC.fullmatch(text):
-        raise ValueError("is not a number")
+        raise NotANumberError("is not a number")
     try:
         value = _literal_or_arithmetic(text)
     except OverflowError:
@@ -93,14 +94,12 @@ def _literal_or_arithmetic(text: str) -> float:
     try:
         return float(text)  # what Python's grammar refuses too: `010`
     except ValueError:
-        return _evaluate(_parsed(text))
-
-
-def _parsed(text: str) -> ast.expr:
+        pass
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError("is not a number") from None
+        raise NotANumberError("is not a number") from None
+    return _evaluate(tree.body)
 
 
 def _evaluate(node: ast.expr) -> float:
@@ -115,7 +114,7 @@ def _evaluate(node: ast.expr) -> float:
                 raise ValueError("is not a real number")
             return result
         case _:
-            raise ValueError("is not a number")
+            raise NotANumberError("is not a number")
 
 
 def parse_value(text: str) -> Value:
@@ -134,10 +133,8 @@ def parse_value(text: str) -> Value:
         return _one_spelling(stripped)
     try:
         return parse_number(stripped)
-    except ValueError as error:
-        if str(error) != "is not a number":
-            raise
-        raise ValueError(NEITHER) from None
+    except NotANumberError:
+        raise NotANumberError("is neither a number nor a law") from None
 
 
 def percentage(text: str) -> float | None:
@@ -168,11 +165,11 @@ def percentage_hint(text: str) -> str | None:
 def value_hint(text: str, error: ValueError) -> str:
     """The hint for a value that `parse_value` refuses.
 
-    >>> value_hint("1/sqrt(2)", ValueError(NEITHER))
+    >>> value_hint("1/sqrt(2)", NotANumberError())
     "compute it on a line of 'model', from parameters that are numbers"
     """
-    if str(error) == NEITHER and _COMPUTES.search(text):
-        return COMPUTED
+    if isinstance(error, NotANumberError) and _COMPUTES.search(text):
+        return "compute it on a line of 'model', from parameters that are numbers"
     return percentage_hint(text) or ACCEPTED
 
 
@@ -210,20 +207,13 @@ def split_values(text: str) -> tuple[str, ...]:
     >>> split_values("0.1, normal(0, 1)")
     ('0.1', 'normal(0, 1)')
     """
-    return tuple(part.strip() for part in _split(text))
-
-
-def _split(text: str) -> Iterator[str]:
-    depth = start = 0
+    depth, ends = 0, [-1]
     for place, character in enumerate(text):
-        if character in "([":
-            depth += 1
-        elif character in ")]":
-            depth -= 1
-        elif character == "," and depth == 0:
-            yield text[start:place]
-            start = place + 1
-    yield text[start:]
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            ends.append(place)
+    starts = [end + 1 for end in ends]
+    return tuple(text[a:b].strip() for a, b in zip(starts, [*ends[1:], None], strict=True))
 
 
 def format_value(value: Value) -> str:
