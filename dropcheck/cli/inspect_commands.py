@@ -19,7 +19,7 @@ from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 
 if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
-    from dropcheck.report.terminal.listing import CheckedFile
+    from dropcheck.report.terminal.claim_cards import CheckedFile
 
 
 def list_claims(given: Given) -> ExitCode:
@@ -52,7 +52,7 @@ def _print_claims(given: Given, *, full: bool) -> ExitCode:
         }
         print_out(claim_cards(claims, registry, examples, terminal_of(sys.stdout)))
     else:
-        from dropcheck.report.terminal.listing import claims_table
+        from dropcheck.report.terminal.claim_cards import claims_table
 
         print_out(claims_table(claims, registry, terminal_of(sys.stdout)))
     return ExitCode.PASSED
@@ -60,7 +60,7 @@ def _print_claims(given: Given, *, full: bool) -> ExitCode:
 
 def check(given: Given) -> ExitCode:
     """Report everything that can be said of claims files before any draw."""
-    from dropcheck.report.terminal.listing import check_json, check_line
+    from dropcheck.report.terminal.claim_cards import check_json, check_line
 
     as_json = _is_json(given)
     names: tuple[str | None, ...] = (*given.words, *given.several("file"))
@@ -81,7 +81,7 @@ def check(given: Given) -> ExitCode:
 def check_file(name: str | None) -> CheckedFile:
     """Everything that can be said of a file before any draw."""
     from dropcheck.claims.reader import load_registry
-    from dropcheck.report.terminal.listing import CheckedFile
+    from dropcheck.report.terminal.claim_cards import CheckedFile
 
     try:
         refuse_in_automation(() if name is None else (name,))

@@ -15,12 +15,13 @@ from dropcheck.errors import Location, Problem
 from dropcheck.report import numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.json_report import errors_json, run_json
-from dropcheck.report.terminal.claim_cards import claim_cards, resolution_text
-from dropcheck.report.terminal.listing import (
+from dropcheck.report.terminal.claim_cards import (
     CheckedFile,
     check_json,
     check_line,
+    claim_cards,
     claims_table,
+    resolution_text,
 )
 from dropcheck.report.terminal.problem_text import problems_text
 from dropcheck.report.terminal.screen import Terminal

@@ -17,8 +17,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case
 from dropcheck.errors import DropcheckError
 from dropcheck.report.pictures import curve
-from dropcheck.report.pictures.curve import panels, require_sweep, unswept
-from dropcheck.report.pictures.plot_axis import Axis, axis_over
+from dropcheck.report.pictures.curve import Axis, axis_over, panels, require_sweep, unswept
 from dropcheck.report.terminal.curve_plot import terminal_plot
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import CaseResult, Outcome, Region, Resolution, Verdict

@@ -14,7 +14,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.bands import Placed, placed
-from dropcheck.report.pictures.curve import Panel, Point, panels
+from dropcheck.report.pictures.curve import Axis, Panel, Point, panels
 from dropcheck.report.pictures.drawing import (
     ADVANCE,
     ALLOWED,
@@ -32,7 +32,6 @@ from dropcheck.report.pictures.drawing import (
     new_figure,
     wrapped,
 )
-from dropcheck.report.pictures.plot_axis import Axis
 from dropcheck.results import RunResult, Verdict
 
 if TYPE_CHECKING:

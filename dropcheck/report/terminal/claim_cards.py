@@ -1,24 +1,34 @@
-"""One claim in full, as the file says it: nothing is worked out, nothing is drawn."""
+"""What a claims file holds: a row a claim, one claim in full, and what a check found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
+from dropcheck.errors import Problem
 from dropcheck.language.parser import parse_statement
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Negative, Node, Number, children
+from dropcheck.records import dataclass
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, location, number_or_text, parameter_data
-from dropcheck.report.terminal.layout import Cell, pairs_table
+from dropcheck.report.json_report import (
+    dump,
+    header,
+    location,
+    number_or_text,
+    parameter_data,
+    problem_data,
+)
+from dropcheck.report.terminal.layout import Cell, Fields, arrange, pairs_table
 from dropcheck.report.terminal.problem_text import place
-from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+from dropcheck.report.terminal.screen import Terminal, line, one_line, render, styled
 
-if TYPE_CHECKING:  # JSON has no use for rich
+if TYPE_CHECKING:
     from rich.console import RenderableType
+
 
 MOST_ROWS = 20  # of a list of cases
 LABELS = 14  # columns that the labels take, with what stands around them
@@ -76,10 +86,10 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
     room = terminal.width - LABELS
     code = label in CODE
     lines: list[str] = []
-    for line in text.split("\n"):
-        own = line[: len(line) - len(line.lstrip())]
+    for written in text.split("\n"):
+        own = written[: len(written) - len(written.lstrip())]
         lines += wrap(
-            line,
+            written,
             max(room if code else min(room, LONGEST_LINE), 10),
             subsequent_indent=f"{own}    " if code else "",
             break_long_words=False,
@@ -203,5 +213,85 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
                 for key, one in registry.documents.items()
             },
             "claims": [claim_data(claim) for claim in claims],
+        }
+    )
+
+
+EXPECT = "expect"  # a column of its own, where there is anything to tell in it
+LAYOUTS = (
+    (("id",), ("title",), ("document",), (EXPECT,), ("cases",)),
+    (("id", "document"), ("title",), (EXPECT,), ("cases",)),
+)
+
+
+def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
+    """A row a claim, and how many there are; what is expected to be refuted is marked."""
+    fields = Fields(
+        headings={
+            "id": "claim",
+            "title": "title",
+            "document": "document",
+            EXPECT: "expect",
+            "cases": "cases",
+        },
+        right=("cases",),
+        prose=("title",),
+    )
+    cases = {claim.id: claim.case_count for claim in claims}
+    rows = [
+        {
+            "id": Cell(claim.id, "bold"),
+            "title": Cell(one_line(claim.title)),
+            "document": Cell(claim.document or ""),
+            EXPECT: Cell("" if claim.expect == "verified" else claim.expect),
+            "cases": Cell(str(cases[claim.id])),
+        }
+        for claim in claims
+    ]
+    total = (
+        f"{numbers.plural(len(claims), 'claim')}, "
+        f"{numbers.plural(sum(cases.values()), 'case')}, "
+        f"{one_line(registry.name)}"
+    )
+    told = any(row[EXPECT].text for row in rows)
+    layouts = [tuple(column for column in one if told or column != (EXPECT,)) for one in LAYOUTS]
+    return render([*arrange(rows, fields, layouts, terminal), "", line(total, terminal)], terminal)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """What a check found of one file; the counts are None where it could not be read."""
+
+    name: str
+    claims: int | None
+    cases: int | None
+    errors: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+
+
+def check_line(checked: CheckedFile) -> str:
+    """The finding in one line.
+
+    >>> check_line(CheckedFile("claims.yaml", 75, 210, (), ()))
+    'claims.yaml: 75 claims, 210 cases, no errors'
+    """
+    found = numbers.plural(len(checked.errors), "error") if checked.errors else "no errors"
+    counts = []
+    if checked.claims is not None and checked.cases is not None:
+        counts = [numbers.plural(checked.claims, "claim"), numbers.plural(checked.cases, "case")]
+    notes = [numbers.plural(len(checked.notes), "note")] if checked.notes else []
+    return f"{one_line(checked.name)}: {', '.join([*counts, found, *notes])}"
+
+
+def check_json(files: Sequence[CheckedFile]) -> str:
+    """The finding as data."""
+    return dump(
+        {
+            **header(),
+            "files": [
+                {"file": file.name, "claims": file.claims, "cases": file.cases} for file in files
+            ],
+            "errors": [problem_data(problem) for file in files for problem in file.errors],
+            "notes": [problem_data(problem) for file in files for problem in file.notes],
         }
     )

@@ -9,23 +9,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from dropcheck.report import numbers
 from dropcheck.report.terminal.screen import is_dumb, one_line, terminal_of
 
+if TYPE_CHECKING:  # a run that shows no progress has no use for rich
+    from rich.progress import Progress
+
 # Seconds before anything is shown: what ends sooner needs no progress.
 DELAY = 0.4
-# Seconds between two looks: often enough to be seen to move.
-PERIOD = 0.2
+# Refreshes a second: often enough to be seen to move.
+REFRESHES = 5
 
 
 @dataclass(slots=True)
 class Tally:
-    """What has been done so far; called with a claim's id after each case.
+    """What has been done so far; called with a claim's id and its draws after each case.
 
-    `drew` is told of draws as they are made, where somebody tells; what a case took in all stands
-    in its result, so that the larger of the two is what is known.
+    `drew` is called with draws as they are made, where that is possible; the larger of the two
+    counts is what is known.
     """
 
     total: int
@@ -33,7 +36,7 @@ class Tally:
     clock: Callable[[], float] = time.perf_counter
     done: int = 0
     finished: int = 0  # draws of the cases that are done
-    live: int = 0  # draws of all, as far as they were told
+    live: int = 0  # draws of all, as far as they were reported
     claim: str = ""
     started: float = field(init=False)
 
@@ -51,19 +54,19 @@ class Tally:
         self.live += draws
 
     def parts(self) -> list[str]:
-        """What there is to say, what matters most first."""
+        """The parts of the line, the most important first."""
         seconds = self.clock() - self.started
-        told = [f"{self.done}/{self.total}"]
+        shown = [f"{self.done}/{self.total}"]
         draws = max(self.finished, self.live)
         if draws and seconds > 0:
-            told.append(f"{numbers.count(round(draws / seconds))} draws/s")
+            shown.append(f"{numbers.count(round(draws / seconds))} draws/s")
         left = self._left(seconds)
         if left is not None:
             whole = max(1, math.ceil(left))  # tenths of an estimate would only flicker
-            told.append(f"{whole} s left" if whole < 60 else f"{numbers.duration(whole)} left")
+            shown.append(f"{whole} s left" if whole < 60 else f"{numbers.duration(whole)} left")
         if self.claim:
-            told.append(self.claim)
-        return told
+            shown.append(self.claim)
+        return shown
 
     def _left(self, seconds: float) -> float | None:
         """Seconds that are left if the rest takes as long a case as what is done."""
@@ -100,39 +103,40 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ta
     if not shown or is_dumb(os.environ):
         yield tally
         return
-    over = Event()
-    thread = Thread(target=_show, args=(tally, over), name="dropcheck-progress", daemon=True)
-    thread.start()
+    live = _live(tally)
+    with suppress(OSError, ValueError):  # the terminal may go away before the run does
+        live.start()
     try:
         yield tally
     finally:
-        over.set()
-        thread.join()
+        with suppress(OSError, ValueError):
+            live.stop()
 
 
-def _show(tally: Tally, over: Event) -> None:
-    """Write the line anew until it is over, then take it away; rich knows how on each terminal."""
-    if over.wait(DELAY):
-        return
+def _live(tally: Tally) -> Progress:
+    """What writes the line anew until it is stopped, and then takes it away."""
     from rich.console import Console
-    from rich.live import Live
+    from rich.progress import Progress, ProgressColumn, Task
     from rich.text import Text
 
     terminal = terminal_of(sys.stderr)
     width = (terminal.width or 80) - 1  # a full line would break some terminals' last column
 
-    def line() -> Text:
-        return Text(terminal.spell(progress_line(tally, width)), no_wrap=True, overflow="ignore")
+    class Line(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            late = (task.elapsed or 0.0) > DELAY
+            text = terminal.spell(progress_line(tally, width)) if late else ""
+            return Text(text, no_wrap=True, overflow="ignore")
 
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-    live = Live(
-        line(),
+    live = Progress(
+        Line(),
         console=console,
-        auto_refresh=False,
+        disable=not console.is_terminal,
+        refresh_per_second=REFRESHES,
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,
     )
-    with suppress(OSError, ValueError), live:  # the terminal may go away before the run does
-        while not over.wait(PERIOD):
-            live.update(line(), refresh=True)
+    live.add_task("", total=None)
+    return live
