@@ -24,6 +24,7 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.mutation.places import Facts, Spot, Texts, everywhere, is_number, more, two
 from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.functions.elementwise import SQRT
 from dropcheck.vocabulary.operators import OPERATORS
 
 # A constant is changed by a thousand times as much at most, to be told from the true one.
@@ -95,13 +96,13 @@ def _root_too_many(spot: Spot, facts: Facts) -> Iterator[Node]:
     sides = spot.statement.operands
     own_root = any(is_number(side, value) for side in sides for value in (0, 1))
     if named or (spot.side and not own_root and not isinstance(node, Name | Number)):
-        yield Call(node.at, "sqrt", (node,))
+        yield Call(node.at, SQRT.name, (node,))
 
 
 def _root_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
     """`sqrt(x)` → `x`."""
     match spot.node:
-        case Call(name="sqrt", arguments=(inner,)):
+        case Call(name=SQRT.name, arguments=(inner,)):
             yield inner
 
 

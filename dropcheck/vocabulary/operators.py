@@ -268,7 +268,7 @@ def operator_like(function: str) -> Operator | None:
     >>> operator_like("var").name
     'Var'
     """
-    return next((one for one in _ENTRIES if one.of_elements == function), None)
+    return next((one for one in OPERATORS.values() if one.of_elements == function), None)
 
 
 def hint_for(name: str) -> str | None:
@@ -277,4 +277,4 @@ def hint_for(name: str) -> str | None:
     >>> hint_for("correlation")
     'write Corr(u, v)'
     """
-    return next((one.hint for one in _ENTRIES if name in one.elsewhere), None)
+    return next((one.hint for one in OPERATORS.values() if name in one.elsewhere), None)

@@ -9,9 +9,10 @@ import pytest
 from lowered import expressed, lowering
 
 from dropcheck.analysis.existence import missing_moment
-from dropcheck.analysis.moment_orders import Order, moment_order
+from dropcheck.analysis.moment_orders import moment_order
 from dropcheck.claims.reader import read_text
 from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.vocabulary.growth import Order
 from dropcheck.vocabulary.laws import LAWS
 
 INF = math.inf

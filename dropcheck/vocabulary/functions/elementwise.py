@@ -152,13 +152,17 @@ SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
 _BALL = hulls.within(-1.0, 1.0)
 _EXP, _BOTH_WAYS = growth.EXPONENTIAL, growth.EXPONENTIAL_BOTH_WAYS
 
+SQRT = entry(
+    "sqrt", np.sqrt, "square root", rising, growth.root(2),
+    carries_size=True, latex=(r"\sqrt{", "}"),
+)  # fmt: skip
+
 NUMBERS = (
     entry("abs", np.absolute, "size without the sign", hulls.magnitude, SAME_SIZE,
           carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs")),
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
           elsewhere=("sgn",)),
-    entry("sqrt", np.sqrt, "square root", rising, growth.root(2),
-          carries_size=True, latex=(r"\sqrt{", "}")),
+    SQRT,
     entry("cbrt", np.cbrt, "cube root", rising, growth.root(3),
           carries_size=True, latex=(r"\sqrt[3]{", "}")),
     entry("exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp"),

@@ -1,0 +1,81 @@
+"""Only the vocabulary knows a function or an operator by its name: elsewhere its entry is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from literals import words_in
+
+from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS, SIGNS
+from dropcheck.vocabulary.operators import OPERATORS
+
+PACKAGE = Path(__file__).parents[2] / "dropcheck"
+
+NAMES = {*FUNCTIONS, *DENSITIES, *OPERATORS, *(name for name in SIGNS if name.isalpha())}
+# Signs are grammar to what reads, writes and changes texts; what works on the graph asks entries.
+OF_THE_GRAPH = {"analysis", "simulation", "execution"}
+# Strings that are spelled like a word of the language, and name something else in a room.
+OTHER_THINGS = {
+    "analysis": {"==", "mean"},  # the relation of a statement; a moment, in a message
+    "claims": {"all", "not", "minimum", "maximum", "array"},  # selections, and JSON Schema
+    "cli": {"all", "full"},
+    # grammar, Greek letters, and numpy's keywords for the shape of a draw
+    "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},
+    "option_values.py": {"min"},  # minutes
+    "options.py": {"full"},
+    "report": {"any", "sort", "where", "log", "sqrt"},
+}
+
+
+def named_in(room: str, source: str) -> set[str]:
+    """The functions and operators that a module of a room names."""
+    words = {*NAMES, *SIGNS} if room in OF_THE_GRAPH else NAMES
+    return {name for _, name in words_in(source, words)} - OTHER_THINGS.get(room, set())
+
+
+def modules() -> dict[Path, str]:
+    """Every module outside the vocabulary, and its room."""
+    rooms = {path: path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")}
+    return {path: room for path, room in rooms.items() if room != "vocabulary"}
+
+
+def test_no_function_is_named_outside_the_vocabulary() -> None:
+    found = {path: named_in(room, path.read_text()) for path, room in modules().items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_what_is_let_pass_is_still_there() -> None:
+    for allowed, names in OTHER_THINGS.items():
+        sources = [path.read_text() for path, room in modules().items() if room == allowed]
+        found = {name for source in sources for _, name in words_in(source, names)}
+        assert found == names, allowed
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'BOUNDED = {"sin", "cos"}',
+        'if value.operation == "P":\n    pass',
+        "ORDERS = {'Var': 2}",
+        'match value.operation:\n    case "+":\n        pass',
+        'if value.operation in ("matmul", "subscript"):\n    pass',
+        'def f(name="logdensity"):\n    pass',
+    ],
+)
+def test_rule_raises_the_alarm(source: str) -> None:
+    assert named_in("analysis", source)
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("analysis", '"""sin"""'),
+        ("analysis", 'raise ValueError("write sin(x)")'),
+        ("analysis", 'print(f"{x}sin{y:f}")'),
+        ("language", 'SUMS = {"+", "-"}'),
+        ("claims", 'names = ["all"]'),
+    ],
+)
+def test_rule_lets_messages_and_grammar_pass(room: str, source: str) -> None:
+    assert not named_in(room, source)
