@@ -59,7 +59,7 @@ class Simulated:
 
         def judge() -> Judge[Tally]:
             found = yield Request(self.program, 0, self.key, MAIN, self.centres, 0, spans, 1.0)
-            tally.add(found, spans)
+            tally.add(found)
             return tally
 
         ((_, result),) = drive([judge], threads, processes=True)

@@ -21,8 +21,7 @@ from dropcheck.judging.prepared import prepare, try_prepared
 from dropcheck.language.cases import CaseGraphs
 from dropcheck.results import CaseResult, Settings
 from dropcheck.settings import default_threads
-from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation import Request, SpanSums
 
 _Judged = CaseResult | DropcheckError
 

@@ -25,8 +25,7 @@ from dropcheck.execution.schedule import carried_out
 from dropcheck.judging.prepared import Prepared, judged, prepare, try_prepared
 from dropcheck.judging.trial import Finding
 from dropcheck.results import CaseResult, Settings, Verdict
-from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation import Request, SpanSums
 
 Advance = Callable[[str], None]
 """Called with the claim of each task that is done."""
@@ -72,17 +71,6 @@ class AuditPlan:
         return list(itertools.product(range(len(self.subjects)), self.alphas))
 
 
-def cut(program: Program, block: int) -> Program:
-    """The program in spans of the fewest blocks, and these as short as its rare events allow."""
-    if program.batches is not None:
-        return program
-    while block < program.rarest and block < program.block_draws:
-        block *= 2
-    draws = min(block * SPAN_BLOCKS, program.span_draws)
-    blocks = max(1, draws // block)
-    return dataclasses.replace(program, span_draws=draws // blocks * blocks, span_blocks=blocks)
-
-
 def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
     """A subject prepared once for all its repetitions.
 
@@ -93,7 +81,7 @@ def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
     block = subject.block
     if block is None:
         return prepared
-    return prepared.with_programs(lambda program: cut(program, block))
+    return prepared.with_programs(lambda program: program.in_short_blocks(block, SPAN_BLOCKS))
 
 
 def trial(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:

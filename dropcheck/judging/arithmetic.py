@@ -6,26 +6,21 @@ import math
 
 import numpy as np
 
+from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.statement import ROUNDING, scale_of, settling
-from dropcheck.judging.trial import Finding, Floats, Trial, fitted
+from dropcheck.judging.trial import Finding, Floats, Trial
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation.compile import Compiled
-from dropcheck.simulation.functional import means_of
+from dropcheck.simulation import Compiled, means_of
 
 
 def by_arithmetic(trial: Trial, compiled: Compiled) -> Finding:
     """Nothing is random: the quantities are worked out once."""
-    program = compiled.program
-    centres = np.zeros(program.size)
-    if program.terms:  # one draw shows all that there is, and about its middle no digits cancel
-        program = fitted(program, 1)
-        generator = np.random.default_rng(0)
-        ((centres, _),) = program.centres(generator, 1)
-        means = means_of(program.span(generator, centres, 0).sums, 1)
-    else:
-        means = np.zeros(0)
+    # one draw shows all that there is, and about its middle no digits cancel
+    program, generator = compiled.program.fitted(1, FEWEST_BLOCKS), np.random.default_rng(0)
+    ((centres, _),) = program.centres(generator, 1)
+    means = means_of(program.span(generator, centres, 0).sums, 1)
     return _at_a_point(trial, compiled, means, centres)
 
 

@@ -13,13 +13,19 @@ from dropcheck.judging.bounded_means import allowing_for_unseen
 from dropcheck.judging.look import Judged, judged_at, method_of, shown, why_undefined
 from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS
 from dropcheck.judging.statement import ENDLESS, planned
-from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Floats, Trial, fitted, in_blocks
+from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Floats, Trial
 from dropcheck.results import Guarantee, Verdict
-from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import Compiled, MeanColumns
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.shortcuts.combinations import Separations
-from dropcheck.simulation.streams import MAIN, PILOT
+from dropcheck.simulation import (
+    MAIN,
+    PILOT,
+    Compiled,
+    MeanColumns,
+    Program,
+    Request,
+    Separations,
+    SpanSums,
+    Tally,
+)
 
 # Blocks of the pilot: its standard error is then known to about 6%. With half as many, or shorter
 # ones, claims of few draws would take fewer, and heavy tails would be missed more often.
@@ -80,23 +86,22 @@ def piloted(
         sparing: whether to do without what may cost as much as the verdict itself.
     """
     most = trial.most_draws(compiled.program)
-    whole = fitted(compiled.program, most)
-    program = in_blocks(whole, 1)
+    whole = compiled.program.fitted(most, FEWEST_BLOCKS)
+    program = whole.in_blocks(1)
     draws = max(1, min(program.span_draws, CENTRE_DRAWS))
     centres, separations = trial.centres(program, draws)
-    if separations is not program.separations:
-        program, whole = (replace(one, separations=separations) for one in (program, whole))
+    program, whole = (one.combining(separations) for one in (program, whole))
     fewest = _fewest(program)
     plan = yield from _plan_with(trial, compiled, program, centres, fewest)
     vanishes = separations is not None and _vanishes(plan)
     if separations is not None and (vanishes or _doubtful(separations, plan, fewest)):
-        plain = replace(program, separations=None)
+        plain = program.combining(None)
         instead = yield from _plan_with(trial, compiled, plain, centres, fewest)
         if vanishes or instead.expected < plan.expected:
-            program, whole, plan = plain, replace(whole, separations=None), instead
+            program, whole, plan = plain, whole.combining(None), instead
     tally, expected, tier, doubt = plan
     enough = FEWEST_BLOCKS * whole.block_draws
-    if whole.batches is not None and program.block_draws < whole.block_draws and expected > enough:
+    if whole.paired and program.block_draws < whole.block_draws and expected > enough:
         # larger batches need fewer draws: at best so much fewer as they have more pairs a draw
         at_best = expected * program.block_draws / whole.block_draws
         program, fewest, expected = whole, _fewest(whole), enough
@@ -104,10 +109,10 @@ def piloted(
             tally, expected, tier, doubt = yield from _plan_with(
                 trial, compiled, program, centres, fewest
             )
-    blocks = PLANNED_BLOCKS if program.batches is None else FEWEST_BLOCKS
+    blocks = FEWEST_BLOCKS if program.paired else PLANNED_BLOCKS
     if tier is Guarantee.FINITE_SAMPLE:
         fewest = FEWEST_DRAWS
-    program = in_blocks(whole, expected // blocks)
+    program = whole.in_blocks(expected // blocks)
     return Pilot(program, most, centres, tally, fewest, expected, tier, doubt)
 
 
@@ -146,13 +151,13 @@ def _plan_with(
 ) -> Generator[Request, SpanSums, _Plan]:
     """Draw a pilot and plan from it: the draws to be judged at, the tier, and doubts."""
     pilot = Tally(program)
-    if compiled.mean is not None and compiled.program.batches is None:  # pairs are not independent
+    if compiled.mean is not None and not compiled.program.paired:  # pairs are not independent
         expected = yield from _plan_by_bounds(
             trial, compiled, compiled.mean, pilot, centres, fewest
         )
         if expected is not None:
             return _Plan(pilot, expected, Guarantee.FINITE_SAMPLE, None)
-    blocks = PILOT_BLOCKS if program.batches is None else FEWEST_BLOCKS
+    blocks = FEWEST_BLOCKS if program.paired else PILOT_BLOCKS
     most = trial.most_draws(compiled.program)
     alpha = trial.alpha * budget.PLANNED
     wanted = blocks * program.block_draws

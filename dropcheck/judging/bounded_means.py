@@ -8,8 +8,7 @@ from dataclasses import replace
 from dropcheck.inference.bounded import empirical_bernstein
 from dropcheck.inference.interval import Interval
 from dropcheck.judging.trial import Floats
-from dropcheck.simulation.blocks import Tally
-from dropcheck.simulation.compile import MeanColumns
+from dropcheck.simulation import MeanColumns, Tally
 
 
 def mean_within_bounds(mean: MeanColumns, tally: Tally, centres: Floats, alpha: float) -> Interval:

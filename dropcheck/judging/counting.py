@@ -6,27 +6,20 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.inference import budget
 from dropcheck.inference.binomial import clopper_pearson, upper_bound
-from dropcheck.inference.interval import RAREST_SEEN, Interval
+from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.statement import ROUNDING, more, planned
 from dropcheck.judging.trial import (
     FEWEST_DRAWS,
     Finding,
     Trial,
-    fitted,
-    in_blocks,
 )
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
-from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.compile import Counted
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.streams import MAIN, PILOT
+from dropcheck.simulation import MAIN, PILOT, Counted, Program, Request, SpanSums, Tally
 
 # Draws of the pilot: a probability is then known to a hundredth.
 COUNTED_DRAWS = 8192
@@ -39,11 +32,11 @@ def by_counterexample(
 ) -> Generator[Request, SpanSums, Finding]:
     """An event that is claimed to be certain: one counterexample refutes."""
     most = trial.most_draws(counted.program)
-    program = fitted(counted.program, most)
+    program = counted.program.fitted(most, FEWEST_BLOCKS)
     bound = violations_bound(trial)
     enough = bounding = draws_that_bound(trial)
     tally = Tally(program)
-    centres = np.zeros(program.size)
+    centres = program.origin
     while True:
         yield from trial.draw_until(tally, program, MAIN, centres, min(enough, most))
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
@@ -77,8 +70,8 @@ def by_counterexample(
             explanation = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
     warnings: tuple[str, ...] = ()
     if verdict is Verdict.VERIFIED:
-        strict = fitted(counted.exact or counted.program, most)
-        exact = strict.span(trial.generator(MAIN, 0), np.zeros(strict.size), 0)
+        strict = (counted.exact or counted.program).fitted(most, FEWEST_BLOCKS)
+        exact = strict.span(trial.generator(MAIN, 0), strict.origin, 0)
         if float(exact.sums[:, 0].sum()) > 0:
             warnings = (
                 f"{trial.case.claim.id}: values that differ by rounding alone were taken for "
@@ -138,8 +131,8 @@ def piloted(
 ) -> Generator[Request, SpanSums, CountedPilot]:
     """Draw a pilot, used for nothing but to plan the looks."""
     most = trial.most_draws(counted.program)
-    whole = fitted(counted.program, most)
-    program = in_blocks(whole, 1)
+    whole = counted.program.fitted(most, FEWEST_BLOCKS)
+    program = whole.in_blocks(1)
     reading = trial.reading
     (comparison,) = reading.comparisons
     scale = reading.known_scale
@@ -147,7 +140,7 @@ def piloted(
         scale = abs(claim.factor) + abs(claim.constant)
     widen = widening(comparison.region, trial.sharpness(scale))
     pilot = Tally(program)
-    yield from trial.draw_until(pilot, program, PILOT, np.zeros(program.size), COUNTED_DRAWS)
+    yield from trial.draw_until(pilot, program, PILOT, program.origin, COUNTED_DRAWS)
     trial.refuse_if_nowhere_defined(pilot)
     found = interval_of(claim, counted, pilot, trial.alpha) if not pilot.undefined else None
     expected = 1
@@ -160,7 +153,7 @@ def piloted(
             trial.alpha * budget.PLANNED,
             Guarantee.EXACT,
         )
-    program = in_blocks(whole, expected // PLANNED_BLOCKS)
+    program = whole.in_blocks(expected // PLANNED_BLOCKS)
     return CountedPilot(program, most, pilot, expected, comparison.region, widen, scale)
 
 
@@ -199,7 +192,7 @@ def by_proportion(
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     pilot = yield from piloted(trial, claim, counted)
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
-    centres = np.zeros(program.size)
+    centres = program.origin
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)

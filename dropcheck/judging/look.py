@@ -24,9 +24,7 @@ from dropcheck.judging.statement import ROUNDING, more, scale_of, settling, why_
 from dropcheck.judging.trial import Finding, Floats, Trial
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation.blocks import Tally
-from dropcheck.simulation.compile import Compiled, bounded_leaves
-from dropcheck.simulation.functional import means_of
+from dropcheck.simulation import Compiled, Tally, bounded_leaves, means_of
 
 # How far averages are moved to see whether a quantity follows, in sizes of their own.
 MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
@@ -209,7 +207,7 @@ def _by_limit(
     )
     if mean is None:
         return interval
-    if tally.program.batches is not None and interval.standard_error > 0:
+    if tally.program.paired and interval.standard_error > 0:
         return interval  # a sum of products: its bounds are far from all that it can do at once
     return allowing_for_unseen(mean, interval, tally.draws, rare)
 

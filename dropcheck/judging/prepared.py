@@ -25,9 +25,7 @@ from dropcheck.language.cases import CaseGraphs, LoweredCase
 from dropcheck.language.syntax import Statement
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import CaseResult, Settings, Verdict
-from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.compile import Compiled, Counted, compile_strategy
-from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation import Compiled, Counted, Program, Request, SpanSums, compile_strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class Prepared:
         if self.compiled is None:
             raise AssertionError("means of what is not simulated")
         program = self.compiled.program
-        if program.batches is not None:
+        if program.paired:
             means = "asymptotic: means of independent batches"
             return f"{means}, with draws paired all with all in each"
         if isinstance(self.strategy, BoundedMean):
@@ -64,7 +62,7 @@ class Prepared:
                 "than twice the draws of the limit theorem"
             )
         means = "asymptotic: means of independent blocks"
-        if program.separations is not None:
+        if program.sampling != "plain":
             means += ", over all combinations of each one's draws where that takes fewer"
         return means
 

@@ -20,10 +20,7 @@ from dropcheck.inference.binomial import upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.simulation.blocks import Tally
-from dropcheck.simulation.program import Forced, Program
-from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
-from dropcheck.simulation.streams import PILOT
+from dropcheck.simulation import PILOT, Forced, Program, Tally, hangs_on_its_cause
 
 # An outcome seen so often shows in the sample's own spread and skewness.
 RARE_SIGHTINGS = 64
@@ -85,7 +82,7 @@ def allowing_for_rare(
         if math.isfinite(by):
             above, below = above + max(by, 0.0), below + max(-by, 0.0)
         elif tally.drawn < math.log(1 / alpha) / RAREST_SEEN:
-            line = program_line(program, found.truth) or 0
+            line = program.watched[found.truth].line or 0
             unmet = Reason.RARE_OUTCOME_HARDLY_SEEN.explain(line=line)
             return replace(interval, unmet=unmet)
     for meeting in met:
@@ -101,16 +98,9 @@ def allowing_for_rare(
     )
 
 
-def program_line(program: Program, truth: int) -> int | None:
-    """The line of the claims file in which a watched truth stands."""
-    register = program.watched[truth]
-    values = {step.target: step.value for step in program.steps}
-    return values[register].at.location.line
-
-
 def _unpriced(program: Program, truths: tuple[_Rarer, ...]) -> Explanation:
     """Why draws that were hardly met cannot be made: what is needed of them."""
-    lines = sorted({program_line(program, found.truth) or 0 for found in truths})
+    lines = sorted({program.watched[found.truth].line or 0 for found in truths})
     return Reason.RARE_OUTCOME_UNPRICED.explain(
         lines=" and ".join(f"line {line}" for line in lines),
         seen=f"{truths[0].sightings:,.0f} times" if len(truths) == 1 else "too seldom",
@@ -135,12 +125,13 @@ def _rarer(tally: Tally) -> list[_Rarer]:
     """
     found: list[_Rarer] = []
     pairs = tally.looked_at / tally.drawn if tally.drawn else 1.0
-    shapes = {step.watched: step.value.shape or () for step in tally.program.steps}
-    for truth, (held, asked) in enumerate(tally.seen):
+    for truth, (watched, (held, asked)) in enumerate(
+        zip(tally.program.watched, tally.seen, strict=True)
+    ):
         if asked:
             shared = pairs if asked >= tally.looked_at else 1.0
-            if truth in tally.program.picked:  # what other elements show says nothing of one
-                shared *= math.prod(shapes[truth])
+            if watched.picked:  # what other elements show says nothing of one
+                shared *= watched.elements
             outcome = bool(held < asked - held)
             found.append(_Rarer(truth, outcome, min(held, asked - held) / shared, asked / shared))
     return found
@@ -169,6 +160,11 @@ class _Meeting:
         """The truths that meet."""
         return (self.one,) if self.one is self.other else (self.one, self.other)
 
+    def share_draws(self, program: Program) -> bool:
+        """Whether both hang on a draw, so that they are not independent."""
+        first, second = (program.watched[found.truth] for found in (self.one, self.other))
+        return bool(first.sources & second.sources)
+
     @property
     def forced(self) -> dict[int, Forced]:
         """What makes them meet."""
@@ -177,23 +173,24 @@ class _Meeting:
 
 def _hardly_met(program: Program, tally: Tally) -> list[_Meeting]:
     """Independent truths whose rarer outcomes hardly ever came in the same draw."""
-    drawn = {step.target: step.value for step in program.steps}
-    values = [drawn[register] for register in program.watched]
-    sizes = [math.prod(value.shape or ()) for value in values]
     seldom: list[tuple[float, _Meeting]] = []
     for one, other in itertools.combinations_with_replacement(_rarer(tally), 2):
-        i, j = one.truth, other.truth
-        ways = sizes[i] * sizes[j] if i != j else sizes[i] * (sizes[i] - 1) // 2
-        picked = i in program.picked or j in program.picked
+        first, second = program.watched[one.truth], program.watched[other.truth]
+        same = one is other
+        ways = (
+            first.elements * (second.elements - 1) // 2
+            if same
+            else first.elements * second.elements
+        )
+        picked = first.picked or second.picked
         chance = (one.sightings / one.asked) * (other.sightings / other.asked)
         expected = tally.drawn * chance * (1 if picked else ways)
         if ways and expected < RARE_SIGHTINGS:
-            seldom.append((expected, _Meeting(one, other, ways, None if picked else 1 + (i == j))))
+            seldom.append((expected, _Meeting(one, other, ways, None if picked else 1 + same)))
     seldom.sort(key=lambda entry: -entry[0])
     found: list[_Meeting] = []
     for _, meeting in seldom:
-        first, second = meeting.one.truth, meeting.other.truth
-        if first != second and values[first].sources & values[second].sources:
+        if meeting.one is not meeting.other and meeting.share_draws(program):
             continue
         outcomes = {truth.truth: truth.outcome for truth in meeting.truths}
         if meeting.ways > 1 and hangs_on_its_cause(program, outcomes):

@@ -15,7 +15,7 @@ from dropcheck.inference.region import reach
 from dropcheck.judging.trial import Floats
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Region, Verdict
-from dropcheck.simulation.compile import Compiled
+from dropcheck.simulation import Compiled
 
 # Differences below this share of the largest magnitude met are rounding.
 ROUNDING = 1e-12

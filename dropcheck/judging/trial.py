@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from dropcheck.execution.deadline import Deadline
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS
 from dropcheck.inference.comparison import Reading
-from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Statement
@@ -31,11 +30,7 @@ from dropcheck.results import (
     Verdict,
 )
 from dropcheck.settings import default_threads
-from dropcheck.simulation.assemble import BLOCKS_OF_SPAN, SMALLEST_BATCH
-from dropcheck.simulation.blocks import Request, Tally
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.shortcuts.combinations import Separations
-from dropcheck.simulation.streams import PILOT, stream
+from dropcheck.simulation import PILOT, Program, Request, Separations, SpanSums, Tally, stream
 
 Floats = npt.NDArray[np.float64]
 Drawing = Generator[Request, SpanSums, None]
@@ -51,11 +46,6 @@ SPANS_AT_ONCE = 512
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
-# The shortest block: so many draws, or fewer where they take as long as this, in rough
-# nanoseconds; numpy's cost a call is then small beside theirs.
-SHORTEST_BLOCK = 512
-SHORTEST_WORK = 1e5
-FEWEST_IN_BLOCK = 8
 # Draws without a condition being met once after which it is given up: by then one as rare as one
 # in ten thousand was met with chance 1 - e^-64.
 NEVER = 640_000
@@ -179,8 +169,7 @@ class Trial:
                 count,
                 a_span * (needed - tally.spans),
             )
-            # fewer come back than were asked for where time is up
-            tally.add(found, len(found.sums) // program.span_blocks)
+            tally.add(found)  # fewer come back than were asked for where time is up
             if self.out_of_time():
                 return
 
@@ -220,8 +209,6 @@ class Trial:
 
     def ties(self, program: Program) -> tuple[str, ...]:
         """A warning where rounding may decide a comparison: values that all but tie."""
-        if not program.compares:
-            return ()
         near = program.near_ties(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
         if not near:
             return ()
@@ -335,38 +322,6 @@ def undefined_draws(tally: Tally) -> Explanation | None:
         percent=float(f"{100 * tally.undefined / tally.looked_at:.2g}"),
         first=(tally.first_undefined or 0) + 1,
     )
-
-
-def fitted(program: Program, most: int) -> Program:
-    """The program in spans that fit a budget of few draws."""
-    if most >= max(FEWEST_BLOCKS * program.block_draws, program.span_draws):
-        return program
-    draws = max(1, min(program.span_draws, most // FEWEST_BLOCKS))
-    if program.batches is not None:
-        return replace(program, span_draws=draws, span_blocks=1, batches=(draws, draws))
-    return replace(program, span_draws=draws, span_blocks=1)
-
-
-def in_blocks(program: Program, draws: int) -> Program:
-    """The program in blocks of at most so many draws, so that easy claims take few draws in all.
-
-    No block is shorter than what pays for its bookkeeping, or than what shows a model's rarest
-    known outcome. In a crossed program a block is a batch.
-    """
-    if program.batches is not None:
-        batch = min(max(SMALLEST_BATCH, draws), program.block_draws)
-        blocks = max(1, min(BLOCKS_OF_SPAN, program.span_values // batch**2))
-        return replace(
-            program, span_draws=blocks * batch, span_blocks=blocks, batches=(batch, batch)
-        )
-    cheapest = min(max(FEWEST_IN_BLOCK, int(SHORTEST_WORK / program.cost)), SHORTEST_BLOCK)
-    block = max(cheapest, math.ceil(program.rarest))
-    while 2 * block <= draws:
-        block *= 2
-    if block >= program.block_draws:
-        return program
-    blocks = min(BLOCKS_OF_SPAN, program.span_draws // block)
-    return replace(program, span_draws=blocks * block, span_blocks=blocks)
 
 
 def _finite(value: float | None) -> float | None:

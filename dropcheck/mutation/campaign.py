@@ -28,7 +28,7 @@ from dropcheck.mutation.readings import Readings
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.running import judge
 from dropcheck.settings import default_threads
-from dropcheck.simulation.compile import compile_averages
+from dropcheck.simulation import compile_averages
 
 # Cases at which a mutant is compared with its claim by arithmetic.
 MOST_COMPARED = 64

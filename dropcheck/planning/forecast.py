@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
@@ -16,13 +14,19 @@ from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import judged_at, why_undefined
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.statement import ENDLESS, carried_by_few, why_endless
-from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, fitted, undefined_draws
+from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, undefined_draws
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Region, Settings
-from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
-from dropcheck.simulation.compile import Compiled, Counted
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.streams import PILOT
+from dropcheck.simulation import (
+    MOST_ROWS,
+    PILOT,
+    Compiled,
+    Counted,
+    Program,
+    Request,
+    SpanSums,
+    Tally,
+)
 
 Smallest = Callable[[int], float | None]
 """The smallest discrepancy that so many draws can see; None where they can see none."""
@@ -194,9 +198,9 @@ def _of_proportion(
 
 def _of_certainty(trial: Trial, counted: Counted) -> Generator[Request, SpanSums, Forecast]:
     most = trial.most_draws(counted.program)
-    program = fitted(counted.program, most)
+    program = counted.program.fitted(most, FEWEST_BLOCKS)
     tally = Tally(program)
-    yield from trial.draw_until(tally, program, PILOT, np.zeros(program.size), 1)
+    yield from trial.draw_until(tally, program, PILOT, program.origin, 1)
     undefined = undefined_draws(tally)
     share = counting.seen_in(counted, tally) / tally.drawn if undefined is None else 0.0
     if not share:

@@ -20,8 +20,7 @@ from dropcheck.language.cases import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.results import Guarantee, Settings
 from dropcheck.settings import default_threads
-from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.program import SpanSums
+from dropcheck.simulation import Request, SpanSums
 
 
 @dataclass(frozen=True, slots=True)

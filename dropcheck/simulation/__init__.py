@@ -1,1 +1,49 @@
-"""Drawing: a compiled case and a stream in, sums of blocks out."""
+"""Simulation: programs that draw, and the sums that they leave behind.
+
+This is the room's door: what judges and plans a case imports what is named here, and of a program
+it uses only
+
+- how it draws: `cost`, `sampling`, `paired`, `rarest`, `unwatched`, `watched`;
+- in what portions: `span_draws`, `block_draws`, `fitted`, `in_blocks`, `combining`;
+- a pilot: `origin`, `centres`, `near_ties`;
+- draws: `span`, and `forced` where a truth is to have one outcome.
+
+What a program is made of, and the shortcuts that it takes, are the room's own.
+"""
+
+from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
+from dropcheck.simulation.compile import (
+    Compiled,
+    Counted,
+    MeanColumns,
+    bounded_leaves,
+    compile_averages,
+    compile_strategy,
+)
+from dropcheck.simulation.functional import means_of
+from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.shortcuts.combinations import Separations
+from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
+from dropcheck.simulation.steps import Forced
+from dropcheck.simulation.streams import MAIN, PILOT, stream
+
+__all__ = [
+    "MAIN",
+    "MOST_ROWS",
+    "PILOT",
+    "Compiled",
+    "Counted",
+    "Forced",
+    "MeanColumns",
+    "Program",
+    "Request",
+    "Separations",
+    "SpanSums",
+    "Tally",
+    "bounded_leaves",
+    "compile_averages",
+    "compile_strategy",
+    "hangs_on_its_cause",
+    "means_of",
+    "stream",
+]

@@ -14,9 +14,10 @@ from dropcheck.language.cost import draw_cost
 from dropcheck.language.folding import crossed_product, kernel_of
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.integrands import Term
-from dropcheck.simulation.program import Program, Step, computed
+from dropcheck.simulation.program import BLOCKS_OF_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
+from dropcheck.simulation.steps import Step, Watched, computed
 from dropcheck.vocabulary.function import Array
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
@@ -26,14 +27,12 @@ MOST_SPAN_DRAWS = 131_072
 # Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
 # of which nothing is known.
 MOST_SAMPLE_DRAWS = 8192
-BLOCKS_OF_SPAN = 16
 
 # A multiply-add within a matrix product, and what each of its results costs afterwards.
 PRODUCT_COST = 0.035
 TERM_COST = 3.0
-# Below this a batch saves nothing that its bookkeeping does not cost; above it so few batches are
-# needed that the fewest blocks of an interval would cost more than they tell.
-SMALLEST_BATCH = 8
+# Above this so few batches are needed that the fewest blocks of an interval would cost more than
+# they tell.
 LARGEST_BATCH = 128
 # Both sides of a span's batches together: past the caches, far from the memory's end.
 SIDES_BYTES = 2**27
@@ -136,11 +135,15 @@ class ProgramBuilder:
             lean=lean,
             separations=products,
             apart=apart,
-            watched=tuple(watched),
-            picked=frozenset(
-                place
-                for place, register in enumerate(watched)
-                if self._values[register].sources & picked
+            watched=tuple(
+                Watched(
+                    register=register,
+                    line=value.at.location.line,
+                    elements=math.prod(value.shape or ()),
+                    sources=value.sources,
+                    picked=bool(value.sources & picked),
+                )
+                for register, value in ((place, self._values[place]) for place in watched)
             ),
         )
 

@@ -98,9 +98,9 @@ class Tally:
         self.seen: Sums = np.zeros((len(program.watched), 2))
         self.seconds = 0.0  # spent on these spans, by all threads
 
-    def add(self, found: SpanSums, spans: int) -> None:
+    def add(self, found: SpanSums) -> None:
         """Take in the next spans, in order."""
-        self.spans += spans
+        self.spans += len(found.sums) // self.program.span_blocks
         self.seconds += found.seconds
         self.seen = self.seen + found.seen
         self.undefined += found.undefined

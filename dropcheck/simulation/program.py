@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,51 +14,18 @@ from dropcheck.language.graph import Value
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, counts, occurrences, weighted
-from dropcheck.vocabulary.function import Array, Kernel
+from dropcheck.simulation.steps import Forced, Observer, Step, Watched, computed, draw_law
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied
-from dropcheck.vocabulary.law import Law, argument_problem
 
-Observer = Callable[[Value, list[Array]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Fill one register from others."""
-
-    target: int
-    value: Value
-    inputs: tuple[int, ...]
-    kernel: Kernel | None  # None: draw
-    frees: tuple[int, ...]
-    # in a crossed program: drawn with the right side's batches, and the product of both sides
-    right: bool = False
-    crossed: bool = False
-    watched: int | None = None  # the place among the truths whose outcomes are counted
-
-
-@dataclass(frozen=True, slots=True)
-class Forced:
-    """An outcome that a truth is to have in every draw.
-
-    Where the truth has elements, all of them have it, or so many of each draw, taken at random.
-    """
-
-    outcome: bool
-    elements: int | None = None  # 1 or 2
-
-    def applied(self, truths: Array, generator: np.random.Generator) -> Array:
-        """Truths of shape [elements…, draws] with the outcome in place."""
-        flat = truths.reshape(-1, truths.shape[-1])
-        count, draws = flat.shape
-        if self.elements is None or self.elements >= count:
-            return np.full(truths.shape, self.outcome)
-        flat = flat.copy()
-        first = generator.integers(count, size=draws)
-        flat[first, np.arange(draws)] = self.outcome
-        if self.elements == 2:
-            second = (first + 1 + generator.integers(count - 1, size=draws)) % count
-            flat[second, np.arange(draws)] = self.outcome
-        return flat.reshape(truths.shape)
+BLOCKS_OF_SPAN = 16
+# The shortest block: so many draws, or fewer where they take as long as this, in rough
+# nanoseconds; numpy's cost a call is then small beside theirs.
+SHORTEST_BLOCK = 512
+SHORTEST_WORK = 1e5
+FEWEST_IN_BLOCK = 8
+# Below this a batch of draws to be paired saves nothing that its bookkeeping does not cost.
+SMALLEST_BATCH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +70,9 @@ class Program:
     # integrands as products over groups of draws, and the steps that these need where all are
     separations: Separations | None = None
     apart: tuple[Step, ...] = ()
-    # registers of truths, one outcome of which may be too rare to be seen
-    watched: tuple[int, ...] = ()
+    watched: tuple[Watched, ...] = ()
     # the same as `rarest`, of laws whose outcomes are not watched
     unwatched: float = 0.0
-    # places of those of which single elements are looked at
-    picked: frozenset[int] = frozenset()
 
     @property
     def block_draws(self) -> int:
@@ -136,6 +100,58 @@ class Program:
         return "plain" if batches is None else "crossed " + "×".join(map(str, batches))
 
     @property
+    def paired(self) -> bool:
+        """Whether every draw of one side is paired with every draw of the other."""
+        return self.batches is not None
+
+    @property
+    def origin(self) -> Sums:
+        """Centres that are all 0: [size]."""
+        return np.zeros(self.size)
+
+    def combining(self, separations: Separations | None) -> Program:
+        """The program with so many integrands averaged over all combinations of draws."""
+        return replace(self, separations=separations)
+
+    def fitted(self, most: int, blocks: int) -> Program:
+        """The program in spans that fit a budget of few draws, of which so many blocks are made."""
+        if most >= max(blocks * self.block_draws, self.span_draws):
+            return self
+        draws = max(1, min(self.span_draws, most // blocks))
+        batches = None if self.batches is None else (draws, draws)
+        return replace(self, span_draws=draws, span_blocks=1, batches=batches)
+
+    def in_blocks(self, draws: int) -> Program:
+        """The program in blocks of at most so many draws: easy claims then take few draws in all.
+
+        No block is shorter than what pays for its bookkeeping, or than what shows a model's rarest
+        known outcome. In a crossed program a block is a batch.
+        """
+        if self.batches is not None:
+            batch = min(max(SMALLEST_BATCH, draws), self.block_draws)
+            blocks = max(1, min(BLOCKS_OF_SPAN, self.span_values // batch**2))
+            return self._cut(batch, blocks, (batch, batch))
+        cheapest = min(max(FEWEST_IN_BLOCK, int(SHORTEST_WORK / self.cost)), SHORTEST_BLOCK)
+        block = max(cheapest, math.ceil(self.rarest))
+        while 2 * block <= draws:
+            block *= 2
+        if block >= self.block_draws:
+            return self
+        return self._cut(block, min(BLOCKS_OF_SPAN, self.span_draws // block))
+
+    def in_short_blocks(self, block: int, blocks: int) -> Program:
+        """The program in spans of so many blocks, as short as asked for and rare events allow."""
+        if self.batches is not None:
+            return self
+        while block < self.rarest and block < self.block_draws:
+            block *= 2
+        draws = min(block * blocks, self.span_draws)
+        return self._cut(draws // max(1, draws // block), max(1, draws // block))
+
+    def _cut(self, block: int, blocks: int, batches: tuple[int, int] | None = None) -> Program:
+        return replace(self, span_draws=blocks * block, span_blocks=blocks, batches=batches)
+
+    @property
     def random(self) -> bool:
         """Whether anything is drawn at all."""
         return bool(self.steps)
@@ -144,11 +160,6 @@ class Program:
     def calls_own_code(self) -> bool:
         """Whether draws come from a function of the user, who may keep things per thread."""
         return any(step.value.sample is not None for step in self.steps)
-
-    @property
-    def compares(self) -> bool:
-        """Whether values are compared with one another."""
-        return any(step.value.operation in COMPARISONS for step in self.steps)
 
     def registers(
         self,
@@ -177,7 +188,9 @@ class Program:
                 if self.batches is not None:
                     count = self.span_blocks * self.batches[step.right]
                 if step.value.law is not None:
-                    held[step.target] = _draw(step.value, step.value.law, generator, inputs, count)
+                    held[step.target] = draw_law(
+                        step.value, step.value.law, generator, inputs, count
+                    )
                 elif step.value.sample is not None:  # one call draws all of its names
                     if sampled is None:
                         sampled = step.value.sample.draw(generator, count)
@@ -228,7 +241,7 @@ class Program:
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
         """Comparisons in which some draws differ, but by no more than rounding could have made."""
         found: list[Value] = []
-        if not self.compares:
+        if not any(step.value.operation in COMPARISONS for step in self.steps):
             return found
 
         def observe(value: Value, inputs: list[Array]) -> None:
@@ -292,7 +305,7 @@ class Program:
             centres: as for `span`.
             outcomes: for places among the watched truths, the outcome that each is to have.
         """
-        forced = {self.watched[truth]: outcome for truth, outcome in outcomes.items()}
+        forced = {self.watched[truth].register: outcome for truth, outcome in outcomes.items()}
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws, forced=forced)
             values = draws if self.batches is None else self.span_values
@@ -358,36 +371,3 @@ def _count(seen: Sums, truth: int, holds: Array) -> None:
         return
     seen[:, truth, 0] += counts(holds, parts)
     seen[:, truth, 1] += holds.size // parts
-
-
-def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
-    """The value that a step computes from its inputs.
-
-    Raises:
-        DropcheckError: for a value that its function cannot take, at its place in the text.
-    """
-    if step.kernel is None:
-        raise AssertionError("a draw is not computed")
-    if not step.value.function.takes_truth:
-        inputs = [number(array) for array in inputs]
-    try:
-        return step.kernel(*inputs, **extra)
-    except ValueError as error:
-        raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
-
-
-def _draw(
-    value: Value, law: Law, generator: np.random.Generator, arguments: list[Array], draws: int
-) -> Array:
-    arguments = [number(argument) for argument in arguments]
-    if any(found.random for found in value.inputs):
-        problem = argument_problem(law, arguments)
-        if problem is not None:
-            raise value.at.error(
-                f"{law.name}: {problem}, in some draw",
-                "bound it on a line above, for example with clip(…) or abs(…)",
-            )
-    try:
-        return law.sample(generator, arguments, value.shape or (), draws)
-    except ValueError as error:
-        raise value.at.error(f"{law.name} cannot be drawn: {error}") from None

@@ -16,7 +16,7 @@ from scipy import special
 from dropcheck.audit import measurement
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import Counts, Row, Truth
-from dropcheck.audit.measurement import AuditPlan, carry_out, cut, ready, repeat, trial
+from dropcheck.audit.measurement import AuditPlan, carry_out, ready, repeat, trial
 from dropcheck.claims.reader import read_text
 from dropcheck.inference import budget, interval
 from dropcheck.judging import block_means
@@ -225,7 +225,7 @@ def test_cut_spans_keep_the_draws_of_a_rare_event_in_a_block() -> None:
         subject = built_in("laws", [name])[0]
         means = ready(dataclasses.replace(subject, block=None)).compiled
         assert isinstance(means, Compiled)
-        program = cut(means.program, 32)
+        program = means.program.in_short_blocks(32, measurement.SPAN_BLOCKS)
         assert least <= program.block_draws <= 4 * least
         assert program.span_blocks == measurement.SPAN_BLOCKS
 

@@ -13,7 +13,7 @@ import pytest
 from trials import averaged, entry, lowered, registry_of
 
 from dropcheck.audit.audited_claims import built_in
-from dropcheck.audit.measurement import cut, ready, side_by_side, trial
+from dropcheck.audit.measurement import SPAN_BLOCKS, ready, side_by_side, trial
 from dropcheck.execution import repetitions
 from dropcheck.execution.repetitions import (
     MOST_CENTRES,
@@ -39,7 +39,9 @@ CROSSED_TRUTHS = "m ~ bernoulli(0.2)[6]; k ~ normal(0, 1)[6]"
 
 
 def program_of(model: str, claim: str) -> Program:
-    return cut(averaged(lowered(model, claim), crossing="@" in claim).program, 32)
+    return averaged(lowered(model, claim), crossing="@" in claim).program.in_short_blocks(
+        32, SPAN_BLOCKS
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_an_undefined_draw_changes_no_other_repetition() -> None:
     """Draws of separated groups are combined in every span but those with a draw that is not."""
     model = "x ~ normal(0, 1); m ~ bernoulli(0.5); y = m * sqrt(x + 3)"
     compiled = averaged(lowered(model, "Var(y) == 1"), crossing=True)
-    program = cut(compiled.program, 512)
+    program = compiled.program.in_short_blocks(512, SPAN_BLOCKS)
     assert program.separations is not None
     program = dataclasses.replace(program, span_draws=512, span_blocks=1)
     centres = np.zeros(program.size)

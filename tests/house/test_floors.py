@@ -69,6 +69,17 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
 DOORS: dict[tuple[str, str], set[str]] = {
     # texts in the language know where in the file they stood
     ("language", "claims"): {"dropcheck.claims.registry"},
+    # what judges, plans or repeats a case knows of a program what its room names for it
+    **{
+        (part, "simulation"): {"dropcheck.simulation"}
+        for part in ("judging", "running", "planning", "audit", "mutation")
+    },
+}
+# All that judging and planning read of a program: the door's own page lists it.
+PROGRAM = {
+    *("cost", "sampling", "paired", "rarest", "unwatched", "watched"),
+    *("span_draws", "block_draws", "fitted", "in_blocks", "combining"),
+    *("origin", "centres", "near_ties", "span", "forced"),
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
 LIBRARIES = {
@@ -235,6 +246,32 @@ def test_imports_only_go_down() -> None:
     assert [line for line in map(upward, ALL_IMPORTS) if line] == []
 
 
+def program_members(tree: ast.Module) -> set[str]:
+    """What a module reads of values that are called a program."""
+    names = ("program", "whole", "strict")
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and (getattr(node.value, "id", None) in names or getattr(node.value, "attr", "") in names)
+    }
+
+
+def test_judging_and_planning_use_a_program_by_its_protocol_alone() -> None:
+    read: set[str] = set()
+    for by, tree in MODULES.items():
+        if by.split(".")[0] in ("judging", "planning"):
+            read |= program_members(tree)
+    assert read == PROGRAM
+    page = ast.get_docstring(MODULES["simulation"]) or ""
+    assert {name for name in PROGRAM if f"`{name}`" not in page} == set()
+
+
+def test_a_member_beside_the_protocol_is_seen() -> None:
+    tree = ast.parse("program.steps\ncounted.program.size\nprogramme.other")
+    assert program_members(tree) == {"steps", "size"}
+
+
 def circle(sources: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     """Modules that import one another in a ring; none where there is no ring.
 
@@ -308,6 +345,8 @@ def test_modules_are_small() -> None:
         ("inference.region", "def f():\n    import dropcheck.report.terminal.run_table"),
         ("judging.trial", "from dropcheck.running import judge"),
         ("simulation.blocks", "from dropcheck.inference import interval"),
+        ("judging.look", "from dropcheck.simulation.program import Step"),
+        ("planning.forecast", "from dropcheck.simulation import blocks"),
         ("report.terminal.run_table", "from dropcheck.cli.output import emit"),
         ("errors", "import numpy"),
         ("claims.reader", "import numpy as np"),

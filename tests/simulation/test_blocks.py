@@ -26,7 +26,7 @@ def tallied(sums: Floats, parts: list[int], blocks: int = 16) -> Tally:
     tally = Tally(program(blocks=blocks))
     place = 0
     for spans in parts:
-        tally.add(SpanSums(sums[place : place + spans * blocks]), spans)
+        tally.add(SpanSums(sums[place : place + spans * blocks]))
         place += spans * blocks
     assert place == len(sums)
     return tally
@@ -58,7 +58,7 @@ def test_memory_is_bounded_and_nothing_is_lost(blocks: int) -> None:
     for _ in range(60):
         sums = rng.integers(0, 100, (500 * blocks, 2)).astype(np.float64)
         total += sums.sum(axis=0)
-        tally.add(SpanSums(sums), 500)
+        tally.add(SpanSums(sums))
         assert len(tally.sums) <= MOST_ROWS
         assert np.array_equal(tally.totals, total)  # whole numbers: exact in any order
         assert 0 <= tally.drawn - tally.draws < tally.block_draws
@@ -103,7 +103,7 @@ def test_undefined_draws_are_counted_and_the_first_is_named() -> None:
         bad += [span * found.span_draws + int(draw) for draw in np.flatnonzero(x < 0)]
     tally = Tally(found)
     for span in range(4):
-        tally.add(found.span(np.random.default_rng(span), centres, span), 1)
+        tally.add(found.span(np.random.default_rng(span), centres, span))
     assert bad
     assert tally.undefined == len(bad)
     assert tally.first_undefined == bad[0]

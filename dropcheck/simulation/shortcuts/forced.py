@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dropcheck.simulation.program import Program, Step
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.functions.truths import AND, CONDITIONAL, NOT, OR, WHERE
 
@@ -24,7 +25,7 @@ def hangs_on_its_cause(program: Program, outcomes: Mapping[int, bool]) -> bool:
         program: the program.
         outcomes: for places among the watched truths, the outcome that each is to have.
     """
-    forced = {program.watched[truth]: outcome for truth, outcome in outcomes.items()}
+    forced = {program.watched[truth].register: outcome for truth, outcome in outcomes.items()}
     values = {step.target: step.value for step in program.steps}
     cause = frozenset().union(*(values[register].sources for register in forced))
     found = _Dependence(forced)

@@ -1,0 +1,107 @@
+"""The steps of a program: each fills one register, by a draw or from the registers before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dropcheck.language.folding import number
+from dropcheck.language.graph import Value
+from dropcheck.vocabulary.function import Array, Kernel
+from dropcheck.vocabulary.law import Law, argument_problem
+
+Observer = Callable[[Value, list[Array]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Fill one register from others."""
+
+    target: int
+    value: Value
+    inputs: tuple[int, ...]
+    kernel: Kernel | None  # None: draw
+    frees: tuple[int, ...]
+    # in a crossed program: drawn with the right side's batches, and the product of both sides
+    right: bool = False
+    crossed: bool = False
+    watched: int | None = None  # the place among the truths whose outcomes are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A truth whose outcomes are counted, as one of them may be too rare to be seen.
+
+    `elements` are those of one draw; `picked` says that single ones of them are looked at.
+    """
+
+    register: int
+    line: int | None  # of the claims file
+    elements: int
+    sources: frozenset[str]
+    picked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """An outcome that a truth is to have in every draw.
+
+    Where the truth has elements, all of them have it, or so many of each draw, taken at random.
+    """
+
+    outcome: bool
+    elements: int | None = None  # 1 or 2
+
+    def applied(self, truths: Array, generator: np.random.Generator) -> Array:
+        """Truths of shape [elements…, draws] with the outcome in place."""
+        flat = truths.reshape(-1, truths.shape[-1])
+        count, draws = flat.shape
+        if self.elements is None or self.elements >= count:
+            return np.full(truths.shape, self.outcome)
+        flat = flat.copy()
+        first = generator.integers(count, size=draws)
+        flat[first, np.arange(draws)] = self.outcome
+        if self.elements == 2:
+            second = (first + 1 + generator.integers(count - 1, size=draws)) % count
+            flat[second, np.arange(draws)] = self.outcome
+        return flat.reshape(truths.shape)
+
+
+def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
+    """The value that a step computes from its inputs.
+
+    Raises:
+        DropcheckError: for a value that its function cannot take, at its place in the text.
+    """
+    if step.kernel is None:
+        raise AssertionError("a draw is not computed")
+    if not step.value.function.takes_truth:
+        inputs = [number(array) for array in inputs]
+    try:
+        return step.kernel(*inputs, **extra)
+    except ValueError as error:
+        raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
+
+
+def draw_law(
+    value: Value, law: Law, generator: np.random.Generator, arguments: list[Array], draws: int
+) -> Array:
+    """So many draws from a law.
+
+    Raises:
+        DropcheckError: for an argument out of the law's domain, at the draw's place in the text.
+    """
+    arguments = [number(argument) for argument in arguments]
+    if any(found.random for found in value.inputs):
+        problem = argument_problem(law, arguments)
+        if problem is not None:
+            raise value.at.error(
+                f"{law.name}: {problem}, in some draw",
+                "bound it on a line above, for example with clip(…) or abs(…)",
+            )
+    try:
+        return law.sample(generator, arguments, value.shape or (), draws)
+    except ValueError as error:
+        raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
