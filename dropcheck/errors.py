@@ -42,11 +42,17 @@ class NothingSelected(DropcheckError):  # noqa: N818 - no error: an exit code of
 
 
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems as a reader of the file meets them, each once; those without a place first."""
+    """Problems in the order of their files, each once; those without a place first.
 
-    def place(problem: Problem) -> tuple[int, int]:
+    Files keep the order in which their first problems come.
+    """
+    files: dict[str, int] = {}
+
+    def place(problem: Problem) -> tuple[int, int, int]:
         where = problem.location
-        return (where.line or 0, where.column or 0) if where else (0, 0)
+        if where is None:
+            return (0, 0, 0)
+        return (files.setdefault(where.file, len(files)), where.line or 0, where.column or 0)
 
     return tuple(sorted(dict.fromkeys(problems), key=place))
 

@@ -24,7 +24,7 @@ SHIPPED = "shipped"  # names the claims that ship; a file of that name is `./shi
 SHIPPED_NAME = "claims.yaml (shipped with dropcheck)"
 
 
-def load_registry(files: str | Sequence[str | Path] | None) -> Registry:
+def load_registry(files: Sequence[str | Path] = ()) -> Registry:
     """The registry that a command works on.
 
     It holds the files named on the command line, where `shipped` names the claims that ship with
@@ -36,7 +36,7 @@ def load_registry(files: str | Sequence[str | Path] | None) -> Registry:
             named, and the folder holds one under a name that is not looked for.
     """
     if files:
-        return read_registries([files] if isinstance(files, str) else files)
+        return read_registries(files)
     if Path(USUAL_NAME).is_file():
         return read_registry(USUAL_NAME)
     if Path(MISTAKEN_NAME).is_file():

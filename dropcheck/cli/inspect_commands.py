@@ -84,8 +84,9 @@ def check_file(name: str | None) -> CheckedFile:
     from dropcheck.report.terminal.claim_cards import CheckedFile
 
     try:
-        refuse_in_automation(() if name is None else (name,))
-        registry = load_registry(name)
+        files = () if name is None else (name,)
+        refuse_in_automation(files)
+        registry = load_registry(files)
     except DropcheckError as error:
         return CheckedFile(name or "claims.yaml", None, None, error.problems, ())
     from dropcheck.language.checks import check_registry  # loads numpy: where there is a file

@@ -101,14 +101,16 @@ def recall(registry: Registry) -> tuple[Key, ...]:
 
 
 def memory_of(registry: Registry) -> Path | None:
-    """The file that remembers for a claims file; None for one that is no file on a disk."""
+    """The file that remembers for claims files; None where one of them is no file on a disk."""
     folder = cache_folder(os.environ, sys.platform)
+    names = set(registry.files or (registry.name,))
     try:
-        place = registry.name if registry.name == SHIPPED_NAME else os.path.realpath(registry.name)
-        if folder is None or (place != SHIPPED_NAME and not Path(place).is_file()):
+        places = [os.path.realpath(name) for name in sorted(names - {SHIPPED_NAME})]
+        if folder is None or not all(Path(place).is_file() for place in places):
             return None
     except (OSError, ValueError):
         return None
+    place = "\n".join([*places, *(names & {SHIPPED_NAME})])
     name = hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     return folder / "dropcheck" / "last-failed" / f"{name}.json"
 

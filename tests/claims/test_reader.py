@@ -12,7 +12,7 @@ from claims_texts import GOOD, WHOLE, claim_of, file_with
 from dropcheck.claims import reader
 from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
 from dropcheck.claims.source import LARGEST_FILE
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 
 # ---- what is read --------------------------------------------------------------------------------
 
@@ -157,19 +157,19 @@ def test_the_registry_named_then_the_folder_s_then_the_shipped(
     shipped.parent.mkdir()
     shipped.write_text(GOOD)
     monkeypatch.setattr(reader, "_shipped", lambda: shipped)
-    assert load_registry(None).name == "claims.yaml (shipped with dropcheck)"
+    assert load_registry().name == "claims.yaml (shipped with dropcheck)"
     Path("claims.yaml").write_text(WHOLE)
-    assert load_registry(None).name == "claims.yaml"
-    assert "qk-variance" in load_registry(None).claims
+    assert load_registry().name == "claims.yaml"
+    assert "qk-variance" in load_registry().claims
     Path("other.yaml").write_text(GOOD)
-    assert load_registry("other.yaml").name == "other.yaml"
+    assert load_registry(["other.yaml"]).name == "other.yaml"
     with pytest.raises(DropcheckError, match=r"there is no file 'absent\.yaml'"):
-        load_registry("absent.yaml")
+        load_registry(["absent.yaml"])
 
 
 def test_the_shipped_registry_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert load_registry(None).name == reader.SHIPPED_NAME
+    assert load_registry().name == reader.SHIPPED_NAME
 
 
 # ---- several files -------------------------------------------------------------------------------
@@ -242,6 +242,15 @@ def test_all_files_report_their_errors_in_one_go(
         read_registries(["x.yaml", written(tmp_path, "y.yaml", "a"), "absent.yaml"])
     places = [one.location.file for one in caught.value.problems if one.location is not None]
     assert places == ["x.yaml", "absent.yaml"]
+
+
+def test_problems_are_sorted_within_their_files() -> None:
+    at = [("y", 2), ("x", 5), ("y", 1), ("x", 3)]
+    problems = [Problem("p", Location(file, line)) for file, line in at]
+    ordered = in_file_order([*problems, Problem("no place"), problems[0]])
+    assert [one.message for one in ordered][:1] == ["no place"]
+    places = [one.location for one in ordered if one.location is not None]
+    assert [(one.file, one.line) for one in places] == [("y", 1), ("y", 2), ("x", 3), ("x", 5)]
 
 
 def test_reading_imports_no_numpy() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,16 @@ def test_files_do_not_share_a_memory(cli: Cli) -> None:
     # but the same file by another name does
     Path("link.yaml").symlink_to("claims.yaml")
     assert "1 case did not pass when last run" in ran(cli, "-f", "./link.yaml", "--last-failed")[1]
+
+
+def test_several_files_are_remembered_together_in_whatever_order(cli: Cli) -> None:
+    Path("other.yaml").write_text(re.sub(r"^  ([\w-]+):$", r"  my-\1:", CLAIMS, flags=re.MULTILINE))
+    ran(cli, "*-share", "-f", "claims.yaml", "-f", "other.yaml")
+    claims, said = ran(cli, "-f", "other.yaml", "-f", "claims.yaml", "--last-failed")
+    assert (claims, said) == (
+        ["my-kept-share", "kept-share"],
+        "note: 2 cases did not pass when last run\n",
+    )
 
 
 def test_nothing_is_left_beside_the_claims(cli: Cli, cache: Path) -> None:

@@ -42,7 +42,7 @@ def near(plans: list[CasePlan], results: list[CaseResult], factor: float) -> flo
 
 
 def test_a_plan_is_within_a_factor_of_two_of_the_run_for_most_shipped_claims() -> None:
-    registry = load_registry(str(SHIPPED))
+    registry = load_registry([SHIPPED])
     some = registry.expand()[::10]
     plan = plan_cases(some, Settings(), registry)
     cheap = [
@@ -296,7 +296,7 @@ def test_the_table_has_a_row_a_case_and_a_line_of_totals(
 
 
 def test_a_narrow_terminal_loses_nothing(folder: Path) -> None:
-    plan = planned(load_registry("claims.yaml"), max_draws=2000)
+    plan = planned(load_registry(["claims.yaml"]), max_draws=2000)
     text = plan_report(plan, Terminal(width=60))
     assert max(map(len, text.splitlines())) <= 60
     assert "m=2" in text
