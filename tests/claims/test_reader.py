@@ -245,12 +245,12 @@ def test_all_files_report_their_errors_in_one_go(
 
 
 def test_problems_are_sorted_within_their_files() -> None:
-    at = [("y", 2), ("x", 5), ("y", 1), ("x", 3)]
+    at = [("y", 3), ("x", 5), ("y", 2), ("x", 1)]
     problems = [Problem("p", Location(file, line)) for file, line in at]
     ordered = in_file_order([*problems, Problem("no place"), problems[0]])
     assert [one.message for one in ordered][:1] == ["no place"]
     places = [one.location for one in ordered if one.location is not None]
-    assert [(one.file, one.line) for one in places] == [("y", 1), ("y", 2), ("x", 3), ("x", 5)]
+    assert [(one.file, one.line) for one in places] == [("y", 2), ("y", 3), ("x", 1), ("x", 5)]
 
 
 def test_reading_imports_no_numpy() -> None:
