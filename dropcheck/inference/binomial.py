@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy import special
+from dropcheck.vocabulary import special
 
 
 def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, float]:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import math
 
-from scipy import special
-
 from dropcheck.inference.bounded import bernstein_quantile
 from dropcheck.inference.interval import SECOND_ORDER_SHARE
+from dropcheck.vocabulary import special
 
 
 def of_average(

@@ -26,10 +26,10 @@ from operator import mul
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from dropcheck.inference.covariance import principal_axes
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.vocabulary import special
 
 Floats = npt.NDArray[np.float64]
 Theta = Callable[[Floats], Floats]

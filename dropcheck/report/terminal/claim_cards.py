@@ -10,7 +10,6 @@ from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
 from dropcheck.errors import Problem
 from dropcheck.language.parser import parse_statement
-from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Negative, Node, Number, children
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
@@ -138,6 +137,8 @@ def resolution_text(claim: Claim) -> str:
         return f"{numbers.exact(claim.within)}, absolute"
     share = numbers.exact(claim.resolution)
     estimated = f"{share} of the size of what is estimated"
+    from dropcheck.language.printing import unparse  # needs numpy, which a list of claims does not
+
     operands = parse_statement(claim.statement).operands
     if len(operands) == 3:
         return f"{share} of the larger of |{unparse(operands[0])}| and |{unparse(operands[2])}|"
