@@ -55,42 +55,16 @@ class Operand:
 OrderRule = Callable[[Sequence[Operand]], Order]
 
 
-def unknown(_operands: Sequence[Operand]) -> Order:
-    """Nothing is known of the moments."""
-    return UNKNOWN
-
-
 @dataclass(frozen=True, slots=True)
 class Growth:
     """How far out the values of a function go, and how near to 0 they come."""
 
     order: OrderRule
-    reciprocal: OrderRule = unknown
+    reciprocal: OrderRule = lambda _: UNKNOWN
 
 
-def _bounded(_operands: Sequence[Operand]) -> Order:
-    return ALL
-
-
-def _least(operands: Sequence[Operand], never: float) -> Order:
+def _least(operands: Sequence[Operand], never: float = math.inf) -> Order:
     return Order(min(one.order.sure for one in operands), never)
-
-
-def _no_heavier(operands: Sequence[Operand]) -> Order:
-    return _least(operands, math.inf)
-
-
-def _as_heavy(operands: Sequence[Operand]) -> Order:
-    return _least(operands, operands[0].order.never)
-
-
-def _sum_of_elements(operands: Sequence[Operand]) -> Order:
-    # a sum of independent terms has no moment that one of them lacks
-    return _as_heavy(operands) if operands[0].independent else _no_heavier(operands)
-
-
-def _no_heavier_by_fixed(operands: Sequence[Operand]) -> Order:
-    return UNKNOWN if operands[1].random else _no_heavier(operands)
 
 
 def _sum_of_two(operands: Sequence[Operand]) -> Order:
@@ -102,7 +76,7 @@ def _sum_of_two(operands: Sequence[Operand]) -> Order:
         return _least(operands, second.never)
     if not operands[0].sources & operands[1].sources:
         return _least(operands, min(first.never, second.never))
-    return _no_heavier(operands)
+    return _least(operands)
 
 
 def _same(operands: Sequence[Operand]) -> bool:
@@ -130,26 +104,15 @@ def _factors(operands: Sequence[Operand], first: Order, second: Order) -> Order:
     return Order(1 / (1 / first.sure + 1 / second.sure), math.inf)
 
 
-def _product(operands: Sequence[Operand]) -> Order:
-    first, second = (one.order for one in operands)
+def _product(operands: Sequence[Operand], first: Order, second: Order) -> Order:
     return first.of_power(2) if _same(operands) else _factors(operands, first, second)
 
 
-def _product_reciprocal(operands: Sequence[Operand]) -> Order:
-    if not all(one.random or one.nonzero for one in operands):
-        return UNKNOWN
-    first, second = (one.reciprocal for one in operands)
-    return first.of_power(2) if _same(operands) else _factors(operands, first, second)
-
-
-def _quotient(operands: Sequence[Operand]) -> Order:
-    return _factors(operands, operands[0].order, operands[1].reciprocal)
-
-
-def _quotient_reciprocal(operands: Sequence[Operand]) -> Order:
-    if not all(one.random or one.nonzero for one in operands):
-        return UNKNOWN
-    return _factors(operands, operands[0].reciprocal, operands[1].order)
+def _unless_zero(rule: OrderRule) -> OrderRule:
+    """The rule for a reciprocal, where nothing that is fixed may be 0."""
+    return lambda operands: (
+        rule(operands) if all(one.random or one.nonzero for one in operands) else UNKNOWN
+    )
 
 
 def _products(operands: Sequence[Operand], *, summed: bool, paired: bool) -> Order:
@@ -163,19 +126,6 @@ def _products(operands: Sequence[Operand], *, summed: bool, paired: bool) -> Ord
     heavy = [one for one in operands if one.order.never < math.inf]
     kept = not summed or all(one.independent for one in heavy)
     return found if kept else Order(found.sure, math.inf)
-
-
-def _all_products(operands: Sequence[Operand]) -> Order:
-    return _products(operands, summed=False, paired=False)
-
-
-def _sum_of_products(operands: Sequence[Operand]) -> Order:
-    return _products(operands, summed=True, paired=True)
-
-
-def _matrix_product(operands: Sequence[Operand]) -> Order:
-    # of a vector with itself a sum of squares, else products of unlike elements beside them
-    return _products(operands, summed=True, paired=len(operands[0].shape) == 1)
 
 
 def _sum_of_squares_reciprocal(operands: Sequence[Operand]) -> Order:
@@ -193,38 +143,14 @@ def _raised(order: Order, reciprocal: Order, exponent: object) -> Order:
     return order.of_power(exponent) if exponent > 0 else reciprocal.of_power(-exponent)
 
 
-def _power(operands: Sequence[Operand]) -> Order:
-    return _raised(operands[0].order, operands[0].reciprocal, operands[1].known)
-
-
-def _power_reciprocal(operands: Sequence[Operand]) -> Order:
-    return _raised(operands[0].reciprocal, operands[0].order, operands[1].known)
-
-
-def _spread(operands: Sequence[Operand]) -> Order:
-    squared = operands[0].order.of_power(2)
-    varies = operands[0].independent and (operands[0].shape or (1,))[-1] > 1
-    return Order(squared.sure, squared.never if varies else math.inf)
-
-
-def _exponential(operands: Sequence[Operand], *, both: bool) -> Order:
+def _exponential(x: Operand, *, both: bool) -> Order:
     """E exp(r · x) is P(x > t) · r · exp(r · t) integrated: finite for r below the tail's rate."""
-    if operands[0].rates is None:
-        return UNKNOWN
-    down, up = operands[0].rates
+    down, up = x.rates or (None, None)
     if not both:
         down = math.inf  # where it does not grow
     if up is None or down is None:
         return UNKNOWN
     return Order(min(up, down), min(up, down))
-
-
-def _growing_up(operands: Sequence[Operand]) -> Order:
-    return _exponential(operands, both=False)
-
-
-def _growing_both_ways(operands: Sequence[Operand]) -> Order:
-    return _exponential(operands, both=True)
 
 
 def root(degree: float) -> Growth:
@@ -235,20 +161,47 @@ def root(degree: float) -> Growth:
     )
 
 
-ANY = Growth(unknown)  # nothing is known
-BOUNDED = Growth(_bounded)  # never beyond some number
+def _spread(x: Operand) -> Order:
+    squared = x.order.of_power(2)
+    varies = x.independent and (x.shape or (1,))[-1] > 1
+    return Order(squared.sure, squared.never if varies else math.inf)
+
+
+ANY = Growth(lambda _: UNKNOWN)  # nothing is known
+BOUNDED = Growth(lambda _: ALL)  # never beyond some number
 # no larger than the largest argument, up to a factor and a summand that do not vary
-NO_HEAVIER = Growth(_no_heavier)
-NO_HEAVIER_BY_FIXED = Growth(_no_heavier_by_fixed)  # where the second argument is that factor
-SAME_SIZE = Growth(_as_heavy, lambda operands: operands[0].reciprocal)  # one's own, up to the sign
-SUM_OF_ELEMENTS = Growth(_sum_of_elements)
+NO_HEAVIER = Growth(_least)
+# where the second argument is that factor
+NO_HEAVIER_BY_FIXED = Growth(lambda both: UNKNOWN if both[1].random else _least(both))
+# one of the argument's own values, up to the sign
+SAME_SIZE = Growth(
+    lambda operands: _least(operands, operands[0].order.never),
+    lambda operands: operands[0].reciprocal,
+)
+# a sum of independent terms has no moment that one of them lacks
+SUM_OF_ELEMENTS = Growth(lambda x: _least(x, x[0].order.never if x[0].independent else math.inf))
 SUM = Growth(_sum_of_two)
-PRODUCT = Growth(_product, _product_reciprocal)
-QUOTIENT = Growth(_quotient, _quotient_reciprocal)
-POWER = Growth(_power, _power_reciprocal)
-ALL_PRODUCTS = Growth(_all_products)
-SUM_OF_PRODUCTS = Growth(_sum_of_products, _sum_of_squares_reciprocal)
-MATRIX_PRODUCT = Growth(_matrix_product, _sum_of_squares_reciprocal)
-SPREAD = Growth(_spread)  # squared distances from a mean
-EXPONENTIAL = Growth(_growing_up)
-EXPONENTIAL_BOTH_WAYS = Growth(_growing_both_ways)
+PRODUCT = Growth(
+    lambda both: _product(both, both[0].order, both[1].order),
+    _unless_zero(lambda both: _product(both, both[0].reciprocal, both[1].reciprocal)),
+)
+QUOTIENT = Growth(
+    lambda both: _factors(both, both[0].order, both[1].reciprocal),
+    _unless_zero(lambda both: _factors(both, both[0].reciprocal, both[1].order)),
+)
+POWER = Growth(
+    lambda both: _raised(both[0].order, both[0].reciprocal, both[1].known),
+    lambda both: _raised(both[0].reciprocal, both[0].order, both[1].known),
+)
+ALL_PRODUCTS = Growth(lambda both: _products(both, summed=False, paired=False))
+SUM_OF_PRODUCTS = Growth(
+    lambda both: _products(both, summed=True, paired=True), _sum_of_squares_reciprocal
+)
+# of a vector with itself a sum of squares, else products of unlike elements beside them
+MATRIX_PRODUCT = Growth(
+    lambda both: _products(both, summed=True, paired=len(both[0].shape) == 1),
+    _sum_of_squares_reciprocal,
+)
+SPREAD = Growth(lambda operands: _spread(operands[0]))  # squared distances from a mean
+EXPONENTIAL = Growth(lambda operands: _exponential(operands[0], both=False))
+EXPONENTIAL_BOTH_WAYS = Growth(lambda operands: _exponential(operands[0], both=True))

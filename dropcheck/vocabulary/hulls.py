@@ -60,18 +60,89 @@ def union(hulls: Sequence[Hull]) -> Hull:
     return Hull(min(hull.low for hull in hulls), max(hull.high for hull in hulls))
 
 
-# ---- rules that many functions share ------------------------------------------------------------
+# ---- what the rules are made of -----------------------------------------------------------------
 
 
-def unknown(_hulls: Sequence[Hull], _use: Use) -> Hull:
-    """Nothing is known of the values."""
-    return EVERYWHERE
+def _times(a: float, b: float) -> float:
+    return 0.0 if a == 0 or b == 0 else a * b  # an end that is 0 is attained; 0 · ∞ is 0 here
+
+
+def _product(first: Hull, second: Hull) -> Hull:
+    ends = [_times(a, b) for a in (first.low, first.high) for b in (second.low, second.high)]
+    return Hull(min(ends), max(ends))
+
+
+def _quotient(over: Hull, under: Hull) -> Hull:
+    if under.low <= 0 <= under.high:
+        return EVERYWHERE
+    return _product(over, Hull(1.0 / under.high, 1.0 / under.low))
+
+
+def _scaled(hull: Hull, factor: float) -> Hull:
+    return Hull(_times(hull.low, factor), _times(hull.high, factor))
+
+
+def _raised(base: float, exponent: float) -> float:
+    return float(np.power(base, exponent))
+
+
+def _multiplied(hull: Hull, count: int) -> Hull:
+    # The extremes lie at corners low^j high^(count - j), whose size is monotone in j; its sign
+    # alternates at most, so that two at either end are enough.
+    corners = {0, min(1, count), max(count - 1, 0), count}
+    ends = [
+        _times(_raised(hull.low, float(j)), _raised(hull.high, float(count - j))) for j in corners
+    ]
+    return Hull(min(ends), max(ends))
+
+
+def _magnitude(hull: Hull) -> Hull:
+    sizes = (abs(hull.low), abs(hull.high))
+    return Hull(0.0 if hull.low <= 0 <= hull.high else min(sizes), max(sizes))
+
+
+def _power(base: Hull, exponent: float) -> Hull:
+    if not math.isfinite(exponent):
+        return EVERYWHERE
+    if exponent < 0:
+        return _quotient(Hull(1.0, 1.0), _power(base, -exponent))
+    if exponent % 2 == 0:
+        base = _magnitude(base)
+    elif exponent % 1 and base.low < 0:
+        return EVERYWHERE
+    return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
+
+
+def _by_hulls(rule: Callable[..., Hull]) -> BoundsRule:
+    """A rule that asks for the hulls of the arguments alone."""
+    return lambda hulls, _use: rule(*hulls)
+
+
+# ---- the rules ----------------------------------------------------------------------------------
+
+unknown = _by_hulls(lambda *_: EVERYWHERE)
+# each value of the result is a value of an argument, or lies between two of them
+picking = _by_hulls(lambda *hulls: union(hulls))
+picking_first = _by_hulls(lambda first, *_: first)
+branches = _by_hulls(lambda _, first, second: union((first, second)))
+smallest = _by_hulls(lambda *h: Hull(min(one.low for one in h), min(one.high for one in h)))
+largest = _by_hulls(lambda *h: Hull(max(one.low for one in h), max(one.high for one in h)))
+clipped = _by_hulls(
+    lambda x, low, high: Hull(
+        min(max(x.low, low.low), high.low), min(max(x.high, low.high), high.high)
+    )
+)
+sum_of_two = _by_hulls(lambda a, b: Hull(a.low + b.low, a.high + b.high))
+negated = _by_hulls(lambda a: Hull(-a.high, -a.low))
+quotient = _by_hulls(_quotient)
+magnitude = _by_hulls(_magnitude)
+# a power with one known number as its exponent
+power = _by_hulls(lambda a, b: _power(a, b.low) if b.low == b.high else EVERYWHERE)
 
 
 def within(low: float, high: float) -> BoundsRule:
     """The values lie between two numbers, whatever the arguments are."""
-    hull = Hull(low, high)
-    return lambda _hulls, _use: hull
+    return _by_hulls(lambda *_: Hull(low, high))
 
 
 def rising(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -87,79 +158,15 @@ def falling(hulls: Sequence[Hull], use: Use) -> Hull:
     return turned if turned is EVERYWHERE else Hull(turned.high, turned.low)
 
 
-def picking(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """Each value of the result is a value of an argument, or lies between two."""
-    return union(hulls)
-
-
-def picking_first(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """Each value of the result is one of the first argument, or lies between two."""
-    return hulls[0]
-
-
-def branches(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """Each value of the result is one of the second or third argument."""
-    return union(hulls[1:])
-
-
-# ---- arithmetic ---------------------------------------------------------------------------------
-
-
-def sum_of_two(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of a + b."""
-    return Hull(hulls[0].low + hulls[1].low, hulls[0].high + hulls[1].high)
-
-
 def difference(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a - b, which is 0 where both are one quantity."""
-    if use.same:
-        return Hull(0.0, 0.0)
-    return Hull(hulls[0].low - hulls[1].high, hulls[0].high - hulls[1].low)
-
-
-def negated(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of -a."""
-    return Hull(-hulls[0].high, -hulls[0].low)
+    a, b = hulls
+    return Hull(0.0, 0.0) if use.same else Hull(a.low - b.high, a.high - b.low)
 
 
 def product(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a * b, a square where both are one quantity."""
-    return _power(hulls[0], 2.0) if use.same else _times_hull(*hulls)
-
-
-def quotient(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of a / b, where b is never 0."""
-    over, under = hulls
-    if under.low <= 0 <= under.high:
-        return EVERYWHERE
-    return _times_hull(over, Hull(1.0 / under.high, 1.0 / under.low))
-
-
-def power(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of a ** b, where b is one known number."""
-    base, exponent = hulls
-    return _power(base, exponent.low) if exponent.low == exponent.high else EVERYWHERE
-
-
-def magnitude(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of the size of a."""
-    return _magnitude(hulls[0])
-
-
-def smallest(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of the smallest of the arguments."""
-    return Hull(min(hull.low for hull in hulls), min(hull.high for hull in hulls))
-
-
-def largest(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of the largest of the arguments."""
-    return Hull(max(hull.low for hull in hulls), max(hull.high for hull in hulls))
-
-
-def clipped(hulls: Sequence[Hull], _use: Use) -> Hull:
-    """The hull of x held between low and high."""
-    x, low, high = hulls
-    return Hull(min(max(x.low, low.low), high.low), min(max(x.high, low.high), high.high))
+    return _power(hulls[0], 2.0) if use.same else _product(*hulls)
 
 
 def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -201,64 +208,10 @@ def running_product(hulls: Sequence[Hull], use: Use) -> Hull:
 
 def matrix_product(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a @ b."""
-    return _scaled(_times_hull(*hulls), float((use.inputs[0] or (1,))[-1]))
+    return _scaled(_product(*hulls), float((use.inputs[0] or (1,))[-1]))
 
 
 def sum_of_products(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum of products of elements."""
     terms = math.prod(broadcast(use.inputs)) / max(math.prod(use.shape), 1)
-    return _scaled(_times_hull(*hulls), terms)
-
-
-# ---- what the rules are made of -----------------------------------------------------------------
-
-
-def _times(a: float, b: float) -> float:
-    return 0.0 if a == 0 or b == 0 else a * b  # an end that is 0 is attained; 0 · ∞ is 0 here
-
-
-def _times_hull(first: Hull, second: Hull) -> Hull:
-    ends = [_times(a, b) for a in (first.low, first.high) for b in (second.low, second.high)]
-    return Hull(min(ends), max(ends))
-
-
-def _scaled(hull: Hull, factor: float) -> Hull:
-    return Hull(_times(hull.low, factor), _times(hull.high, factor))
-
-
-def _raised(base: float, exponent: float) -> float:
-    return float(np.power(base, exponent))
-
-
-def _multiplied(hull: Hull, count: int) -> Hull:
-    # The extremes lie at corners low^j high^(count - j), whose size is monotone in j; its sign
-    # alternates at most, so that two at either end are enough.
-    corners = {0, min(1, count), max(count - 1, 0), count}
-    ends = [
-        _times(_raised(hull.low, float(j)), _raised(hull.high, float(count - j))) for j in corners
-    ]
-    return Hull(min(ends), max(ends))
-
-
-def _magnitude(hull: Hull) -> Hull:
-    high = max(abs(hull.low), abs(hull.high))
-    if hull.low <= 0 <= hull.high:
-        return Hull(0.0, high)
-    return Hull(min(abs(hull.low), abs(hull.high)), high)
-
-
-def _power(base: Hull, exponent: float) -> Hull:
-    if not math.isfinite(exponent):
-        return EVERYWHERE
-    if exponent < 0:
-        inverse = _power(base, -exponent)
-        if inverse.low <= 0 <= inverse.high:
-            return EVERYWHERE
-        return Hull(*sorted((1.0 / inverse.high, 1.0 / inverse.low)))
-    if exponent == math.floor(exponent):
-        if exponent % 2 == 0:
-            base = _magnitude(base)
-        return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
-    if base.low < 0:
-        return EVERYWHERE
-    return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
+    return _scaled(_product(*hulls), terms)

@@ -75,7 +75,7 @@ class Operator:
     for_size: tuple[str, ...] = ()
     value: Callable[[Averages], Floats]
     size: Callable[[Averages], Floats]
-    range: tuple[float, float]
+    range: tuple[float, float] = (-math.inf, math.inf)
     probability: bool = False
     elsewhere: tuple[str, ...] = ()
     of_elements: str = ""
@@ -149,107 +149,52 @@ def _kurtosis(averages: Averages) -> Floats:
     return np.asarray(fourth / averages.variance("u") ** 2, dtype=np.float64)
 
 
-def _kurtosis_size(averages: Averages) -> Floats:
-    return np.abs(_kurtosis(averages))
-
-
 def _one(averages: Averages) -> Floats:
     return np.ones(averages.of("u").shape)
 
 
-_ANY = (-math.inf, math.inf)
 _ONE, _TWO = ("u",), ("u", "v")
+_PAIRED = ("u", "uu", "v", "vv", "uv")
 
 _ENTRIES = (
     Operator(
-        name="E",
-        summary="mean",
-        operands=_ONE,
-        averages=("u", "uu"),
-        for_size=("uu",),
-        value=lambda averages: averages.mean("u"),
-        size=_root_mean_square,
-        range=_ANY,
+        name="E", summary="mean", operands=_ONE, averages=("u", "uu"), for_size=("uu",),
+        value=lambda averages: averages.mean("u"), size=_root_mean_square, of_elements="mean",
         elsewhere=("average", "avg", "ev", "expect", "expectation", "expected", "mean"),
-        of_elements="mean",
     ),
     Operator(
-        name="Var",
-        summary="variance",
-        operands=_ONE,
-        averages=("u", "uu"),
-        value=lambda averages: averages.variance("u"),
-        size=lambda averages: averages.square("u"),
-        range=(0.0, math.inf),
-        elsewhere=("V", "variance"),
-        of_elements="var",
-        mistaken_for="Std",
+        name="Var", summary="variance", operands=_ONE, averages=("u", "uu"), range=(0.0, math.inf),
+        value=lambda averages: averages.variance("u"), size=lambda averages: averages.square("u"),
+        of_elements="var", mistaken_for="Std", elsewhere=("V", "variance"),
     ),
     Operator(
-        name="Std",
-        summary="standard deviation",
-        operands=_ONE,
-        averages=("u", "uu"),
-        value=_deviation,
-        size=_root_mean_square,
-        range=(0.0, math.inf),
-        elsewhere=("sd", "stddev", "stdev"),
-        of_elements="std",
-        mistaken_for="Var",
+        name="Std", summary="standard deviation", operands=_ONE, averages=("u", "uu"),
+        value=_deviation, size=_root_mean_square, range=(0.0, math.inf),
+        of_elements="std", mistaken_for="Var", elsewhere=("sd", "stddev", "stdev"),
     ),
     Operator(
-        name="Cov",
-        summary="covariance",
-        operands=_TWO,
-        averages=("u", "uu", "v", "vv", "uv"),
-        for_size=("uu", "vv"),
-        value=_covariance,
-        size=_covariance_size,
-        range=_ANY,
-        elsewhere=("covariance",),
+        name="Cov", summary="covariance", operands=_TWO, averages=_PAIRED, for_size=("uu", "vv"),
+        value=_covariance, size=_covariance_size, elsewhere=("covariance",),
     ),
     Operator(
-        name="Corr",
-        summary="correlation",
-        operands=_TWO,
-        averages=("u", "uu", "v", "vv", "uv"),
-        value=_correlation,
-        size=_one,
-        range=(-1.0, 1.0),
-        elsewhere=("correlation",),
+        name="Corr", summary="correlation", operands=_TWO, averages=_PAIRED, value=_correlation,
+        size=_one, range=(-1.0, 1.0), elsewhere=("correlation",),
     ),
     Operator(
-        name="P",
-        summary="probability",
-        operands=("event",),
-        averages=("u",),
+        name="P", summary="probability", operands=("event",), averages=_ONE, probability=True,
         value=lambda averages: averages.mean("u"),  # the middle of an event that is likely is 1
-        size=_one,
-        range=(0.0, 1.0),
-        probability=True,
-        elsewhere=("pr", "prob", "probability"),
+        size=_one, range=(0.0, 1.0), elsewhere=("pr", "prob", "probability"),
     ),
     Operator(
-        name="Skew",
-        summary="standardised third moment",
-        operands=_ONE,
-        averages=("u", "uu", "uuu"),
-        value=_skewness,
-        size=_one,
-        range=_ANY,
-        elsewhere=("skewness",),
+        name="Skew", summary="standardised third moment", operands=_ONE,
+        averages=("u", "uu", "uuu"), value=_skewness, size=_one, elsewhere=("skewness",),
     ),
     Operator(
-        name="Kurt",
-        summary="standardised fourth moment; a normal's is 3",
-        operands=_ONE,
-        averages=("u", "uu", "uuu", "uuuu"),
-        value=_kurtosis,
-        size=_kurtosis_size,
-        range=(1.0, math.inf),
-        elsewhere=("kurtosis",),
+        name="Kurt", summary="standardised fourth moment; a normal's is 3", operands=_ONE,
+        averages=("u", "uu", "uuu", "uuuu"), range=(1.0, math.inf), elsewhere=("kurtosis",),
+        value=_kurtosis, size=lambda averages: np.abs(_kurtosis(averages)),
     ),
-)
+)  # fmt: skip
 
 OPERATORS = {operator.name: operator for operator in _ENTRIES}
 
