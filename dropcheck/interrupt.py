@@ -16,13 +16,10 @@ INTERRUPTED = 130
 PATIENCE = 1.0
 
 _heard_at: float | None = None
-_program: int | None = None  # the process that listens: its copies inherit the answer
 
 
 def listen() -> None:
     """Answer Ctrl-C from now on, unless somebody else does."""
-    global _program  # noqa: PLW0603 - there is one program, and one keyboard
-    _program = os.getpid()
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if usual and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _answer)
@@ -34,11 +31,7 @@ def heard() -> bool:
 
 
 def _answer(*_: object) -> None:
-    global _heard_at  # noqa: PLW0603 - as above
-    if (
-        os.getpid() != _program
-    ):  # a copy that has just been made: the one that made it reports the rest
-        os._exit(INTERRUPTED)
+    global _heard_at  # noqa: PLW0603 - there is one program, and one keyboard
     now = time.monotonic()
     if _heard_at is None:
         _heard_at = now

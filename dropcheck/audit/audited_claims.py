@@ -98,7 +98,7 @@ def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
 
     Args:
         case: a case that is taken to be true.
-        scale: of the case, as a trial of it found.
+        scale: of the case, as one trial of it showed.
         shift: the share of the scale; more than the resolution.
 
     Raises:

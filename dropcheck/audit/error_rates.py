@@ -46,11 +46,11 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         """Both together."""
         return Counts(
-            self.verified + other.verified,
-            self.refuted + other.refuted,
-            self.inconclusive + other.inconclusive,
-            self.draws + other.draws,
-            self.seconds + other.seconds,
+            verified=self.verified + other.verified,
+            refuted=self.refuted + other.refuted,
+            inconclusive=self.inconclusive + other.inconclusive,
+            draws=self.draws + other.draws,
+            seconds=self.seconds + other.seconds,
         )
 
 

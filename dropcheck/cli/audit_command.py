@@ -49,11 +49,11 @@ def audit(given: Given) -> ExitCode:
     subjects, left_out, name = _subjects(given, kind, shift, resolution, settings)
     crossing = not given.flag("no_crossing")
     plan = AuditPlan(
-        subjects,
-        alphas,
-        FULL_REPETITIONS if given.flag("full") else count,
-        seed,
-        most,
+        subjects=subjects,
+        alphas=alphas,
+        repetitions=FULL_REPETITIONS if given.flag("full") else count,
+        seed=seed,
+        max_draws=most,
         crossing=crossing,
     )
     shown = not given.flag("no_progress") and interactive()

@@ -70,7 +70,14 @@ def _mutated(given: Given, settings: Settings) -> MutationRun:
         interrupted = True
     seconds = time.perf_counter() - started
     repeats = {claim.id: _repeat(claim.id, settings.seed, given) for claim in selected}
-    return MutationRun(registry.name, settings, tuple(done), seconds, interrupted, repeats)
+    return MutationRun(
+        registry=registry.name,
+        settings=settings,
+        claims=tuple(done),
+        seconds=seconds,
+        interrupted=interrupted,
+        repeats=repeats,
+    )
 
 
 def _repeat(claim: str, seed: int, given: Given) -> str:

@@ -172,7 +172,7 @@ class MutantJudge:
         judged: list[tuple[Case, CaseResult]] = []
         first: Case | None = None
         for case in self.readings.cases:
-            if not self.readings.tells(parsed, case.parameters):
+            if not self.readings.differs(parsed, case.parameters):
                 continue
             if first is not None and self.is_costly(case):
                 continue
@@ -237,12 +237,12 @@ class MutantJudge:
         return result is not None and result.verdict is Verdict.VERIFIED
 
     def _with_probe(self, ended: MutantResult, parsed: ParsedClaim) -> MutantResult:
-        """The same, with a value at which the error would show, if one is found."""
+        """The same, with a value at which the error would show, if there is one."""
         probed = 0
         for name, case in probes(Case(self.readings.parsed.claim, ended.parameters)):
             if probed == MOST_PROBES or self.is_costly(case):
                 break
-            if not self.readings.tells(parsed, case.parameters):
+            if not self.readings.differs(parsed, case.parameters):
                 continue
             probed += 1
             own = self._verdict(case)

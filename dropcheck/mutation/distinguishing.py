@@ -1,4 +1,4 @@
-"""Which cases of a claim tell an error from the truth, and at which other values it might show."""
+"""Which cases of a claim show an error, and at which other values it might show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dropcheck.vocabulary.laws import LAWS
 # 2 x and x**2 at 2.
 _HIDE_MUCH = frozenset({0.0, 1.0, -1.0})
 _HIDE_SOME = frozenset({0.5, 2.0, -2.0})
-# A share at which nothing agrees and nothing is rare, and one to take where that is tried already.
+# A share at which nothing agrees and nothing is rare, and one to take where that is listed already.
 _SHARES = (0.3, 0.2)
 _COUNTS = (3.0, 5.0)
 # Sizes beyond this only cost more.
@@ -33,7 +33,7 @@ def most_revealing_first(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def dullness(value: Value) -> float:
-    """How little a value tells, and how much it costs; the numbers only rank."""
+    """How little a value shows of an error, and how much it costs; the numbers only rank."""
     if isinstance(value, str):
         law = LAWS.get(value.partition("(")[0])
         return 2.0 if law is not None and law.values is Values.SIGNS else 0.0  # its square is 1
@@ -63,24 +63,24 @@ def _unlike(first: Case, second: Case) -> int:
 
 
 def probes(case: Case) -> Iterator[tuple[str, Case]]:
-    """The case with one number changed to a value that tells more, and the number's name.
+    """The case with one number changed to a value that shows more, and the number's name.
 
-    The values that tell least are changed first. No probe is a case of the claim itself.
+    The values that show least are changed first. No probe is a case of the claim itself.
     """
     dullest = sorted(case.parameters.items(), key=lambda item: -dullness(item[1]))
     listed = {own.key for own in case.claim.expand()}
     for name, value in dullest:
         if isinstance(value, str):
             continue
-        for other in _telling(value, case.claim, name):
+        for other in _revealing(value, case.claim, name):
             probe = Case(case.claim, {**case.parameters, name: other})
             if probe.key not in listed:
                 yield name, probe
                 break
 
 
-def _telling(value: float, claim: Claim, name: str) -> tuple[float, ...]:
-    """Values that tell more than this one, the best first."""
+def _revealing(value: float, claim: Claim, name: str) -> tuple[float, ...]:
+    """Values that show more than this one, the best first."""
     if name in share_names(claim):
         return _SHARES
     if value == value // 1 and value >= 1:
@@ -90,12 +90,12 @@ def _telling(value: float, claim: Claim, name: str) -> tuple[float, ...]:
 
 def numbers_of(claim: Claim) -> Mapping[str, tuple[float, ...]]:
     """Each parameter that is a number throughout, with its values."""
-    found: dict[str, tuple[float, ...]] = {}
+    numbers: dict[str, tuple[float, ...]] = {}
     for name in claim.parameter_names:
         values = {case.parameters[name] for case in claim.expand()}
         if all(not isinstance(value, str) for value in values):
-            found[name] = tuple(sorted(float(value) for value in values))
-    return found
+            numbers[name] = tuple(sorted(float(value) for value in values))
+    return numbers
 
 
 def share_names(claim: Claim) -> frozenset[str]:

@@ -27,7 +27,7 @@ from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
 from dropcheck.vocabulary.operators import OPERATORS
 
-# A constant is changed by a thousand times as much at most, to be told from the true one.
+# A constant is changed by a thousand times as much at most, to differ visibly from the true one.
 MOST_DOUBLINGS = 10
 
 Rewrite = Callable[[Spot, Facts], Iterable[Node]]

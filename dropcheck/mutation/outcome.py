@@ -20,10 +20,10 @@ class Fate(StrEnum):
 
     REFUTED = "refuted"
     SAME = "the same"  # at every case of the claim it works out as the claim itself
-    TRUE = "true as well"  # verified, at each case that it was tried at
-    BELOW = "below the resolution"  # false, and too near to the truth to be told from it
+    TRUE = "true as well"  # verified, at each case at which it was judged
+    BELOW = "below the resolution"  # false, and too near to the truth to be distinguished
     UNDECIDED = "undecided"
-    BORDER = "on the border"  # `<` and `>` where the sides are equal, which no draws can tell
+    BORDER = "on the border"  # `<` and `>` where the sides are equal, which no draws can decide
     MEANINGLESS = "meaningless"  # no number to judge: undefined or infinite, or without a moment
 
 
@@ -45,7 +45,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """What became of one mutant, told at `parameters`.
+    """What became of one mutant, judged at `parameters`.
 
     `shows_at` names values, which the claim does not try, at which the claim is verified and the
     mutant refuted.
@@ -64,7 +64,7 @@ class ClaimResult:
     """All mutants of one claim; `skipped` says why there are none."""
 
     claim: Claim
-    verdict: Verdict | None  # of the claim itself, at the case where its mutants are tried first
+    verdict: Verdict | None  # of the claim itself, at the case where its mutants are judged first
     parameters: dict[str, Value]
     mutants: tuple[MutantResult, ...]
     draws: int

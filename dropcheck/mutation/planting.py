@@ -39,23 +39,23 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Fa
     step = STEP * sharpness + (claim.tolerance or 0.0)
     share = step if claim.within is None else 0.0  # what is asked of each case is a number then
     return Facts(
-        frozenset(shares),
-        whole_names(claim),
-        frozenset(numbers_of(claim)),
-        step,
-        step * size,
-        partial(readings.far_enough, share=share, least=step * size),
+        shares=frozenset(shares),
+        whole=whole_names(claim),
+        numbers=frozenset(numbers_of(claim)),
+        step=step,
+        zero=step * size,
+        far_enough=partial(readings.far_enough, share=share, least=step * size),
     )
 
 
 def mutants_of(
     parsed: ParsedClaim, facts: Facts, case: Case, most: int = MOST_MUTANTS
 ) -> tuple[Mutant, ...]:
-    """At most so many mutants that are claims, as far as can be told before any draw.
+    """At most so many mutants that are claims, as far as is known before any draw.
 
     Kinds of error take turns, and each takes its places in an order that spreads over the claim,
     so that the choice is the same every time. One that the check refuses, at the case at which
-    mutants are tried first, is passed over: nobody can make that error unnoticed.
+    mutants are judged first, is passed over: nobody can make that error unnoticed.
     """
     chosen: list[Mutant] = []
     for mutant in _candidates(parsed, facts):

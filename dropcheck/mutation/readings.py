@@ -1,4 +1,4 @@
-"""A claim and its mutants read at the claim's cases: what arithmetic tells before any draw."""
+"""A claim and its mutants read at the claim's cases: what arithmetic shows before any draw."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Readings:
             self.known[key] = self._read(self.parsed, parameters)
         return self.known[key]
 
-    def tells(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
+    def differs(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
         """Whether a mutant works out differently from its claim there, and is a claim at all."""
         own, other = self.own(parameters), self._read(mutated, parameters)
         return own is not None and other is not None and not same_case(own, other)
@@ -59,12 +59,12 @@ class Readings:
         return change if change is not None and math.isfinite(change) else None
 
     def far_enough(self, texts: Texts, share: float, least: float) -> bool:
-        """Whether an error moves the fixed number that is claimed so far that it can be told.
+        """Whether an error moves the fixed number that is claimed so far that it can be seen.
 
         That is by a share of it, or by the number `least` where the share is nothing. A constant
         may hardly matter, as the 1 of `n / (n + 1)` where n is 1000: to change it a little is then
-        less than any verdict can see, whatever the claim. It is asked at the first case that tells
-        the two apart, where the mutant is tried. What only draws can tell is always far enough.
+        less than any verdict can see, whatever the claim. It is asked at the first case at which
+        the two differ, where the mutant is judged. What only draws can show is always far enough.
         """
         if "==" not in self.parsed.statement.operators:
             return True  # a bound may have any room to spare
@@ -90,7 +90,7 @@ class Readings:
 def same_case(first: LoweredCase, second: LoweredCase) -> bool:
     """Whether two cases state the same of the same draws, once all that is known is worked out.
 
-    Equal graphs are the same claim; unlike ones may be so all the same, which only draws can tell.
+    Equal graphs are the same claim; unlike ones may be so all the same, which only draws can show.
     """
     return first.operators == second.operators and all(
         same_value(a, b) for a, b in zip(first.operands, second.operands, strict=True)
@@ -154,7 +154,7 @@ class _Comparison:
             return False
         if first.options != second.options or first.shape != second.shape:
             return False
-        # two draws from one law are two quantities; in both readings the name tells which
+        # two draws from one law are two quantities; in both readings the name says which
         if first.kind == Kind.DRAW and first.name != second.name:
             return False
         if len(first.inputs) != len(second.inputs):
