@@ -26,13 +26,15 @@ _OFF = ("", "0", "false")
 class Chosen:
     """The cases that a command works on, and the notes of their check.
 
-    `swept` says whether the command line set parameters itself.
+    `swept` says whether the command line set parameters itself. `graphs` are what the check built
+    of the cases: nothing is parsed or lowered again to judge them.
     """
 
     registry: Registry
     cases: tuple[Case, ...]
     notes: tuple[str, ...]
     swept: bool
+    graphs: CaseGraphs
 
 
 def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
@@ -46,7 +48,7 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
     from dropcheck.language.checks import check_cases
 
     overrides = given.assigned()
-    graphs = CaseGraphs(memory, keep=0)
+    graphs = CaseGraphs(memory)
     registry, notes = checked_registry(given, graphs)
     cases = select(registry, given.patterns, given.several("tag"), overrides, reserved=RUN_OPTIONS)
     if not cases:
@@ -58,7 +60,8 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
             raise DropcheckError(in_file_order(checked.problems))
         notes = checked.notes
     warnings = tuple(_as_warning(note) for note in in_file_order(notes))
-    return Chosen(registry, cases, warnings, bool(overrides))
+    graphs.keep_only(cases)
+    return Chosen(registry, cases, warnings, bool(overrides), graphs)
 
 
 def chosen_claims(given: Given) -> tuple[Registry, tuple[Claim, ...]]:

@@ -63,7 +63,14 @@ def plan(given: Given) -> ExitCode:
     chosen = chosen_cases(given, settings.max_memory)
     shown = not given.flag("no_progress") and interactive()
     with progress(len(chosen.cases), shown) as advance:
-        planned = plan_cases(chosen.cases, settings, chosen.registry, advance, processes=True)
+        planned = plan_cases(
+            chosen.cases,
+            settings,
+            chosen.registry,
+            advance,
+            processes=True,
+            graphs=chosen.graphs,
+        )
     planned = replace(planned, warnings=chosen.notes)
     as_json = format_name == "json"
     print_out(plan_json(planned) if as_json else plan_report(planned, terminal_of(sys.stdout)))
@@ -143,7 +150,14 @@ def verify_chosen(
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(
                 _generator(
-                    verify_cases(cases, settings, registry, watch=tally.drew, processes=True)
+                    verify_cases(
+                        cases,
+                        settings,
+                        registry,
+                        watch=tally.drew,
+                        processes=True,
+                        graphs=chosen.graphs,
+                    )
                 )
             ) as results,
         ):

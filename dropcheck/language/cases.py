@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from dropcheck.claims.registry import Case, Claim, Sample, SourceText, parameter_text
@@ -329,6 +329,12 @@ class CaseGraphs:
                 self._lowered[case.key] = found
                 self._kept += found.size
         return found
+
+    def keep_only(self, cases: Iterable[Case]) -> None:
+        """Forget every graph but those of some cases."""
+        found = ((case.key, self._lowered.get(case.key)) for case in cases)
+        self._lowered = {key: lowered for key, lowered in found if lowered is not None}
+        self._kept = sum(lowered.size for lowered in self._lowered.values())
 
     def taken(self, case: Case) -> LoweredCase:
         """The graph of a case, which is then forgotten: its arrays are freed once it is judged.
