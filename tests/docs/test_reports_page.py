@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from readme_blocks import TOP, blocks, matches, prepare, printed_by
+from report_cases import PASSED, run_of
 
 from dropcheck.report.formats import FORMATS
+from dropcheck.report.json_report import run_json
 
 TEXT = (TOP / "docs" / "reports.md").read_text(encoding="utf-8")
 
@@ -37,3 +40,9 @@ def test_the_page_has_a_row_for_every_format() -> None:
         printed = f"`{name}`" if form.printed else ""
         written = f"`{form.ending}`" if form.ending else ""
         assert f"| {printed} | {written} | {form.purpose} |".replace("|  |", "| |") in TEXT
+
+
+def test_the_page_names_every_key_of_a_case_in_json() -> None:
+    section = TEXT.partition("## JSON")[2].partition("\n## ")[0]
+    (case,) = json.loads(run_json(run_of(PASSED)))["cases"]
+    assert [key for key in case if f"`{key}`" not in section] == []
