@@ -1,4 +1,9 @@
-"""Numbers as a reader wants them: as many digits as the interval supports, and no more."""
+"""Numbers as a reader wants them: as many digits as the interval supports, and no more.
+
+`written` alone makes text of a number; the others say how many digits it has. What must be read
+back to the same number is no matter of digits: parameters are written by `claims.values`, and data
+by the reports that hold data.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +21,30 @@ LONGEST_KNOWN = 6
 FEWEST_KNOWN = 4
 
 
+def written(value: float | None, form: str) -> str:
+    """A number in a form of Python's `format`, without a sign for 0 and with a short exponent.
+
+    >>> written(1.5e-9, ".1e"), written(-0.001, ".1f"), written(float("inf"), ".1f")
+    ('1.5e-9', '0.0', 'inf')
+    """
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    mantissa, separator, exponent = f"{value:{form}}".partition("e")
+    if separator:
+        return f"{mantissa}e{int(exponent)}"
+    return mantissa.removeprefix("-") if float(mantissa) == 0 else mantissa
+
+
 def exact(value: float | None) -> str:
     """A number that is known, such as the claimed one: whole where it is whole.
 
     >>> exact(512.0), exact(0.1), exact(1e-9), exact(None)
     ('512', '0.1', '1e-9', '-')
     """
-    if value is None or math.isnan(value):
-        return UNKNOWN
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    if value == int(value) and abs(value) < LARGEST_FIXED:
-        return str(int(value))
-    return _tidy(f"{value:.8g}")
+    whole = value is not None and abs(value) < LARGEST_FIXED and value == int(value)
+    return written(value, ".0f" if whole else ".8g")
 
 
 def known(value: float | None, width: float | None, more: int = 0) -> str:
@@ -42,9 +58,11 @@ def known(value: float | None, width: float | None, more: int = 0) -> str:
     ('0.6667', '1048576', '1000000.010000000', '0.008333')
     """
     text = exact(value)
-    if value is not None and width and abs(float(text) - value) > width / 100:
+    if value is None or not math.isfinite(value):
+        return text
+    if width and abs(float(text) - value) > width / 100:
         return measured((value,), width, more + 1)[0]  # it would seem to lie elsewhere
-    if value is None or width == 0 or "." not in text or len(_figures(text)) <= LONGEST_KNOWN:
+    if width == 0 or "." not in text or len(_figures(text)) <= LONGEST_KNOWN:
         return text
     if width is None or not math.isfinite(width):
         return rough(value, FEWEST_KNOWN + more)
@@ -89,28 +107,15 @@ def measured(values: Iterable[float | None], width: float | None, more: int = 0)
     last = math.floor(math.log10(width)) - 1 - more  # the power of ten of the last digit shown
     largest = max(known)
     if SMALLEST_FIXED <= largest < LARGEST_FIXED and last > -12:
-        return tuple(_fixed(value, max(0, -last)) for value in values)
+        return tuple(written(value, f".{max(0, -last)}f") for value in values)
     return tuple(_scientific(value, last) for value in values)
-
-
-def _fixed(value: float | None, decimals: int) -> str:
-    if value is None or not math.isfinite(value):
-        return exact(value)
-    text = f"{value:.{decimals}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _scientific(value: float | None, last: int) -> str:
     if value is None or not math.isfinite(value) or value == 0:
         return exact(value)
     digits = math.floor(math.log10(abs(value))) - last
-    return _tidy(f"{value:.{min(max(digits, 0), 15)}e}")
-
-
-def _tidy(text: str) -> str:
-    """`1e-09` is written `1e-9`, and `1.5e+08` is written `1.5e8`."""
-    mantissa, separator, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent)}" if separator else text
+    return written(value, f".{min(max(digits, 0), 15)}e")
 
 
 def interval(
@@ -182,7 +187,7 @@ def option(number: float) -> str:
     if number < 1000:
         return str(math.ceil(number))
     unit = 10 ** (math.floor(math.log10(number)) - 1)
-    return _tidy(f"{math.ceil(number / unit) * unit:.1e}").replace(".0e", "e")
+    return written(math.ceil(number / unit) * unit, ".1e").replace(".0e", "e")
 
 
 def rough(value: float, figures: int = 2) -> str:
@@ -193,9 +198,9 @@ def rough(value: float, figures: int = 2) -> str:
     >>> rough(301.4), rough(301.4, 3), rough(999.6, 3)
     ('301', '301', '1000')
     """
-    text = f"{value:.{figures}g}"
+    text = written(value, f".{figures}g")
     # below ten thousand all of a whole number is read as quickly as a power of ten
-    return f"{value:.0f}" if "e+0" in text and abs(value) < 9999.5 else _tidy(text)
+    return written(value, ".0f") if "e" in text and 1 <= abs(value) < 9999.5 else text
 
 
 def plural(number: int, noun: str) -> str:
@@ -233,4 +238,4 @@ def confidence(level: float) -> str:
     ('1 - 9e-9', '1')
     """
     missing = 1 - level
-    return "1" if missing <= 0 else f"1 - {_tidy(f'{missing:.1g}')}"
+    return "1" if missing <= 0 else f"1 - {written(missing, '.1g')}"

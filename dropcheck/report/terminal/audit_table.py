@@ -94,7 +94,7 @@ def _share(share: float) -> str:
     >>> _share(0.0), _share(0.0123), _share(2.5e-5)
     ('0', '0.012', '2.5e-5')
     """
-    return numbers.exact(float(f"{share:.2g}"))
+    return numbers.written(share, ".2g")
 
 
 def _runs(number: int) -> str:
