@@ -120,6 +120,69 @@ def test_a_division_by_zero_names_the_values() -> None:
     assert place(problem) == (7, 16)
 
 
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("x ~ normal(0, 1); y = x * 2**2**2**2**2**2", "this works out to inf"),
+        ("x ~ normal(exp(1000), 1); y = x", "this works out to inf"),
+        ("x ~ normal(0, 1)[2, 2]; y = sum(inv(x * exp(1000)))", "this works out to inf"),
+        ("x ~ normal(0, 1); r = sqrt(-1); y = x + r", "this works out to nan"),
+        ("x ~ normal(0, 1); y = x + prod(arange(200) + 1)", "this works out to inf"),
+    ],
+)
+def test_a_fixed_part_that_works_out_to_no_number_is_an_error(model: str, message: str) -> None:
+    (problem,) = problems("E(y) == 1", model)
+    assert problem.message == message
+    assert "where(…)" in (problem.hint or "")
+    assert ("write inf" in (problem.hint or "")) == ("inf" in message)
+    assert place(problem)[0] in (6, 7)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "x ~ normal(0, 1); y = minimum(x, inf)",  # infinity that the user writes
+        "x ~ normal(0, 1); b = exp(inf) + 1; y = minimum(x, b)",
+        "x ~ normal(0, 1); y = minimum(x, exp(1000)) + (x < exp(1000))",
+        "x ~ normal(0, 1); y = x / (1 + exp(1000))",  # a number after all
+        "x ~ normal(0, 1); y = x * isfinite(exp(1000))",
+        "x ~ normal(0, 1); y = where(x > 0, x, exp(1000))",  # a branch that is not taken
+        "x ~ normal(0, 1)[2]; y = max(x + log([0, 1]))",  # a mask, of which some counts
+        "x ~ normal(0, 1)[2]; y = x[0] * exp([0, 1000])[0]",
+        "x ~ normal(0, 1); y = minimum(x, first([0, 0]))",  # infinite on purpose
+    ],
+)
+def test_infinities_that_are_meant_or_do_no_harm_are_no_errors(model: str) -> None:
+    assert problems("E(y) == 1", model) == ()
+
+
+# -- names of laws that are taken ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "beta ~ normal(0, 1)[3]; y = beta[2]",
+        "gamma = [3, 4]; y ~ normal(gamma[0], gamma[1])",
+        "f = [2, 3]; x ~ normal(0, 1)[f[0]]; y = x[1]",
+        "beta = 2; x ~ beta(beta, beta)[beta]; y = x[1]",
+    ],
+)
+def test_a_defined_name_wins_over_a_law_of_that_name(model: str) -> None:
+    assert problems("E(y) == 1", model) == ()
+
+
+@pytest.mark.parametrize("model", ["y ~ poisson", "x ~ poisson[4]; y = x[3]"])
+def test_a_law_in_a_parameter_wins_over_the_law_of_that_name(model: str) -> None:
+    parameters = {"poisson": ["normal(0, 1)", "uniform(0, 1)"]}
+    assert problems("E(density(poisson, y)) == 1", model, parameters=parameters) == ()
+
+
+def test_a_number_named_like_a_law_is_no_law() -> None:
+    (problem,) = problems("E(x) == 1", "beta = 2; x ~ beta")
+    assert problem.message == "'beta' is a number, not a law"
+
+
 # -- requires --------------------------------------------------------------------------------------
 
 

@@ -51,6 +51,11 @@ def test_right_code_is_verified() -> None:
     assert tried(STATEMENT, dropout, p=P, x=X).verdict is Verdict.VERIFIED
 
 
+def test_a_name_that_a_law_has_is_what_the_code_draws() -> None:
+    found = tried("E(beta[2]) == 3", lambda g, n: {"beta": g.normal([1.0, 2.0, 3.0], 1, (n, 3))})
+    assert found.verdict is Verdict.VERIFIED
+
+
 def test_wrong_code_is_refuted() -> None:
     assert tried(STATEMENT, unscaled, p=P, x=X).verdict is Verdict.REFUTED
 

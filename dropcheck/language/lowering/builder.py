@@ -18,7 +18,7 @@ from dropcheck.language.cost import (
     time_text,
 )
 from dropcheck.language.folding import fixed_array, folded
-from dropcheck.language.graph import Kind, Suspect, Value, joined_sources, thawed
+from dropcheck.language.graph import LARGEST_PLAIN, Kind, Suspect, Value, joined_sources, thawed
 from dropcheck.language.names import AlreadyReported
 from dropcheck.language.syntax import Position
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
@@ -28,6 +28,8 @@ from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
+# A number as a draw may be: neither 0 nor 1, whose products and powers say nothing.
+USUAL = 1.5
 VALUE_SIZE = 400  # bytes of a value with a number, as measured
 
 
@@ -131,16 +133,18 @@ class GraphBuilder:
             work = function.cost(shape, [value.shape for value in values])
             self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
+        thawed_options = {name: thawed(value) for name, value in options}
         if fixed and not random and not estimated:
             try:
-                array = folded(
-                    function,
-                    [value.constant for value in values],
-                    {name: thawed(value) for name, value in options},
-                )
+                array = folded(function, [value.constant for value in values], thawed_options)
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
-            suspect = _suspect(function, values, array, at, suspect)
+        if function.guards:
+            suspect = None
+        elif suspect is not None and suspect.cured_if_finite:
+            suspect = None if _is_finite(array, function, values, thawed_options) else suspect
+        elif suspect is None and array is not None:
+            suspect = _overflow(function, values, array, at)
         found = Value(
             Kind.COMPUTED,
             function.name,
@@ -153,7 +157,7 @@ class GraphBuilder:
             estimated=estimated,
             truth=function.truth,
             sources=joined_sources(values),
-            suspect=None if function.guards else suspect,
+            suspect=suspect,
         )
         self._known[key] = found
         return found
@@ -239,23 +243,40 @@ class GraphBuilder:
         )
 
 
-def _suspect(
-    function: Function, values: tuple[Value, ...], array: Array, at: Position, below: Suspect | None
+def _overflow(
+    function: Function, values: tuple[Value, ...], array: Array, at: Position
 ) -> Suspect | None:
-    """What is wrong with a fixed value: that of its inputs, or numbers of which it made none.
+    """A fixed number that is none, though all that it is made of are numbers.
 
-    The infinity that a user writes is wanted, and so is what is made of it. An array may hold some
+    The infinity that a user writes is meant, and so is what is made of it. An array may hold some
     elements that nobody looks at, such as the logarithms of a mask.
     """
-    if below is not None:
-        return None if below.cured_if_finite and np.isfinite(array).all() else below
     if array.shape != (1,) or function.takes_truth or np.isfinite(array[0]):
         return None
     if not all(np.isfinite(value.constant).all() for value in values):
         return None
     known = float(array[0])
-    where = "; where infinity is meant, write inf" if math.isinf(known) else ""
-    return Suspect(at, f"this works out to {known}", where, cured_if_finite=True)
+    infinite = "; where infinity is meant, write inf" if math.isinf(known) else ""
+    return Suspect(at, f"this works out to {known}", infinite, cured_if_finite=True)
+
+
+def _is_finite(
+    array: Array | None, function: Function, values: tuple[Value, ...], options: dict[str, Any]
+) -> bool:
+    """Whether a value is finite, as far as one draw tells: `x / exp(1000)` is, whatever x is."""
+    if array is None:
+        drawn = [value for value in values if value.constant is None]
+        if any(value.suspect or math.prod(value.shape) > LARGEST_PLAIN for value in drawn):
+            return False
+        draw = [
+            np.full((*value.shape, 1), USUAL) if value.constant is None else value.constant
+            for value in values
+        ]
+        try:
+            array = folded(function, draw, options)
+        except ValueError:  # such as of a matrix that has no inverse
+            return False
+    return bool(np.isfinite(array).all())
 
 
 def _more_memory(count: float) -> str:
