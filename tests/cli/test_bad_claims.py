@@ -44,7 +44,11 @@ def test_what_is_wrong_in_several_places_is_told_at_once(folder: Path, capsys: C
 
 ON_RUN = {
     "a root of a negative number": Bad(
-        one_claim(f"{N};y = sqrt(-1) + x", "E(y) == 0"), 9, 7, "c: what the claim looks at", "root"
+        one_claim(f"{N};y = sqrt(-1 - x**2)", "E(y) == 0"),
+        9,
+        7,
+        "c: what the claim looks at",
+        "root",
     ),
     "0 / 0 on every draw": Bad(
         one_claim(f"{N};y = (x - x) / (x - x)", "P(y > 0) == 1"), 9, 7, "on every draw", "by zero"
@@ -69,6 +73,9 @@ ON_RUN = {
         "must be a whole number",
         "round it first",
     ),
+}
+# What is fixed is worked out by the check too.
+FIXED = {
     "an index out of range": Bad(
         one_claim(N, "E(take([1, 2], 5) + x) == 0"),
         8,
@@ -80,6 +87,19 @@ ON_RUN = {
         one_claim("x ~ categorical(ones(2e5))", "E(x) == 0"), 6, 11, "p must sum to 1", "index"
     ),
 }
+
+
+@pytest.mark.parametrize("what", FIXED)
+def test_what_is_fixed_and_wrong_is_found_before_any_draw(
+    what: str, folder: Path, capsys: Capsys
+) -> None:
+    bad = FIXED[what]
+    assert isinstance(bad.text, str)
+    (folder / "claims.yaml").write_text(bad.text, encoding="utf-8")
+    told = check(capsys, "claims.yaml")
+    assert told.code == ERROR
+    assert f"claims.yaml:{bad.line}:{bad.column}: " in told.text
+    assert bad.hint in told.text
 
 
 @pytest.mark.parametrize("what", ON_RUN)
@@ -114,7 +134,7 @@ def test_one_draw_that_is_undefined_is_no_error(folder: Path, capsys: Capsys) ->
         "v ~ choice(arange(1e9));y = v + x",
         "v ~ normal(0, 1)[6e7];w = stack(v, v);y = w[0, 0] + x",
         "A = eye(9000);y = eigvalsh(A)[0] + x",
-        ";".join(f"v{i} = arange(1e7) + {i}" for i in range(40)) + ";y = v0[0] + x",
+        ";".join(f"v{i} ~ normal({i}, 1)[1e7]" for i in range(40)) + ";y = v0[0] + x",
     ],
 )
 def test_what_is_too_large_takes_no_memory(model: str, folder: Path, capsys: Capsys) -> None:
@@ -127,6 +147,21 @@ def test_what_is_too_large_takes_no_memory(model: str, folder: Path, capsys: Cap
     assert told.code == ERROR
     assert "is allowed" in told.errors[0]["message"]
     assert peak < 100e6
+
+
+def test_what_is_fixed_takes_no_more_than_its_half_of_the_memory(
+    folder: Path, capsys: Capsys
+) -> None:
+    lines = ";".join(f"v{i} = arange(1e6) + {i}" for i in range(40))
+    text = one_claim(f"{N};{lines};y = v0[0] + x", "E(y) == 0")
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    tracemalloc.start()
+    told = run(capsys, "claims.yaml", "--max-memory", "64MiB")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert told.code == ERROR
+    assert "what is fixed in this claim takes" in told.errors[0]["message"]
+    assert peak < 32 * 2**20 + 20e6
 
 
 def test_a_model_of_2000_lines_is_run(folder: Path, capsys: Capsys) -> None:
