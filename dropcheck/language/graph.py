@@ -59,9 +59,9 @@ class Value:
     """One quantity of a case.
 
     `operation` is the name of the function, operator or law that makes it from its `inputs`.
-    `shape` is that of one draw. `estimated` means that
-    an operator on the law is in it. `sources` are the draws it depends on. `constant` is the array
-    of a fixed value, with an axis of draws of length 1; None for others.
+    `shape` is that of one draw. `estimated` means that an operator on the law is in it. `sources`
+    are the draws it depends on. `constant` is the array of a fixed value, with an axis of draws of
+    length 1; None for others.
     """
 
     kind: str

@@ -131,7 +131,7 @@ class Function:
     truth: bool = False  # yields 1 or 0 (or NaN, where that cannot be told)
     indicator: bool = False  # yields 1 or 0, though it is no truth
     takes_truth: bool = False
-    from_shape: Callable[[Shape], float | tuple[int, ...]] | None = None  # size, shape
+    of_shape: bool = False  # its value follows from the shape of its argument alone
     guards: bool = False  # an argument may be left unused, with all that is wrong in it
     divides: bool = False  # by its second argument
     commutes: bool = False  # f(a, b) is f(b, a)

@@ -163,9 +163,12 @@ def test_broadcast_is_numpys() -> None:
             assert shapes.broadcast(given) == expected
 
 
-def test_size_and_shape_are_known_from_the_shape() -> None:
-    size, shape = FUNCTIONS["size"].from_shape, FUNCTIONS["shape"].from_shape
-    assert size is not None
-    assert shape is not None
-    assert (size((2, 3)), size(())) == (6.0, 1.0)
-    assert shape((2, 3)) == (2, 3)
+def test_size_and_shape_follow_from_the_shape_alone() -> None:
+    size, shape = FUNCTIONS["size"], FUNCTIONS["shape"]
+    assert size.of_shape
+    assert shape.of_shape
+    x = np.full((2, 3, 1), NAN)
+    assert (size.kernel(x).tolist(), size.kernel(x[0, 0]).tolist()) == ([6.0], [1.0])
+    assert shape.kernel(x).tolist() == [[2.0], [3.0]]
+    with pytest.raises(ShapeError, match="a single number, and has no axes"):
+        shape.shape(((),), {})

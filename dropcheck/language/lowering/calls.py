@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from dropcheck.errors import DropcheckError
-from dropcheck.language.folding import fixed_array
 from dropcheck.language.graph import Kind, Plain, Value, hashable
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import batch_shape, check_values, own_axes, read_draw
 from dropcheck.language.suggestions import function_hint
-from dropcheck.language.syntax import Call, Node, Position, bind, unknown_keyword
+from dropcheck.language.syntax import Call, Node, bind, unknown_keyword
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function, Parameter
 from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
@@ -61,37 +62,24 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         taken = context.graph.taken(values[0], (values[1], values[2]), node.at)
         if taken is not None:
             return taken
-    if function.from_shape is not None:
-        return _from_shape(context, function, values[0].shape, node.at)
     given = tuple(value.shape for value in values)
     try:
         shape = function.shape(given, options)
     except ShapeError as error:
         hint = error.hint or _hint_of_one_number(function, given)
         raise node.at.error(f"{function.name}: {error}", hint) from None
+    if function.of_shape:
+        constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
+        written = (("value", constant.tobytes()),)
+        return context.graph.make(
+            Kind.CONSTANT, "number", (), options=written, shape=shape, at=node.at, constant=constant
+        )
     return context.graph.operation(
         function,
         values,
         shape,
         node.at,
         tuple(sorted((name, hashable(value)) for name, value in options.items())),
-    )
-
-
-def _from_shape(context: Context, function: Function, given: Shape, at: Position) -> Value:
-    """What is known of an array by its shape alone: `size(x)`, `shape(x)`."""
-    found = function.from_shape(given) if function.from_shape is not None else ()
-    if found == ():
-        raise at.error(f"{function.name}: this is a single number, and has no axes")
-    constant: Plain = tuple(map(float, found)) if isinstance(found, tuple) else float(found)
-    return context.graph.make(
-        Kind.CONSTANT,
-        "number",
-        (),
-        options=(("value", constant),),
-        shape=(len(found),) if isinstance(found, tuple) else (),
-        at=at,
-        constant=fixed_array(constant),
     )
 
 

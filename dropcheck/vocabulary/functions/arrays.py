@@ -181,6 +181,12 @@ def _eye(*, n: float) -> Array:
 # ---- shapes -------------------------------------------------------------------------------------
 
 
+def _shape_of_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    if not shapes[0]:
+        raise ShapeError("this is a single number, and has no axes")
+    return (len(shapes[0]),)
+
+
 def _one_hot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     """A new last axis with a 1 at the index."""
     return (*shapes[0], count(options["n"], "n"))
@@ -273,9 +279,9 @@ _SIZES = (Parameter("sizes", option=True, variadic=True),)
 
 ARRAYS = (
     entry("size", _size, "number of elements", unknown, ANY, shape=lambda _shapes, _options: (),
-          from_shape=lambda shape: float(math.prod(shape)), elsewhere=("len",)),
-    entry("shape", _shape, "lengths of the axes", unknown, ANY, from_shape=lambda shape: shape,
-          shape=lambda shapes, _options: (len(shapes[0]),)),
+          of_shape=True, elsewhere=("len",)),
+    entry("shape", _shape, "lengths of the axes", unknown, ANY, shape=_shape_of_shape,
+          of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BOUNDED,
           parameters=_INDEX, shape=_one_hot_shape, indicator=True),
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown, ANY,
