@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dropcheck.analysis.crossing import crossing
-from dropcheck.analysis.existence import missing_moment, operators
 from dropcheck.analysis.linear import affine, combined, linear
+from dropcheck.analysis.moments import missing_moment
+from dropcheck.analysis.products import crossing
 from dropcheck.analysis.rarity import MOST_CONDITIONS, is_condition
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.hulls import Hull

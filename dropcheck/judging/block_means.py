@@ -9,11 +9,17 @@ from typing import NamedTuple
 
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
-from dropcheck.judging.bounded_means import allowing_for_unseen
-from dropcheck.judging.look import Judged, judged_at, method_of, shown, why_undefined
-from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS
-from dropcheck.judging.statement import ENDLESS, planned
+from dropcheck.judging.look import (
+    ENDLESS,
+    Judged,
+    judged_at,
+    method_of,
+    planned,
+    shown,
+    why_undefined,
+)
 from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Floats, Trial
+from dropcheck.judging.unseen import RARE_SHARE, RARE_SIGHTINGS, allowing_for_unseen
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation import (
     MAIN,

@@ -11,7 +11,7 @@ from dropcheck.inference import budget
 from dropcheck.inference.binomial import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval
 from dropcheck.inference.region import decide, widening
-from dropcheck.judging.statement import ROUNDING, more, planned
+from dropcheck.judging.look import ROUNDING, more, planned
 from dropcheck.judging.trial import (
     FEWEST_DRAWS,
     Finding,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from dropcheck.inference.comparison import Comparison
+from dropcheck.inference import budget
+from dropcheck.inference.bounded import bernstein_quantile
+from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.interval import (
     Interval,
     Theta,
@@ -17,17 +18,118 @@ from dropcheck.inference.interval import (
     estimate_interval,
     never_differed,
 )
-from dropcheck.inference.region import decide, widening
-from dropcheck.judging.bounded_means import allowing_for_unseen, mean_within_bounds
-from dropcheck.judging.rare import RARE_SHARE, RARE_SIGHTINGS, allowing_for_rare
-from dropcheck.judging.statement import ROUNDING, more, scale_of, settling, why_endless
+from dropcheck.inference.region import decide, reach, widening
 from dropcheck.judging.trial import Finding, Floats, Trial
+from dropcheck.judging.unseen import (
+    RARE_SHARE,
+    alike,
+    all_alike,
+    allowing_for_rare,
+    allowing_for_unseen,
+    mean_within_bounds,
+    once_expected,
+)
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation import Compiled, Tally, bounded_leaves, means_of
+from dropcheck.simulation import Compiled, Tally, means_of
 
-# How far averages are moved to see whether a quantity follows, in sizes of their own.
-MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
+# Differences below this share of the largest magnitude met are rounding.
+ROUNDING = 1e-12
+
+# More draws than any run can make: what is claimed lies where no interval can decide.
+ENDLESS = 10**15
+# Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
+# a larger one has is not known, nor whether there is a mean at all.
+UNTOLD = 32
+
+Quantity = TypeVar("Quantity")
+
+
+def scale_of(reading: Reading, compiled: Compiled, means: Floats, centres: Floats) -> float:
+    """The claim's scale: |R| where that is known, else the size of R, or of L where R is 0."""
+    if reading.known_scale is not None:
+        return reading.known_scale
+    if not compiled.scaled:
+        return max(
+            abs(float(compiled.functional.operands[end].constant[..., 0])) for end in reading.ends
+        )
+    sizes = compiled.functional.sizes(means, centres)
+    against = max(sizes[end] for end in reading.ends)
+    return against if against > 0 else sizes[reading.side]
+
+
+def settling(
+    found: Sequence[tuple[Verdict, Quantity, Comparison]],
+) -> tuple[Verdict, Quantity, Comparison]:
+    """The comparison that settles a statement: a refuted one, else an open one, else any."""
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
+    return min(found, key=lambda entry: order.index(entry[0]))
+
+
+def planned(
+    draws: int,
+    interval: Interval,
+    region: Region,
+    widen: float,
+    alpha: float,
+    tier: Guarantee,
+) -> int:
+    """Draws after which the verdict is expected, from an interval so far."""
+    if tier is Guarantee.FINITE_SAMPLE:
+        quantile = bernstein_quantile(alpha)
+    else:
+        quantile = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15))
+    if region.strict_end_within(interval.estimate, 2 * interval.standard_error):
+        return ENDLESS  # on which side of it the quantity lies, these draws cannot tell
+    target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
+    needed = budget.draws_needed(
+        draws, interval.standard_error, interval.second_order, target, quantile
+    )
+    return int(min(max(needed, 1.0), ENDLESS))
+
+
+def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
+    """Why no number of draws that a run can make would decide."""
+    near = 2 * interval.standard_error
+    edge = region.strict_end_within(interval.estimate, near)
+    edge = edge or not reach(interval.estimate, near, region, widen)
+    return Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
+
+
+def carried_by_few(interval: Interval, draws: int) -> bool:
+    """Whether a few of so many draws carry an average: what more would do is then not known."""
+    reason = None if interval.unmet is None else interval.unmet.reason
+    if reason is Reason.TOO_SKEWED:
+        return interval.settles > UNTOLD * draws
+    return reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
+
+
+def more(
+    verdict: Verdict,
+    draws: int,
+    interval: Interval,
+    region: Region,
+    widen: float,
+    alpha: float,
+    tier: Guarantee,
+    span_draws: int,
+) -> float | None:
+    """Draws that an undecided case is likely to need beyond those made.
+
+    None where that is unknown, infinity where no number of draws would do. With as many again as
+    lie between one look and the next, and a span: budgets end before looks as often as not.
+    """
+    if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
+        return None
+    if carried_by_few(interval, draws):
+        return None
+    needed = interval.settles if interval.settles > draws else 0.0
+    if interval.low < interval.high:  # of draws that all agree more may agree too
+        needed = max(needed, planned(draws, interval, region, widen, alpha * budget.PLANNED, tier))
+        if needed >= ENDLESS:
+            return math.inf
+        needed = max(budget.GROWTH * needed, 1.5 * draws)
+    return needed - draws + span_draws if needed else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +207,7 @@ def judged_at(
         if interval.unmet is not None and interval.half_width <= rounding:
             interval = _once_settled(interval, compiled, tally, centres, share, comparison)
         if compiled.mean is None:  # last: what nobody watches is waited for whatever the shape is
-            interval = _once_expected(interval, tally)
+            interval = once_expected(interval, tally)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         verdict = Verdict.INCONCLUSIVE
@@ -113,14 +215,14 @@ def judged_at(
             verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
         if verdict is not Verdict.INCONCLUSIVE and interval.low == interval.high:
             unseen = RARE_SHARE * share / 2
-            wider = _all_alike(verdict, interval, compiled, tally, theta, centres, unseen)
+            wider = all_alike(verdict, interval, compiled, tally, theta, centres, unseen)
             # that something is what every draw showed is verified; anything else must follow
             edges = (comparison.region.low, comparison.region.high)
             said = any(abs(interval.estimate - end) <= rounding for end in edges)
             shown = verdict is Verdict.VERIFIED and said
             by_bounds = decide(wider.low, wider.high, comparison.region, widen, rounding)
             if wider.unmet is not None or (by_bounds is not verdict and not shown):
-                verdict, interval = Verdict.INCONCLUSIVE, replace(wider, unmet=_alike(interval))
+                verdict, interval = Verdict.INCONCLUSIVE, replace(wider, unmet=alike(interval))
         judged = Judged(
             verdict, interval, comparison, widen, unit, scale, _sides(operands, comparison)
         )
@@ -221,17 +323,6 @@ def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
     return None
 
 
-def _once_expected(interval: Interval, tally: Tally) -> Interval:
-    """The interval, not to be used before rare outcomes that nobody watches are due to be seen."""
-    wait = tally.program.unwatched
-    if interval.unmet is not None or not wait or tally.draws >= RARE_SIGHTINGS * wait:
-        return interval
-    unmet = Reason.RARE_OUTCOME_EXPECTED.explain(
-        expected=tally.draws / wait, draws=tally.draws, needed=RARE_SIGHTINGS
-    )
-    return replace(interval, unmet=unmet, settles=RARE_SIGHTINGS * wait)
-
-
 def _once_settled(
     interval: Interval,
     compiled: Compiled,
@@ -251,71 +342,6 @@ def _once_settled(
         return interval
     unmet = never_differed(tally.draws, alpha)
     return replace(interval, unmet=unmet, settles=draws_that_agree(alpha))
-
-
-def _alike(interval: Interval) -> Explanation:
-    """Why a point that draws without a difference make may not decide."""
-    return Reason.ALL_ALIKE.explain(value=interval.estimate)
-
-
-def _all_alike(
-    verdict: Verdict,
-    interval: Interval,
-    compiled: Compiled,
-    tally: Tally,
-    theta: Theta,
-    centres: Floats,
-    alpha: float,
-) -> Interval:
-    """What draws that were never met could make of a point that every draw showed.
-
-    Of what has bounds they can change no more than the bounds allow; what they could add to
-    anything else may be as large as it takes, and nothing is decided. A quantity that is fixed
-    whatever the averages are, as Std(y) / Std(y) is, needs no sample at all.
-    """
-    if compiled.mean is not None:
-        return interval  # its bounds are in the interval already
-    still = (tally.sums == tally.sums[0]).all(axis=0)
-    # what varies was seen to make no difference; of what never varied nothing was seen
-    moved = still if verdict is Verdict.VERIFIED else np.ones_like(still)
-    bounded = bounded_leaves(compiled.functional)
-    unbounded = moved.copy()
-    for leaf, _ in bounded:
-        unbounded[list(leaf.columns.values())] = False
-    means = means_of(tally.sums, tally.values)
-    if unbounded.any() and _moves(theta, means, unbounded):
-        return replace(interval, unmet=_alike(interval))
-    missed = min(1.0, math.log(1 / alpha) / tally.drawn)  # as in `allowing_for_unseen`
-    below = above = 0.0
-    for leaf, hulls in bounded:
-        if moved[list(leaf.columns.values())].any():
-            points = [means, *leaf.with_unseen(hulls, means, centres, missed)]
-            here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
-            off = [0.0, *(value - here for value in there)]
-            if not all(map(math.isfinite, off)):
-                return replace(interval, unmet=_alike(interval))
-            below, above = below - min(off), above + max(off)
-    return replace(
-        interval,
-        low=interval.low - below,
-        high=interval.high + above,
-        second_order=max(below, above),
-    )
-
-
-def _moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
-    """Whether a quantity changes where some averages are moved, each by an amount of its own.
-
-    They are moved either way and by little and much, for there are plateaus: floor(E(x)),
-    minimum(E(x), 0). Where the quantity is undefined nothing is told. Each place is asked for by
-    itself, for a quotient is undefined at all of several that lie on both sides of its pole.
-    """
-    own = (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means)))) * which
-    points = [means, *(means + sign * size * own for size in MOVES for sign in (1, -1))]
-    here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
-    return any(
-        math.isfinite(value) and abs(value - here) > 1e-12 * max(1.0, abs(here)) for value in there
-    )
 
 
 def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:

@@ -150,6 +150,19 @@ def ordered(roots: Iterable[Value]) -> list[Value]:
     return in_order(drawn, lambda value: [below for below in value.inputs if below.random])
 
 
+def operators(values: Sequence[Value]) -> list[Value]:
+    """Every operator on the law below some values, each once."""
+    found: dict[int, Value] = {}
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if value.kind == Kind.OPERATOR:
+            found[id(value)] = value
+        elif value.estimated:
+            stack.extend(value.inputs)
+    return list(found.values())
+
+
 def in_order(roots: Sequence[Value], inputs: Callable[[Value], Sequence[Value]]) -> list[Value]:
     """Some values and all that is found below them, each once, inputs before what takes them.
 

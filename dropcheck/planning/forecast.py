@@ -11,9 +11,8 @@ from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.judging import block_means, counting
-from dropcheck.judging.look import judged_at, why_undefined
+from dropcheck.judging.look import ENDLESS, carried_by_few, judged_at, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.statement import ENDLESS, carried_by_few, why_endless
 from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, undefined_draws
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Region, Settings

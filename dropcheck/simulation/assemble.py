@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dropcheck.analysis.crossing import below
+from dropcheck.analysis.products import below
 from dropcheck.analysis.rarity import is_condition, picked_sources, rarest
 from dropcheck.language.cost import draw_cost
 from dropcheck.language.folding import crossed_product, kernel_of

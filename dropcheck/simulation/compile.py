@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.existence import operators
 from dropcheck.analysis.strategy import (
     Arithmetic,
     Averages,
@@ -18,7 +17,7 @@ from dropcheck.analysis.strategy import (
     Strategy,
     Unanswerable,
 )
-from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program

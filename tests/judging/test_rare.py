@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from trials import verdicts
 
-from dropcheck.judging import block_means, look, rare
+from dropcheck.judging import block_means, look, unseen
 from dropcheck.results import Verdict
 
 SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"
@@ -113,7 +113,7 @@ def test_events_that_never_met_verify_nothing(law: str) -> None:
 
 
 def test_without_forcing_pairs_the_same_claim_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rare, "_hardly_met", lambda *_: [])
+    monkeypatch.setattr(unseen, "_hardly_met", lambda *_: [])
     model = CONJUNCTION.format(law="normal(0.5, 1)")
     assert wrong(model, "E(y) <= 1", Verdict.VERIFIED) > 5
 
@@ -174,7 +174,7 @@ def test_a_branch_that_hangs_on_its_own_condition_is_waited_for(
 def test_without_asking_what_a_branch_hangs_on_the_same_claim_is_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rare, "hangs_on_its_cause", lambda *_: False)
+    monkeypatch.setattr(unseen, "hangs_on_its_cause", lambda *_: False)
     model = "x ~ normal(0, 1); y = 1 + (exp(6 * x - 18) if x > 5 else 0)"
     assert Verdict.VERIFIED in verdicts(model, "E(y) == 1", range(5), 1e-6, MOST)
 

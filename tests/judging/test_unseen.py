@@ -11,7 +11,7 @@ import pytest
 from trials import OPEN, REFUTED, VERIFIED, judged, verdicts
 
 from dropcheck.inference import interval
-from dropcheck.judging import look, rare
+from dropcheck.judging import look, unseen
 from dropcheck.simulation import assemble
 
 MOST = 400_000
@@ -112,7 +112,7 @@ def test_a_plateau_is_no_reason_to_trust_draws_that_all_agree(model: str, claim:
 def test_moved_by_little_it_would_be(
     model: str, claim: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "MOVES", ())
+    monkeypatch.setattr(unseen, "MOVES", ())
     assert VERIFIED in verdicts(model, claim, SEEDS, 1e-6, MOST)
 
 
@@ -140,7 +140,7 @@ def test_no_budget_is_too_small_to_wait_for_what_a_law_announces(law: str) -> No
 
 
 def test_without_the_wait_it_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "_once_expected", lambda found, _: found)
+    monkeypatch.setattr(look, "once_expected", lambda found, _: found)
     assert VERIFIED in verdicts(
         "z ~ normal(0, 1); x ~ poisson(1e-7)", "E(z + 1 + 1e7 * x) == 1", SEEDS, 1e-6, MOST
     )
@@ -175,7 +175,7 @@ MEETINGS = [
 @pytest.mark.parametrize(("model", "claim"), MEETINGS)
 def test_elements_are_made_to_meet(model: str, claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert VERIFIED not in verdicts(model, claim, SEEDS, 1e-6, MOST)
-    monkeypatch.setattr(rare, "_hardly_met", lambda *_: [])
+    monkeypatch.setattr(unseen, "_hardly_met", lambda *_: [])
     assert VERIFIED in verdicts(model, claim, range(4), 1e-6, MOST)
 
 

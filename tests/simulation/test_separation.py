@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pytest
 from trials import averaged, entry, judged, lowered, registry_of
 
-from dropcheck.analysis.existence import operators
 from dropcheck.analysis.products import separated
 from dropcheck.judging.prepared import prepare
+from dropcheck.language.graph import operators
 from dropcheck.simulation.integrands import Held, Moments
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separation

@@ -1,10 +1,11 @@
-"""Events too rare to have been seen often: what they could still do to a quantity.
+"""What a sample may not show: outcomes too rare to have been seen often, and their weight.
 
 A sample says nothing of values that it does not hold. Where they hang on a truth of the model,
 such as `u < 1e-6` or a Bernoulli draw, its rarer outcome can be had by force: the averages that the
 integrands have where it holds throughout say which way, and how far, it pulls. How often it may
 happen is bounded by how often it did (Clopper and Pearson 1934). Two truths that were each seen
-may hardly ever have met: where they are independent, they are forced to meet.
+may hardly ever have met: where they are independent, they are forced to meet. Of quantities that
+the model bounds, the bounds say what draws that were not met could do.
 """
 
 from __future__ import annotations
@@ -15,12 +16,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from dropcheck.inference.binomial import upper_bound
-from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
+from dropcheck.inference.bounded import empirical_bernstein
+from dropcheck.inference.interval import (
+    RAREST_SEEN,
+    Interval,
+    Theta,
+)
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.simulation import PILOT, Forced, Program, Tally, hangs_on_its_cause
+from dropcheck.results import Verdict
+from dropcheck.simulation import (
+    PILOT,
+    Compiled,
+    Forced,
+    MeanColumns,
+    Program,
+    Tally,
+    bounded_leaves,
+    hangs_on_its_cause,
+    means_of,
+)
 
 # An outcome seen so often shows in the sample's own spread and skewness.
 RARE_SIGHTINGS = 64
@@ -30,6 +48,8 @@ PAIR_DRAWS = 256
 MOST_PAIRS = 256
 # Share of a look's error that pays for the bounds on rare outcomes.
 RARE_SHARE = 0.05
+# How far averages are moved to see whether a quantity follows, in sizes of their own.
+MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
 
 
 def allowing_for_rare(
@@ -215,3 +235,114 @@ def _uncertain_share(meeting: _Meeting, draws: int, alpha: float) -> float:
     chance = min(chance, 1.0)
     level = math.log(4 / alpha)
     return (math.sqrt(2 * draws * chance * level) + level / 3) / draws
+
+
+def once_expected(interval: Interval, tally: Tally) -> Interval:
+    """The interval, not to be used before rare outcomes that nobody watches are due to be seen."""
+    wait = tally.program.unwatched
+    if interval.unmet is not None or not wait or tally.draws >= RARE_SIGHTINGS * wait:
+        return interval
+    unmet = Reason.RARE_OUTCOME_EXPECTED.explain(
+        expected=tally.draws / wait, draws=tally.draws, needed=RARE_SIGHTINGS
+    )
+    return replace(interval, unmet=unmet, settles=RARE_SIGHTINGS * wait)
+
+
+def mean_within_bounds(mean: MeanColumns, tally: Tally, centres: Floats, alpha: float) -> Interval:
+    """The empirical Bernstein interval for the statement's quantity."""
+    totals = tally.totals
+    return empirical_bernstein(
+        float(totals[mean.column]),
+        float(totals[mean.square]),
+        tally.drawn,
+        mean.hull.width,
+        float(centres[mean.register]) + mean.constant,
+        alpha,
+    )
+
+
+def allowing_for_unseen(
+    mean: MeanColumns, interval: Interval, draws: int, alpha: float
+) -> Interval:
+    """The interval, widened by what draws that were not met could do within the bounds.
+
+    A share ε of the law is missed by n draws with chance (1 - ε)^n, so that what was missed has
+    ε ≤ ln(1/α)/n; the bounds say how far it can be. A product of thirty 0-or-2 has mean 1, and is 0
+    in every draw; with noise added no two draws agree, and it is missing from them all the same.
+    """
+    if not math.isfinite(interval.half_width):
+        return interval
+    share = min(1.0, math.log(1 / alpha) / draws)
+    below = share * max(interval.estimate - mean.constant - mean.hull.low, 0.0)
+    above = share * max(mean.hull.high + mean.constant - interval.estimate, 0.0)
+    return replace(
+        interval,
+        low=interval.low - below,
+        high=interval.high + above,
+        second_order=interval.second_order + max(below, above),
+    )
+
+
+def alike(interval: Interval) -> Explanation:
+    """Why a point that draws without a difference make may not decide."""
+    return Reason.ALL_ALIKE.explain(value=interval.estimate)
+
+
+def all_alike(
+    verdict: Verdict,
+    interval: Interval,
+    compiled: Compiled,
+    tally: Tally,
+    theta: Theta,
+    centres: Floats,
+    alpha: float,
+) -> Interval:
+    """What draws that were never met could make of a point that every draw showed.
+
+    Of what has bounds they can change no more than the bounds allow; what they could add to
+    anything else may be as large as it takes, and nothing is decided. A quantity that is fixed
+    whatever the averages are, as Std(y) / Std(y) is, needs no sample at all.
+    """
+    if compiled.mean is not None:
+        return interval  # its bounds are in the interval already
+    still = (tally.sums == tally.sums[0]).all(axis=0)
+    # what varies was seen to make no difference; of what never varied nothing was seen
+    moved = still if verdict is Verdict.VERIFIED else np.ones_like(still)
+    bounded = bounded_leaves(compiled.functional)
+    unbounded = moved.copy()
+    for leaf, _ in bounded:
+        unbounded[list(leaf.columns.values())] = False
+    means = means_of(tally.sums, tally.values)
+    if unbounded.any() and _moves(theta, means, unbounded):
+        return replace(interval, unmet=alike(interval))
+    missed = min(1.0, math.log(1 / alpha) / tally.drawn)  # as in `allowing_for_unseen`
+    below = above = 0.0
+    for leaf, hulls in bounded:
+        if moved[list(leaf.columns.values())].any():
+            points = [means, *leaf.with_unseen(hulls, means, centres, missed)]
+            here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
+            off = [0.0, *(value - here for value in there)]
+            if not all(map(math.isfinite, off)):
+                return replace(interval, unmet=alike(interval))
+            below, above = below - min(off), above + max(off)
+    return replace(
+        interval,
+        low=interval.low - below,
+        high=interval.high + above,
+        second_order=max(below, above),
+    )
+
+
+def _moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
+    """Whether a quantity changes where some averages are moved, each by an amount of its own.
+
+    They are moved either way and by little and much, for there are plateaus: floor(E(x)),
+    minimum(E(x), 0). Where the quantity is undefined nothing is told. Each place is asked for by
+    itself, for a quotient is undefined at all of several that lie on both sides of its pole.
+    """
+    own = (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means)))) * which
+    points = [means, *(means + sign * size * own for size in MOVES for sign in (1, -1))]
+    here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
+    return any(
+        math.isfinite(value) and abs(value - here) > 1e-12 * max(1.0, abs(here)) for value in there
+    )
