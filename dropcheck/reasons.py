@@ -1,7 +1,7 @@
 """Why a case is undecided, or what refuted it: every reason there is, with the sentence it is.
 
->>> str(Reason.CONDITION_NEVER_MET.explain(draws=8192))
-'the condition was never met in 8,192 draws'
+>>> str(Reason.CONDITION_NEVER_TRUE.explain(draws=8192))
+'the condition was never true in 8,192 draws'
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Reason(Enum):
         "probability in its place",
     )
     TOO_MANY_CONDITIONS = (
-        "the model has {conditions} conditions, and of no more than {watched} can it be told "
-        "whether an outcome is too rare to be seen",
+        "the model has {conditions} conditions, and no more than {watched} are watched for "
+        "outcomes too rare to be seen",
         "the model has too many conditions to be trusted: split the claim into smaller models",
     )
     OUT_OF_TIME = ("the time of the run was up before its first draw", "the time was up")
@@ -60,8 +60,8 @@ class Reason(Enum):
         "nothing to judge: the claim has no value at what was drawn",
     )
     UNDEFINED_NEARBY = ("it is not defined wherever the averages may lie",)
-    CONDITION_NEVER_MET = (
-        "the condition was never met in {draws:,} draws",
+    CONDITION_NEVER_TRUE = (
+        "the condition was never true in {draws:,} draws",
         "the condition is too rare, or impossible: condition on something more likely",
     )
     # the interval
@@ -85,7 +85,7 @@ class Reason(Enum):
     )
     # what a sample may not show
     ALL_ALIKE = (
-        "every draw gave {value:.6g}: draws that differ may be too rare to be met, and too large "
+        "every draw gave {value:.6g}: draws that differ may be too rare to be seen, and too large "
         "to be left out",
         _TOO_RARE,
     )

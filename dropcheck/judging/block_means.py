@@ -56,7 +56,7 @@ DEAREST_INEQUALITY = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """What a pilot tells: the means of judging, and the draws to be judged at.
+    """What follows from a pilot: the means of judging, and the draws to be judged at.
 
     A verdict is expected after `expected` draws, by an interval of the kind that `tier` names; no
     look comes before `fewest` unless the budget, `most`, does.

@@ -67,7 +67,7 @@ def by_counterexample(
     else:
         verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
         if counted.conditional and not seen:
-            explanation = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+            explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
     warnings: tuple[str, ...] = ()
     if verdict is Verdict.VERIFIED:
         strict = (counted.exact or counted.program).fitted(most, FEWEST_BLOCKS)
@@ -115,7 +115,7 @@ def draws_that_bound(trial: Trial) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CountedPilot:
-    """What a pilot tells of a probability: as for block means, with the region it must lie in."""
+    """What a pilot says of a probability: as for block means, with the region it must lie in."""
 
     program: Program
     most: int
@@ -209,7 +209,7 @@ def by_proportion(
             break
     explanation = None
     if math.isnan(final.estimate):
-        explanation = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+        explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
     elif verdict is Verdict.INCONCLUSIVE:
         explanation = Reason.TOO_WIDE.explain()
     return Finding(

@@ -349,5 +349,5 @@ def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
     for leaf in compiled.functional.leaves.values():
         column = leaf.columns.get("g")
         if column is not None and tally.totals[column] == 0:
-            return Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+            return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
     return Reason.UNDEFINED_AT_AVERAGES.explain()

@@ -169,7 +169,7 @@ def _of_proportion(
     undefined = why = undefined_draws(tally)
     share = counting.seen_in(counted, tally) / tally.drawn
     if not share:
-        why = Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+        why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
     if why is not None:
         found = _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, why)
         ends = _given_up(trial) if undefined is None else FEWEST_DRAWS
@@ -203,7 +203,7 @@ def _of_certainty(trial: Trial, counted: Counted) -> Generator[Request, SpanSums
     undefined = undefined_draws(tally)
     share = counting.seen_in(counted, tally) / tally.drawn if undefined is None else 0.0
     if not share:
-        why = undefined or Reason.CONDITION_NEVER_MET.explain(draws=tally.drawn)
+        why = undefined or Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         found = _of_pilot(trial, program, most, tally, Guarantee.EXACT, why)
         ends = _given_up(trial) if undefined is None else program.span_draws
         return replace(found, ends=ends)

@@ -105,10 +105,10 @@ def _command(properties: Mapping[str, str], message: str) -> str:
     >>> _command({"file": "a,b.yaml", "line": "3"}, "50%")
     '::error file=a%2Cb.yaml,line=3::50%25'
     """
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     if len(message) > LONGEST:
         message = message[: LONGEST - 1] + "…"
-    return f"::error {told}::{_data(message)}"
+    return f"::error {shown}::{_data(message)}"
 
 
 def _data(text: str) -> str:

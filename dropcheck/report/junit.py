@@ -125,9 +125,9 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
 def _problem(suite: Element, problem: Problem, registry: str) -> None:
     name = _legal(one_line(registry)) or "dropcheck"
     element = SubElement(suite, "testcase", classname="", name=name, time="0.000")
-    told = problems_text([problem], Terminal(), counted=False)
+    text = problems_text([problem], Terminal(), counted=False)
     error = SubElement(element, "error", message=_legal(one_line(problem.message)))
-    error.text = _legal(told)
+    error.text = _legal(text)
 
 
 def _legal(text: str) -> str:

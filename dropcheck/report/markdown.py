@@ -16,7 +16,7 @@ from dropcheck.report.terminal.run_table import summary_parts
 from dropcheck.report.terminal.screen import one_line, plain
 from dropcheck.results import CaseResult, Outcome
 
-MOST = 20  # cases told of one by one; the rest are counted
+MOST = 20  # cases shown one by one; the rest are counted
 
 HEADINGS = (
     ("claim", "---"),

@@ -202,9 +202,9 @@ def headline(case: CaseResult) -> str:
     undecided = case.result is Outcome.UNDECIDED
     expected = "" if undecided or case.verdict is Verdict.REFUTED else ", expected refuted"
     known = {"claimed": claimed(case), "estimated": estimated(case)}
-    said = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
-    found = f"{'undecided' if undecided else case.verdict}{expected}"
-    return f"{found}: {', '.join(said)}" if said else found
+    figures = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
+    outcome_text = f"{'undecided' if undecided else case.verdict}{expected}"
+    return f"{outcome_text}: {', '.join(figures)}" if figures else outcome_text
 
 
 def counts(run: RunResult) -> str:

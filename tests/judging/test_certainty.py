@@ -59,7 +59,7 @@ def test_under_a_condition_only_what_meets_it_is_counted() -> None:
 def test_a_condition_that_is_never_met_is_inconclusive(claim: str) -> None:
     found = judged(N, claim, most=100_000)
     assert found.verdict is OPEN
-    assert str(found.explanation).startswith("the condition was never met in")
+    assert str(found.explanation).startswith("the condition was never true in")
 
 
 # ---- rounding ------------------------------------------------------------------------------------

@@ -225,7 +225,7 @@ def test_what_every_draw_shows_decides_where_its_bounds_do() -> None:
     unseen = judged(still, "Std(y) == 0.0001", most=500_000)
     assert unseen.verdict is OPEN
     assert unseen.explanation is not None
-    assert "too rare to be met" in str(unseen.explanation)
+    assert "too rare to be seen" in str(unseen.explanation)
     assert unseen.interval is not None
     low, high = unseen.interval
     assert low is not None

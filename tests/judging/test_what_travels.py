@@ -101,7 +101,7 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.NO_VARIANCE_OF_ESTIMATE: {"operator": "E", "order": 1.5, "needed": 2},
     Reason.TOO_MANY_CONDITIONS: {"conditions": 513, "watched": 512},
     Reason.UNDEFINED_DRAWS: {"undefined": 5, "draws": 10, "percent": 50.0, "first": 1},
-    Reason.CONDITION_NEVER_MET: {"draws": 8192},
+    Reason.CONDITION_NEVER_TRUE: {"draws": 8192},
     Reason.TOO_FEW_BLOCKS: {"blocks": 63, "needed": 64},
     Reason.NO_DIFFERENCE_YET: {"needed": 138155.1},
     Reason.ALL_ALIKE: {"value": 1.0},

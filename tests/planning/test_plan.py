@@ -93,7 +93,7 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
     assert found["edge"].spent > 0
     assert not found["sharp"].within
     assert (found["sharp"].draws or 0) > 1e9
-    assert "never met" in (found["never"].reason or "")
+    assert "never true" in (found["never"].reason or "")
 
 
 def test_a_pilot_without_an_interval_says_why() -> None:

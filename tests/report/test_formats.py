@@ -156,8 +156,8 @@ def test_a_distance_is_told_in_plain_numbers(estimate: float, shown: str) -> Non
         (False, False, 2, "--verbose shows a row for each"),
         (True, False, 2, "each has a row above"),
         (False, False, 1, "each has a row above"),
-        (False, True, 1, "--format json tells of each"),
-        (True, True, 2, "--format json tells of each"),
+        (False, True, 1, "--format json shows each"),
+        (True, True, 2, "--format json shows each"),
     ],
 )
 def test_what_is_not_told_of_one_by_one_is_where_it_says(

@@ -121,7 +121,7 @@ def test_draws_that_all_agree_decide_nothing_of_code_that_has_no_bounds() -> Non
     for claim in ("E(y, given=m) == 2 / 0.7", "E(y, given=m) == 3"):
         found = tried(claim, kept)
         assert found.verdict is Verdict.INCONCLUSIVE
-        assert "too rare to be met" in str(found.explanation)
+        assert "too rare to be seen" in str(found.explanation)
 
 
 def test_names_of_one_call_depend_on_each_other() -> None:

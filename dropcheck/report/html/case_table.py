@@ -45,14 +45,14 @@ def _choices(cases: Iterable[CaseResult]) -> _Choices:
 
 def filter_form(run: RunResult, registry: Registry) -> Markup:
     """The filters; hidden until the script that serves them has started."""
-    found = _choices(run.cases)
+    choices = _choices(run.cases)
     verdicts = {str(one): str(one) for one in Verdict if any(c.verdict is one for c in run.cases)}
     results = {str(one): str(one) for one in Outcome if run.count(one)}
     documents = {
         str(index): registry.documents[name].title if name in registry.documents else name
-        for name, index in found.documents.items()
+        for name, index in choices.documents.items()
     }
-    tags = {str(index): name for name, index in found.tags.items()}
+    tags = {str(index): name for name, index in choices.tags.items()}
     downward = {"descending": "descending"}
     columns = {str(index): name for index, name in enumerate(COLUMNS)}
     return element(
@@ -86,7 +86,7 @@ def _select(
 
 def case_table(run: RunResult) -> Markup:
     """Every case in the order of the file. Roles are spelled out, for a phone shows cards."""
-    found = _choices(run.cases)
+    choices = _choices(run.cases)
     heads = (
         element(
             "th",
@@ -107,16 +107,16 @@ def case_table(run: RunResult) -> Markup:
             element("span", " The buttons in the head sort by their column.", class_="wide"),
         ),
         element("thead", element("tr", *heads, role="row"), role="rowgroup"),
-        element("tbody", *(_row(case, found) for case in run.cases), role="rowgroup"),
+        element("tbody", *(_row(case, choices) for case in run.cases), role="rowgroup"),
         id="cases",
         class_="cases",
         role="table",
     )
 
 
-def _row(case: CaseResult, found: _Choices) -> Markup:
+def _row(case: CaseResult, choices: _Choices) -> Markup:
     low, high = case.interval or (None, None)
-    document = "" if case.document is None else str(found.documents[case.document])
+    document = "" if case.document is None else str(choices.documents[case.document])
     claim = element(
         "th",
         element("a", case.claim, href=f"#{anchor(case.claim)}"),
@@ -142,7 +142,7 @@ def _row(case: CaseResult, found: _Choices) -> Markup:
         data_verdict=str(case.verdict),
         data_result=str(case.result),
         data_document=document,
-        data_tags=" ".join(str(found.tags[tag]) for tag in case.tags),
+        data_tags=" ".join(str(choices.tags[tag]) for tag in case.tags),
     )
 
 

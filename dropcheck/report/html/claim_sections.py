@@ -144,9 +144,9 @@ def _found(case: CaseResult) -> Markup:
         join(figures) if case.interval is not None else None,
     ]
     if case.result is not Outcome.PASS:
-        told = [words.sides(case), words.distance(case), words.reading(case)]
-        told += [None if case.explanation is None else str(case.explanation)]
-        parts += [element("span", Markup("<br>"), one, class_="quiet") for one in told if one]
+        notes = [words.sides(case), words.distance(case), words.reading(case)]
+        notes += [None if case.explanation is None else str(case.explanation)]
+        parts += [element("span", Markup("<br>"), one, class_="quiet") for one in notes if one]
     return element("span", *parts)
 
 

@@ -145,10 +145,12 @@ def _missed(case: CaseResult) -> Markup:
 
 
 def _warnings(run: RunResult) -> Markup | None:
-    told = dict.fromkeys([*run.warnings, *(text for case in run.cases for text in case.warnings)])
-    if not told:
+    warnings = dict.fromkeys(
+        [*run.warnings, *(text for case in run.cases for text in case.warnings)]
+    )
+    if not warnings:
         return None
-    items = (element("li", text, dir="auto") for text in told)
+    items = (element("li", text, dir="auto") for text in warnings)
     return _section("warnings", "Warnings", element("ul", *items))
 
 
@@ -177,9 +179,11 @@ def _cases(run: RunResult, registry: Registry) -> list[Markup]:
 
 def _legend(run: RunResult) -> Markup:
     """How the pictures are read."""
-    met = {case.verdict for case in run.cases}
+    verdicts = {case.verdict for case in run.cases}
     items = [
-        element("li", key_picture(verdict), str(verdict)) for verdict in Verdict if verdict in met
+        element("li", key_picture(verdict), str(verdict))
+        for verdict in Verdict
+        if verdict in verdicts
     ]
     for name, meaning in (
         ("claimed", "what is claimed"),

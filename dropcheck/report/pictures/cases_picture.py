@@ -212,11 +212,11 @@ def _legend(figure: Figure, rows: Sequence[_Row], top: float, middle: float) -> 
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    met = {row.placed.case.verdict for row in rows}
+    verdicts = {row.placed.case.verdict for row in rows}
     handles: list[Line2D | Patch] = [
         Line2D([], [], color=MARKS[one].colour, lw=1.6, label=str(one), **_marker_and_line(one))
         for one in Verdict
-        if one in met
+        if one in verdicts
     ]
     handles += [
         Line2D([], [], color=INK, marker="|", ms=9, linestyle="none", label="claimed"),

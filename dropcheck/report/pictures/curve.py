@@ -285,7 +285,7 @@ def require_sweep(cases: Iterable[Case]) -> None:
         names.update(dict.fromkeys(case.claim.parameter_names))
     if any(swept(rows) is not None for rows in tried.values()):
         return
-    hint = "select a claim with parameters; dropcheck show ID tells of them"
+    hint = "select a claim with parameters; dropcheck show ID lists them"
     if names:
         hint = f"give several values with commas, as in --{next(iter(names))} 0.1,0.2,0.5"
     raise DropcheckError(

@@ -56,20 +56,20 @@ def curve_picture(run: RunResult, kind: Kind) -> bytes:
     Raises:
         DropcheckError: matplotlib is not installed, or there is no curve, or too many of them.
     """
-    found = panels(run)
-    if not found:
+    drawn = panels(run)
+    if not drawn:
         raise DropcheckError(
             Problem("there is no curve to draw: no sweep was finished", hint="run it to its end")
         )
-    if len(found) > MOST_PANELS:
+    if len(drawn) > MOST_PANELS:
         raise DropcheckError(
             Problem(
-                f"{plural(len(found), 'curve')} are more than fit one picture",
+                f"{plural(len(drawn), 'curve')} are more than fit one picture",
                 hint="select fewer claims, or give all parameters but one a single value",
             )
         )
     with drawing():
-        return as_bytes(_figure(found, kind), kind)
+        return as_bytes(_figure(drawn, kind), kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class _Sheet:
         return self.above + CURVE + BETWEEN + STRIP + self.below
 
 
-def _figure(found: tuple[Panel, ...], kind: Kind) -> Figure:
-    sheets = [_sheet(panel) for panel in found]
+def _figure(drawn: tuple[Panel, ...], kind: Kind) -> Figure:
+    sheets = [_sheet(panel) for panel in drawn]
     columns = 1 if len(sheets) <= SEVERAL else 2
     rows = [sheets[start : start + columns] for start in range(0, len(sheets), columns)]
     left = max(sheet.left for sheet in sheets)

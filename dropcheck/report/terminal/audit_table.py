@@ -108,16 +108,16 @@ def _runs(number: int) -> str:
 
 def _alarm(row: Row, file: str | None) -> str:
     """What is wrong; a claim of a file may not be what it is taken to be."""
-    told = (
+    text = (
         f"ALARM  {one_line(_name(row))}, {_truth(row)}: {row.truth.wrong} in {row.wrong:,} of "
         f"{_runs(row.counts.runs)}, so in more than {_share(row.at_least)} of all, where "
         f"{numbers.exact(row.promise)} is promised"
     )
     if file is None:
-        return told
+        return text
     command = shlex.join(["dropcheck", "run", row.claim, "--file", file])
     return (
-        f"{told}: a fault of dropcheck, or the claim is not what its file says: "
+        f"{text}: a fault of dropcheck, or the claim is not what its file says: "
         f"see {one_line(command)}"
     )
 

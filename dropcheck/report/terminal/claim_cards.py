@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 20  # of a list of cases
 LABELS = 14  # columns that the labels take, with what stands around them
 LONGEST_LINE = 90  # of prose: longer ones are hard to read
-CODE = ("claim", "model", "requires", "parameters")  # a line that goes on is to be told from a next
+CODE = ("claim", "model", "requires", "parameters")  # where a line goes on it is indented
 
 
 def claim_cards(
@@ -218,7 +218,7 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
     )
 
 
-EXPECT = "expect"  # a column of its own, where there is anything to tell in it
+EXPECT = "expect"  # a column of its own, where there is something in it
 LAYOUTS = (
     (("id",), ("title",), ("document",), (EXPECT,), ("cases",)),
     (("id", "document"), ("title",), (EXPECT,), ("cases",)),
@@ -254,8 +254,8 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         f"{numbers.plural(sum(cases.values()), 'case')}, "
         f"{one_line(registry.name)}"
     )
-    told = any(row[EXPECT].text for row in rows)
-    layouts = [tuple(column for column in one if told or column != (EXPECT,)) for one in LAYOUTS]
+    shown = any(row[EXPECT].text for row in rows)
+    layouts = [tuple(column for column in one if shown or column != (EXPECT,)) for one in LAYOUTS]
     return render([*arrange(rows, fields, layouts, terminal), "", line(total, terminal)], terminal)
 
 

@@ -143,7 +143,7 @@ def _distances(panel: Panel) -> list[bands.Placed]:
 
 
 def _is_seen(panel: Panel) -> bool:
-    """Whether the intervals can be told from their estimates on the curve itself."""
+    """Whether the intervals can be seen beside their estimates on the curve itself."""
     shares = sorted(
         panel.up.at(high) - panel.up.at(low)
         for point in panel.points
@@ -243,10 +243,10 @@ def _roomy(labels: Sequence[tuple[int, str]], width: int) -> Sequence[tuple[int,
 
 def _legend(panel: Panel, terminal: Terminal) -> Text:
     """What the marks mean, on as few lines as it takes."""
-    met = {point.case.verdict for point in panel.points}
+    verdicts = {point.case.verdict for point in panel.points}
     parts = [("." if terminal.ascii else "⠤⠤", CURVE, panel.claimed_word)]
     for verdict in Verdict:
-        if verdict in met:
+        if verdict in verdicts:
             mark = MARKS[verdict]
             shape = mark.ascii if terminal.ascii else mark.character
             parts.append((shape, STYLES[verdict], str(verdict)))

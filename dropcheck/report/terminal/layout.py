@@ -153,10 +153,10 @@ def _table(
 
 def _stack(row: Mapping[str, Cell], column: Sequence[str]) -> Text:
     """The fields of one column, one below the other; the last ones left out where empty."""
-    found = [row.get(name, Cell("")) for name in column]
-    while len(found) > 1 and not found[-1].text:
-        found.pop()
-    return styled("\n").join(styled(cell.text, cell.style) for cell in found)
+    stacked = [row.get(name, Cell("")) for name in column]
+    while len(stacked) > 1 and not stacked[-1].text:
+        stacked.pop()
+    return styled("\n").join(styled(cell.text, cell.style) for cell in stacked)
 
 
 def _stacked(

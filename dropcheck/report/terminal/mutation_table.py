@@ -117,20 +117,20 @@ def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[R
 
 def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
     """Errors that are true as well where the claim is tried, and would show elsewhere."""
-    found = [mutant for mutant in run.mutants if mutant.shows_at]
-    if not found:
+    mutants = [mutant for mutant in run.mutants if mutant.shows_at]
+    if not mutants:
         return []
     heading = "true as well where they were tried, and refuted at another value:"
-    return [styled(heading, "bold"), *(_line(mutant, terminal) for mutant in found), ""]
+    return [styled(heading, "bold"), *(_line(mutant, terminal) for mutant in mutants), ""]
 
 
 def _others(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
     """Every other mutant that was not refuted and is no survivor, by its claim."""
     items: list[RenderableType] = []
     for fate in (Fate.SAME, Fate.TRUE, *NEITHER):
-        found = [one for one in run.mutants if one.fate is fate and not one.shows_at]
-        if found:
-            items += [styled(f"{fate}:", "bold"), *(_line(one, terminal) for one in found), ""]
+        mutants = [one for one in run.mutants if one.fate is fate and not one.shows_at]
+        if mutants:
+            items += [styled(f"{fate}:", "bold"), *(_line(one, terminal) for one in mutants), ""]
     return items
 
 

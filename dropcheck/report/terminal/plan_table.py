@@ -82,13 +82,13 @@ def counts(plan: Plan) -> dict[str, int]:
 
 def summary_parts(plan: Plan) -> tuple[str, ...]:
     """What a run would take: cases, draws, seconds, threads, and what the pilots took."""
-    found = counts(plan)
+    cases = counts(plan)
     others = {"beyond": "beyond it", "doubtful": "may take more", "unknown": "cannot be told"}
-    told = "".join(f", {found[name]} {words}" for name, words in others.items() if found[name])
+    rest = "".join(f", {cases[name]} {words}" for name, words in others.items() if cases[name])
     return (
         *(("interrupted",) if plan.interrupted else ()),
-        f"{numbers.plural(len(plan.cases), 'case')}: {found['within']} within the budget{told}",
-        f"a run takes {'at least' if found['doubtful'] else 'about'} {numbers.draws(plan.draws)}",
+        f"{numbers.plural(len(plan.cases), 'case')}: {cases['within']} within the budget{rest}",
+        f"a run takes {'at least' if cases['doubtful'] else 'about'} {numbers.draws(plan.draws)}",
         f"{numbers.duration(plan.run_seconds)} on {numbers.plural(plan.threads, 'thread')}",
         f"pilot {numbers.duration(plan.seconds)}",
         f"seed {plan.settings.seed}",
@@ -98,7 +98,7 @@ def summary_parts(plan: Plan) -> tuple[str, ...]:
 
 
 def plan_json(plan: Plan) -> str:
-    """The plan as data; what cannot be told is null."""
+    """The plan as data; what is unknown is null."""
     return dump(
         {
             **header(),

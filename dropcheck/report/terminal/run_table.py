@@ -104,7 +104,7 @@ def run_report(
     if not quiet and result.cases:
         items += [*_table(result.cases, terminal, verbose), ""]
     if quiet:
-        rest = "--format json tells of each"
+        rest = "--format json shows each"
     elif verbose or len(by_claim(result.cases)) == 1:
         rest = "each has a row above"
     else:
