@@ -87,6 +87,8 @@ class Value:
         """A fixed value in plain Python; None where it is not fixed, or is a large array."""
         if self.constant is None or self.constant.size > LARGEST_PLAIN:
             return None
+        if self.shape == ():
+            return float(self.constant[0])
         return _tuples(self.constant[..., 0].astype(float).tolist())
 
     @property
