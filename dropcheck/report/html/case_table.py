@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dropcheck.claims.registry import Registry
 from dropcheck.report import phrases as words
+from dropcheck.report.html import Markup, element
 from dropcheck.report.html.claim_sections import anchor
-from dropcheck.report.html.markup import Markup, element
 from dropcheck.report.numbers import count
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 

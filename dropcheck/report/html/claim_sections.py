@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.report import phrases as words
-from dropcheck.report.html.markup import Markup, element, join
+from dropcheck.report.html import Markup, element, join
 from dropcheck.report.numbers import draws, exact, plural
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.bands import Placed

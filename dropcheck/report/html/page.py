@@ -15,9 +15,9 @@ from dropcheck import __version__
 from dropcheck.claims.registry import Registry
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
+from dropcheck.report.html import Markup, element, join
 from dropcheck.report.html.case_table import case_table, filter_form
 from dropcheck.report.html.claim_sections import anchor, claim_section, key_picture
-from dropcheck.report.html.markup import Markup, element, join
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict

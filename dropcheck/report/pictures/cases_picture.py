@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
 from dropcheck.report.numbers import exact
-from dropcheck.report.pictures import bands
-from dropcheck.report.pictures.bands import Placed
-from dropcheck.report.pictures.curve_picture import curve_picture
-from dropcheck.report.pictures.drawing import (
+from dropcheck.report.pictures import (
     ADVANCE,
     ALARM,
     ALLOWED,
@@ -27,11 +24,14 @@ from dropcheck.report.pictures.drawing import (
     PLOT,
     Kind,
     as_bytes,
+    bands,
     drawing,
     marker,
     new_figure,
     wrapped,
 )
+from dropcheck.report.pictures.bands import Placed
+from dropcheck.report.pictures.curve_picture import curve_picture
 from dropcheck.results import Outcome, RunResult, Verdict
 
 if TYPE_CHECKING:

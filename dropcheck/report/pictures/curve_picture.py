@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report.numbers import plural
-from dropcheck.report.pictures import bands
-from dropcheck.report.pictures.bands import Placed, placed
-from dropcheck.report.pictures.curve import Axis, Panel, Point, panels
-from dropcheck.report.pictures.drawing import (
+from dropcheck.report.pictures import (
     ADVANCE,
     ALLOWED,
     BAND,
@@ -27,11 +24,14 @@ from dropcheck.report.pictures.drawing import (
     PLOT,
     Kind,
     as_bytes,
+    bands,
     drawing,
     marker,
     new_figure,
     wrapped,
 )
+from dropcheck.report.pictures.bands import Placed, placed
+from dropcheck.report.pictures.curve import Axis, Panel, Point, panels
 from dropcheck.results import RunResult, Verdict
 
 if TYPE_CHECKING:

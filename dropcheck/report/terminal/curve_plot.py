@@ -17,10 +17,9 @@ from rich.text import Text
 
 from dropcheck.report.numbers import plural
 from dropcheck.report.phrases import SEVERITY
-from dropcheck.report.pictures import bands
+from dropcheck.report.pictures import MARKS, bands
 from dropcheck.report.pictures.bands import placed
 from dropcheck.report.pictures.curve import Panel, Point, panels, unswept
-from dropcheck.report.pictures.drawing import MARKS
 from dropcheck.report.terminal.layout import Cell, pairs_table
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 from dropcheck.results import RunResult, Verdict
