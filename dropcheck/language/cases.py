@@ -173,7 +173,7 @@ def lower_case(
     if claim.sample is not None:
         _define_sampled(context, claim, claim.sample, problems)
     broken = _check_requires(parsed, context, parameters, problems)
-    if broken:  # what a broken condition guards against would only be told a second time
+    if broken:  # what a broken condition guards against would be reported twice
         raise DropcheckError(problems)
     for line in parsed.model:
         try:

@@ -1,4 +1,4 @@
-"""Everything that can be told of a claim before any draw."""
+"""The check: every error of a claim that is known before any draw."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def check_claim(
         Problem(_named(problem.message, claim, where, len(cases)), problem.location, problem.hint)
         for problem, where in found.items()
     ]
-    told = frozenset(place.file for place in given.values())
-    return Checked(_of_options(problems, told), _of_options(notes, told))
+    options_given = frozenset(place.file for place in given.values())
+    return Checked(_of_options(problems, options_given), _of_options(notes, options_given))
 
 
 def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedClaim:

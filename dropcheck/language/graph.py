@@ -5,6 +5,7 @@ What is fixed is worked out while the graph is built, and held as an array.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -27,7 +28,7 @@ LARGEST_PLAIN = 2**16
 
 
 # What draws the names that code stands in for: all of them, so that each may depend on the others.
-# As a source of draws it is told from a name of the model by its last character.
+# No name of a model ends so: as a source of draws it is none of them.
 SAMPLE = "sample="
 
 
@@ -114,23 +115,7 @@ class Value:
 
     def called(self, name: str) -> Value:
         """The same value under a name."""
-        return Value(
-            self.kind,
-            self.operation,
-            self.inputs,
-            self.options,
-            self.shape,
-            self.at,
-            name,
-            self.constant,
-            self.random,
-            self.estimated,
-            self.truth,
-            self.sources,
-            self.law,
-            self.suspect,
-            self.sample,
-        )
+        return dataclasses.replace(self, name=name)
 
 
 def _tuples(value: Any) -> Plain:

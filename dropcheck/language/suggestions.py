@@ -54,10 +54,10 @@ def law_hint(name: str) -> str:
     written = _law_called(name)
     if written is not None:
         return f"write {written}"
-    told = _NO_LAWS.get(name.lower())
-    if told is None and name in FUNCTIONS:
-        told = f"{name!r} is a function: write '=' in place of '~'"
-    return told or suggestion(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
+    hint = _NO_LAWS.get(name.lower())
+    if hint is None and name in FUNCTIONS:
+        hint = f"{name!r} is a function: write '=' in place of '~'"
+    return hint or suggestion(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
 
 
 def square_for_sd(law: Law, arguments: Sequence[Node]) -> Iterator[Problem]:

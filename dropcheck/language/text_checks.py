@@ -63,7 +63,7 @@ _QUOTES = "'\"`“”‘’«»"
 _PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
 LOOP = "the language has no loops, and no {}"
 NO_LOOPS = (
-    "sum, cumsum and cumprod go over the elements of an array; code of your own is tried from "
+    "sum, cumsum and cumprod go over the elements of an array; code of your own is checked from "
     "Python, dropcheck.verify(…, sample=…)"
 )
 # What is likely to be wrong with a line that Python's grammar refuses: pattern, message, hint.
