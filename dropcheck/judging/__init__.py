@@ -1,1 +1,1 @@
-"""One case judged: the means that its statement allows, from sums of blocks to a finding."""
+"""Judging: one case from its graph to a finding, until it is decided."""

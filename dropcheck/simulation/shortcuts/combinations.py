@@ -2,7 +2,7 @@
 
 A block of n draws has n of each group, and with two groups n² combinations of one's draw with the
 other's. Their average is the product of the groups' own averages, so that it costs no more than the
-n draws do; `dropcheck.language.separable` says when, and why it is right.
+n draws do; `dropcheck.analysis.products` says when, and why it is right.
 """
 
 from __future__ import annotations
