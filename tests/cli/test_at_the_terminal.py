@@ -9,16 +9,24 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pexpect
 import pytest
-from terminals import POSIX, PROGRAM, environment, run, started
+from terminals import POSIX, PROGRAM, environment, run, started, stop_all
 
 from dropcheck.report.terminal.progress import Tally, progress, progress_line
 
 pytestmark = POSIX
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    yield
+    stop_all()
+
+
 QUICK = """\
 dropcheck: 1
 claims:

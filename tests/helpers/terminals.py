@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,18 @@ program()
 """
 
 
+_STARTED: list[subprocess.Popen[str]] = []
+
+
+def stop_all() -> None:
+    """End what was started and still runs, with its workers: a test that fails leaves nothing."""
+    while _STARTED:
+        process = _STARTED.pop()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
 def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """The program once it listens to Ctrl-C, at the head of a group of processes of its own."""
     waiting, open_until_listening = os.pipe()
@@ -57,6 +70,7 @@ def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         start_new_session=True,
         text=True,
     )
+    _STARTED.append(process)
     os.close(open_until_listening)
     with os.fdopen(waiting) as reading:
         reading.read()  # to the end, which is reached once nobody holds the other one
