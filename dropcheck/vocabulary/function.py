@@ -195,20 +195,6 @@ def entry(
 # ---- what kernels share -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Special:
-    """A function of scipy.special, which is imported when it is first called."""
-
-    name: str
-
-    def __call__(self, *arrays: Array) -> Array:
-        """The function of the arrays."""
-        from scipy import special
-
-        result: Array = getattr(special, self.name)(*arrays)
-        return result
-
-
 def floats(x: Array) -> Array:
     """The array as float64, truths as 1 and 0."""
     return x if x.dtype == np.float64 else x.astype(np.float64)

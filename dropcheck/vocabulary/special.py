@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from dropcheck.records import dataclass
+
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):  # the import system asks for such
+        raise AttributeError(name)
     from scipy import special
 
     return getattr(special, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """One of them, by its name: for who needs it as a value before it is used."""
+
+    name: str
+
+    def __call__(self, *arrays: Any) -> Any:
+        """The function of the arrays."""
+        return __getattr__(self.name)(*arrays)

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary import growth, hulls, special
 from dropcheck.vocabulary.function import (
     MORE,
     PAIR,
     Array,
     Function,
-    Special,
     X,
     cheap,
     entry,
@@ -25,6 +24,7 @@ from dropcheck.vocabulary.growth import ANY, BOUNDED, NO_HEAVIER, SAME_SIZE
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Options, Shape, broadcast
+from dropcheck.vocabulary.special import Special
 
 # ---- kernels that numpy and scipy.special do not have as they are -------------------------------
 
@@ -69,17 +69,11 @@ def _selu(x: Array) -> Array:
 
 def _gelu(x: Array) -> Array:
     """Product x Φ(x) (Hendrycks & Gimpel, 2016)."""
-    from scipy.special import ndtr
-
-    result: Array = np.multiply(x, ndtr(x))
-    return result
+    return np.asarray(x * special.ndtr(x))
 
 
 def _silu(x: Array) -> Array:
-    from scipy.special import expit
-
-    result: Array = np.multiply(x, expit(x))
-    return result
+    return np.asarray(x * special.expit(x))
 
 
 def _softplus(x: Array) -> Array:
@@ -98,12 +92,10 @@ def _factorial(n: Array) -> Array:
 
 def _comb(n: Array, k: Array) -> Array:
     """Ways to choose k of n ≥ 0; 0 for k outside 0 … n, NaN unless both are whole and finite."""
-    from scipy.special import binom
-
     known = np.isfinite(n) & np.isfinite(k) & (n >= 0) & (n == np.floor(n)) & (k == np.floor(k))
     fewer = np.minimum(k, n - k)
     # over 1000 chosen is at least 2002 over 1001, above 1e600: infinite, whatever binom makes of it
-    ways = np.where(fewer > 1000, np.inf, binom(n, fewer))
+    ways = np.where(fewer > 1000, np.inf, special.binom(n, fewer))
     ways = np.where(ways < 2.0**53, np.rint(ways), ways)
     return np.where(known, np.where((k < 0) | (k > n), 0.0, ways), np.nan)
 
