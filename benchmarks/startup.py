@@ -16,7 +16,7 @@ LIGHT = "import click, rich.table"
 READING = "import numpy, click, rich.table"
 HEAVY = "import numpy, scipy.special, click, rich.table"
 COMPLETION = {
-    "_DROPCHECK_COMPLETE": "complete_bash",
+    "_DROPCHECK_COMPLETE": "bash_complete",
     "COMP_WORDS": "dropcheck run qk-",
     "COMP_CWORD": "2",
 }

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Registry
-from dropcheck.cli import reporting
 from dropcheck.cli.chosen import chosen_claims, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
@@ -73,8 +72,11 @@ def check(given: Given) -> ExitCode:
             complain(one.errors)
             complain(one.notes, "note")
             print_out(check_line(one) + "\n")
-        if errors and reporting.in_workflow():
-            reporting.annotate(errors)
+        if errors:
+            from dropcheck.cli.reporting import annotate, in_workflow
+
+            if in_workflow():
+                annotate(errors)
     return ExitCode.ERROR if errors else ExitCode.PASSED
 
 
