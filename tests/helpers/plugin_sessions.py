@@ -54,7 +54,7 @@ INI = "[pytest]\ndropcheck_files = claims.yaml\n"
 Pytester = pytest.Pytester
 
 # what sessions within use is loaded outside them: they forget what they import
-for library in ("hypothesis", "dropcheck.pytest_claims", "dropcheck.running"):
+for library in ("hypothesis", "scipy.special", "dropcheck.pytest_claims", "dropcheck.running"):
     import_module(library)
 read_text(CLAIMS)  # loads what it imports where it is called
 
