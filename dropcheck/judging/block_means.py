@@ -184,12 +184,7 @@ def _plan_with(
 
 
 def _plan_by_bounds(
-    trial: Trial,
-    compiled: Compiled,
-    mean: MeanColumns,
-    pilot: Tally,
-    centres: Floats,
-    fewest: int,
+    trial: Trial, compiled: Compiled, mean: MeanColumns, pilot: Tally, centres: Floats, fewest: int
 ) -> Generator[Request, SpanSums, int | None]:
     """Draws after which the inequality for bounded means is expected to decide.
 

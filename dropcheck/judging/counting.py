@@ -12,11 +12,7 @@ from dropcheck.inference.binomial import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.look import ROUNDING, more, planned
-from dropcheck.judging.trial import (
-    FEWEST_DRAWS,
-    Finding,
-    Trial,
-)
+from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Trial
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation import MAIN, PILOT, Counted, Program, Request, SpanSums, Tally

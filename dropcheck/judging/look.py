@@ -67,12 +67,7 @@ def settling(
 
 
 def planned(
-    draws: int,
-    interval: Interval,
-    region: Region,
-    widen: float,
-    alpha: float,
-    tier: Guarantee,
+    draws: int, interval: Interval, region: Region, widen: float, alpha: float, tier: Guarantee
 ) -> int:
     """Draws after which the verdict is expected, from an interval so far."""
     if tier is Guarantee.FINITE_SAMPLE:

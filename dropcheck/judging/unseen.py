@@ -20,11 +20,7 @@ import numpy.typing as npt
 
 from dropcheck.inference.binomial import upper_bound
 from dropcheck.inference.bounded import empirical_bernstein
-from dropcheck.inference.interval import (
-    RAREST_SEEN,
-    Interval,
-    Theta,
-)
+from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
