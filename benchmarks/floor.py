@@ -58,7 +58,16 @@ class Simulated:
         tally = Tally(self.program)
 
         def judge() -> Judge[Tally]:
-            found = yield Request(self.program, 0, self.key, MAIN, self.centres, 0, spans, 1.0)
+            found = yield Request(
+                program=self.program,
+                seed=0,
+                case_key=self.key,
+                purpose=MAIN,
+                centres=self.centres,
+                first=0,
+                count=spans,
+                wanted=1.0,
+            )
             tally.add(found)
             return tally
 

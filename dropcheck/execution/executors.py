@@ -301,7 +301,15 @@ def _drawn_from(
     program: bytes, seed: int, case_key: str, purpose: int, centres: Sums, first: int, count: int
 ) -> SpanSums:
     """In a process: the sums of some spans."""
-    request = Request(_loaded(program), seed, case_key, purpose, centres, first, count)
+    request = Request(
+        program=_loaded(program),
+        seed=seed,
+        case_key=case_key,
+        purpose=purpose,
+        centres=centres,
+        first=first,
+        count=count,
+    )
     return request.carry_out()
 
 

@@ -167,7 +167,7 @@ class _Call:
         if seen.size:  # mostly nothing is watched
             seen = np.add.reduce(self.seen[first:end], axis=0)
         if self.bad is None:
-            return SpanSums(sums, seen=seen)
+            return SpanSums(sums=sums, seen=seen)
         return broken_span(sums, seen, self.bad[first * values : end * values], 0)
 
 

@@ -54,7 +54,7 @@ PILOT_STEPS = 3
 DEAREST_INEQUALITY = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pilot:
     """What follows from a pilot: the means of judging, and the draws to be judged at.
 
@@ -64,8 +64,7 @@ class Pilot:
 
     program: Program
     most: int
-    centres: Floats
-    tally: Tally
+    tally: Tally  # of the pilot's draws, about centres that are the looks' too
     fewest: int
     expected: int
     tier: Guarantee
@@ -116,10 +115,15 @@ def piloted(
                 trial, compiled, program, centres, fewest
             )
     blocks = FEWEST_BLOCKS if program.paired else PLANNED_BLOCKS
-    if tier is Guarantee.FINITE_SAMPLE:
-        fewest = FEWEST_DRAWS
-    program = whole.in_blocks(expected // blocks)
-    return Pilot(program, most, centres, tally, fewest, expected, tier, doubt)
+    return Pilot(
+        program=whole.in_blocks(expected // blocks),
+        most=most,
+        tally=tally,
+        fewest=FEWEST_DRAWS if tier is Guarantee.FINITE_SAMPLE else fewest,
+        expected=expected,
+        tier=tier,
+        doubt=doubt,
+    )
 
 
 def _vanishes(plan: _Plan) -> bool:
@@ -156,11 +160,9 @@ def _plan_with(
     trial: Trial, compiled: Compiled, program: Program, centres: Floats, fewest: int
 ) -> Generator[Request, SpanSums, _Plan]:
     """Draw a pilot and plan from it: the draws to be judged at, the tier, and doubts."""
-    pilot = Tally(program)
+    pilot = Tally(program, centres)
     if compiled.mean is not None and not compiled.program.paired:  # pairs are not independent
-        expected = yield from _plan_by_bounds(
-            trial, compiled, compiled.mean, pilot, centres, fewest
-        )
+        expected = yield from _plan_by_bounds(trial, compiled, compiled.mean, pilot, fewest)
         if expected is not None:
             return _Plan(pilot, expected, Guarantee.FINITE_SAMPLE, None)
     blocks = FEWEST_BLOCKS if program.paired else PILOT_BLOCKS
@@ -168,11 +170,11 @@ def _plan_with(
     alpha = trial.alpha * budget.PLANNED
     wanted = blocks * program.block_draws
     for step in range(PILOT_STEPS + 1):
-        yield from trial.draw_until(pilot, program, PILOT, centres, min(wanted, most))
+        yield from trial.draw_until(pilot, PILOT, min(wanted, most))
         trial.refuse_if_nowhere_defined(pilot)
         if pilot.undefined:
             return _Plan(pilot, fewest, Guarantee.ASYMPTOTIC, None)
-        judged = judged_at(trial, compiled, pilot, centres, alpha, Guarantee.ASYMPTOTIC)
+        judged = judged_at(trial, compiled, pilot, alpha, Guarantee.ASYMPTOTIC)
         around = _around(trial, judged, pilot, fewest, Guarantee.ASYMPTOTIC)
         wanted = min(PILOT_GROWTH * pilot.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
         enough = _clear(around) or wanted < pilot.draws + program.span_draws
@@ -184,7 +186,7 @@ def _plan_with(
 
 
 def _plan_by_bounds(
-    trial: Trial, compiled: Compiled, mean: MeanColumns, pilot: Tally, centres: Floats, fewest: int
+    trial: Trial, compiled: Compiled, mean: MeanColumns, pilot: Tally, fewest: int
 ) -> Generator[Request, SpanSums, int | None]:
     """Draws after which the inequality for bounded means is expected to decide.
 
@@ -197,10 +199,10 @@ def _plan_by_bounds(
     wanted = BOUNDED_PILOT_BLOCKS * pilot.program.block_draws
     expected = None
     for _ in range(PILOT_STEPS + 1):
-        yield from trial.draw_until(pilot, pilot.program, PILOT, centres, min(wanted, most))
+        yield from trial.draw_until(pilot, PILOT, min(wanted, most))
         if pilot.undefined:
             return None
-        judged = judged_at(trial, compiled, pilot, centres, alpha, Guarantee.FINITE_SAMPLE)
+        judged = judged_at(trial, compiled, pilot, alpha, Guarantee.FINITE_SAMPLE)
         if judged is None or judged.decisive is None:
             return None
         around = _around(trial, judged, pilot, fewest, Guarantee.FINITE_SAMPLE)
@@ -227,15 +229,15 @@ def _clear(around: list[int]) -> bool:
 def by_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Finding]:
     """A function of averages: block means, the limit theorem and the delta method."""
     pilot = yield from piloted(trial, compiled, sparing=True)
-    program, most, centres = pilot.program, pilot.most, pilot.centres
-    tally = Tally(program)
+    program, most = pilot.program, pilot.most
+    tally = Tally(program, pilot.tally.centres)
     judged = None
     for look in budget.looks(pilot.expected, min(pilot.fewest, most), most, trial.alpha):
-        yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
+        yield from trial.draw_until(tally, MAIN, look.draws)
         broken = trial.undefined(tally, method_of(pilot.tier), Guarantee.ASYMPTOTIC)
         if broken is not None:
             return broken
-        judged = judged_at(trial, compiled, tally, centres, look.alpha, pilot.tier, pilot.doubt)
+        judged = judged_at(trial, compiled, tally, look.alpha, pilot.tier, pilot.doubt)
         decided = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and trial.seems_never(tally.draws)
         if decided or hopeless or trial.out_of_time():

@@ -32,9 +32,8 @@ def by_counterexample(
     bound = violations_bound(trial)
     enough = bounding = draws_that_bound(trial)
     tally = Tally(program)
-    centres = program.origin
     while True:
-        yield from trial.draw_until(tally, program, MAIN, centres, min(enough, most))
+        yield from trial.draw_until(tally, MAIN, min(enough, most))
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
         seen = seen_in(counted, tally)
         spent = tally.drawn + program.span_draws > most
@@ -136,7 +135,7 @@ def piloted(
         scale = abs(claim.factor) + abs(claim.constant)
     widen = widening(comparison.region, trial.sharpness(scale))
     pilot = Tally(program)
-    yield from trial.draw_until(pilot, program, PILOT, program.origin, COUNTED_DRAWS)
+    yield from trial.draw_until(pilot, PILOT, COUNTED_DRAWS)
     trial.refuse_if_nowhere_defined(pilot)
     found = interval_of(claim, counted, pilot, trial.alpha) if not pilot.undefined else None
     expected = 1
@@ -188,12 +187,11 @@ def by_proportion(
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     pilot = yield from piloted(trial, claim, counted)
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
-    centres = program.origin
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)
     for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, most), most, trial.alpha):
-        yield from trial.draw_until(tally, program, MAIN, centres, look.draws)
+        yield from trial.draw_until(tally, MAIN, look.draws)
         broken = trial.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
         if broken is not None:
             return broken

@@ -158,7 +158,6 @@ def judged_at(
     trial: Trial,
     compiled: Compiled,
     tally: Tally,
-    centres: Floats,
     alpha: float,
     tier: Guarantee,
     doubt: Interval | None = None,
@@ -169,7 +168,7 @@ def judged_at(
     until there are as many draws as it asks for.
     """
     reading = trial.reading
-    functional = compiled.functional
+    functional, centres = compiled.functional, tally.centres
     means = means_of(tally.sums, tally.values)
     operands, largest = functional.at_averages(means, centres)
     if not all(map(math.isfinite, operands)):
@@ -189,9 +188,9 @@ def judged_at(
             return comparison.quantity(functional.evaluate(points, centres, comparison.looked_at))
 
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
-            interval = mean_within_bounds(compiled.mean, tally, centres, share)
+            interval = mean_within_bounds(compiled.mean, tally, share)
         else:
-            interval = _by_limit(trial, compiled, tally, centres, theta, share, comparison)
+            interval = _by_limit(trial, compiled, tally, theta, share, comparison)
             if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
                 interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
         unit = 1.0  # a difference that is looked at as a share is shown as a difference
@@ -200,7 +199,7 @@ def judged_at(
         widen = widening(comparison.region, sharpness / unit)
         rounding = ROUNDING * max(largest, scale) / unit
         if interval.unmet is not None and interval.half_width <= rounding:
-            interval = _once_settled(interval, compiled, tally, centres, share, comparison)
+            interval = _once_settled(interval, compiled, tally, share, comparison)
         if compiled.mean is None:  # last: what nobody watches is waited for whatever the shape is
             interval = once_expected(interval, tally)
         if widen > 0:
@@ -210,7 +209,7 @@ def judged_at(
             verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
         if verdict is not Verdict.INCONCLUSIVE and interval.low == interval.high:
             unseen = RARE_SHARE * share / 2
-            wider = all_alike(verdict, interval, compiled, tally, theta, centres, unseen)
+            wider = all_alike(verdict, interval, compiled, tally, theta, unseen)
             # that something is what every draw showed is verified; anything else must follow
             edges = (comparison.region.low, comparison.region.high)
             said = any(abs(interval.estimate - end) <= rounding for end in edges)
@@ -219,7 +218,13 @@ def judged_at(
             if wider.unmet is not None or (by_bounds is not verdict and not shown):
                 verdict, interval = Verdict.INCONCLUSIVE, replace(wider, unmet=alike(interval))
         judged = Judged(
-            verdict, interval, comparison, widen, unit, scale, _sides(operands, comparison)
+            verdict=verdict,
+            interval=interval,
+            comparison=comparison,
+            widen=widen,
+            unit=unit,
+            scale=scale,
+            sides=_sides(operands, comparison),
         )
         found.append((verdict, judged, comparison))
     _, settled, _ = settling(found)
@@ -283,7 +288,6 @@ def _by_limit(
     trial: Trial,
     compiled: Compiled,
     tally: Tally,
-    centres: Floats,
     theta: Theta,
     alpha: float,
     comparison: Comparison,
@@ -299,9 +303,7 @@ def _by_limit(
     )
     rare = RARE_SHARE * alpha / 2
     mean = compiled.mean
-    interval = allowing_for_rare(
-        trial, tally.program, tally, centres, theta, interval, rare, bounded=mean is not None
-    )
+    interval = allowing_for_rare(trial, tally, theta, interval, rare, bounded=mean is not None)
     if mean is None:
         return interval
     if tally.program.paired and interval.standard_error > 0:
@@ -322,7 +324,6 @@ def _once_settled(
     interval: Interval,
     compiled: Compiled,
     tally: Tally,
-    centres: Floats,
     alpha: float,
     comparison: Comparison,
 ) -> Interval:
@@ -333,7 +334,7 @@ def _once_settled(
     """
     averages = tally.sums / tally.block_values
     operands = comparison.looked_at
-    if not compiled.functional.within_rounding(operands, averages, centres, ROUNDING):
+    if not compiled.functional.within_rounding(operands, averages, tally.centres, ROUNDING):
         return interval
     unmet = never_differed(tally.draws, alpha)
     return replace(interval, unmet=unmet, settles=draws_that_agree(alpha))

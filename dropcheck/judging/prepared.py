@@ -49,7 +49,6 @@ class Prepared:
     statement: Statement
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
-    key: str  # what the case's streams are named after
     strategy: Strategy
     compiled: Compiled | Counted | None  # None where nothing is simulated
 
@@ -98,7 +97,6 @@ class Prepared:
             statement=self.statement,
             lowered=self.lowered,
             reading=self.reading,
-            key=self.key,
             repeat=repeat,
             deadline=end,
         )
@@ -135,7 +133,6 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
         statement=statement,
         lowered=lowered,
         reading=reading,
-        key=case.key,
         strategy=strategy,
         compiled=compiled,
     )

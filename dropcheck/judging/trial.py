@@ -33,7 +33,6 @@ from dropcheck.settings import default_threads
 from dropcheck.simulation import PILOT, Program, Request, Separations, SpanSums, Tally, stream
 
 Floats = npt.NDArray[np.float64]
-Drawing = Generator[Request, SpanSums, None]
 
 # Work that a case may cost by default, in rough nanoseconds on one core. In draws, not seconds, so
 # that the same file has the same verdicts on any machine.
@@ -85,7 +84,6 @@ class Trial:
     statement: Statement
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
-    key: str  # what the case's streams are named after
     repeat: str
     deadline: Deadline = field(default_factory=Deadline)
     supply: Supply | None = None  # of draws that many trials of the case share out
@@ -133,22 +131,22 @@ class Trial:
 
     def generator(self, purpose: int, span: int) -> np.random.Generator:
         """One of the case's own streams."""
-        return stream(self.settings.seed, self.key, purpose, span)
+        return stream(self.settings.seed, self.case.key, purpose, span)
 
     def centres(self, program: Program, draws: int) -> tuple[Floats, Separations | None]:
         """What the first draws tell, about what integrands are summed among it."""
         if self.supply is not None:
             return self.supply.centres(program, draws)
-        (found,) = program.centres(self.generator(PILOT, 0), draws)
-        return found
+        return program.centres(self.generator(PILOT, 0), draws)[0]
 
     def draw_until(
-        self, tally: Tally, program: Program, purpose: int, centres: Floats, draws: int
-    ) -> Drawing:
+        self, tally: Tally, purpose: int, draws: int
+    ) -> Generator[Request, SpanSums, None]:
         """Draw whole spans until there are as many draws, or the budget or the time is spent.
 
         The pilot's first stream is left to what is looked for in single draws.
         """
+        program = tally.program
         allowed = max(1, self.most_draws(program) // program.span_draws)
         needed = min(-(-draws // program.span_draws), allowed)
         offset = 1 if purpose == PILOT else 0
@@ -159,17 +157,17 @@ class Trial:
             count = min(SPANS_AT_ONCE, needed - tally.spans)
             if self.deadline.limited:
                 count = min(count, max(1, int(self.threads * TURN_SECONDS / max(a_span, 1e-9))))
-            found = yield Request(
-                program,
-                self.settings.seed,
-                self.key,
-                purpose,
-                centres,
-                offset + tally.spans,
-                count,
-                a_span * (needed - tally.spans),
+            spans = yield Request(
+                program=program,
+                seed=self.settings.seed,
+                case_key=self.case.key,
+                purpose=purpose,
+                centres=tally.centres,
+                first=offset + tally.spans,
+                count=count,
+                wanted=a_span * (needed - tally.spans),
             )
-            tally.add(found)  # fewer come back than were asked for where time is up
+            tally.add(spans)  # fewer come back than were asked for where time is up
             if self.out_of_time():
                 return
 

@@ -50,9 +50,7 @@ MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
 
 def allowing_for_rare(
     trial: Trial,
-    program: Program,
     tally: Tally,
-    centres: Floats,
     theta: Theta,
     interval: Interval,
     alpha: float,
@@ -63,14 +61,13 @@ def allowing_for_rare(
 
     Args:
         trial: the case.
-        program: what was drawn.
         tally: the sums, and how often each truth held.
-        centres: those of the integrands.
         theta: the quantity as a function of the averages.
         interval: the interval that the sample alone gives.
         alpha: the chance with which all bounds together may fail.
         bounded: whether the bounds of the quantity hold what was not met.
     """
+    program, centres = tally.program, tally.centres
     if not program.watched or not math.isfinite(interval.half_width):
         return interval
     rare = _hardly_seen(tally)
@@ -244,7 +241,7 @@ def once_expected(interval: Interval, tally: Tally) -> Interval:
     return replace(interval, unmet=unmet, settles=RARE_SIGHTINGS * wait)
 
 
-def mean_within_bounds(mean: MeanColumns, tally: Tally, centres: Floats, alpha: float) -> Interval:
+def mean_within_bounds(mean: MeanColumns, tally: Tally, alpha: float) -> Interval:
     """The empirical Bernstein interval for the statement's quantity."""
     totals = tally.totals
     return empirical_bernstein(
@@ -252,7 +249,7 @@ def mean_within_bounds(mean: MeanColumns, tally: Tally, centres: Floats, alpha: 
         float(totals[mean.square]),
         tally.drawn,
         mean.hull.width,
-        float(centres[mean.register]) + mean.constant,
+        float(tally.centres[mean.register]) + mean.constant,
         alpha,
     )
 
@@ -290,7 +287,6 @@ def all_alike(
     compiled: Compiled,
     tally: Tally,
     theta: Theta,
-    centres: Floats,
     alpha: float,
 ) -> Interval:
     """What draws that were never met could make of a point that every draw showed.
@@ -315,7 +311,7 @@ def all_alike(
     below = above = 0.0
     for leaf, hulls in bounded:
         if moved[list(leaf.columns.values())].any():
-            points = [means, *leaf.with_unseen(hulls, means, centres, missed)]
+            points = [means, *leaf.with_unseen(hulls, means, tally.centres, missed)]
             here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
             off = [0.0, *(value - here for value in there)]
             if not all(map(math.isfinite, off)):

@@ -99,7 +99,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
     if undefined is not None:
         found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, undefined)
         return replace(found, ends=pilot.fewest)  # the first look sees it
-    judged = judged_at(trial, compiled, tally, pilot.centres, trial.alpha, pilot.tier)
+    judged = judged_at(trial, compiled, tally, trial.alpha, pilot.tier)
     if judged is None:
         why = why_undefined(compiled, tally)
         found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, why)
@@ -199,7 +199,7 @@ def _of_certainty(trial: Trial, counted: Counted) -> Generator[Request, SpanSums
     most = trial.most_draws(counted.program)
     program = counted.program.fitted(most, FEWEST_BLOCKS)
     tally = Tally(program)
-    yield from trial.draw_until(tally, program, PILOT, program.origin, 1)
+    yield from trial.draw_until(tally, PILOT, 1)
     undefined = undefined_draws(tally)
     share = counting.seen_in(counted, tally) / tally.drawn if undefined is None else 0.0
     if not share:

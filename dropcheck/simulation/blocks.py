@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from dropcheck.simulation.streams import stream
 MOST_ROWS = 2048
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """Spans `first` … `first + count − 1` of one case's stream of draws.
 
@@ -35,18 +35,10 @@ class Request:
 
     def split(self, size: int) -> list[Request]:
         """The same spans in parts of at most `size`, in order."""
+        end = self.first + self.count
         return [
-            Request(
-                self.program,
-                self.seed,
-                self.case_key,
-                self.purpose,
-                self.centres,
-                start,
-                min(size, self.first + self.count - start),
-                self.wanted,
-            )
-            for start in range(self.first, self.first + self.count, size)
+            replace(self, first=start, count=min(size, end - start))
+            for start in range(self.first, end, size)
         ]
 
     def carry_out(self) -> SpanSums:
@@ -66,29 +58,30 @@ def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:
     if seconds is None:
         seconds = sum(part.seconds for part in parts)
     if len(parts) == 1:
-        (one,) = parts
-        return SpanSums(one.sums, one.undefined, one.first_undefined, seconds, one.seen)
+        return replace(parts[0], seconds=seconds)
     seen = parts[0].seen
     if seen.size:  # mostly nothing is watched
         seen = np.add.reduce([part.seen for part in parts], axis=0)
     firsts = [part.first_undefined for part in parts if part.first_undefined is not None]
     return SpanSums(
-        np.concatenate([part.sums for part in parts]),
-        sum(part.undefined for part in parts),
-        min(firsts, default=None),
-        seconds,
-        seen,
+        sums=np.concatenate([part.sums for part in parts]),
+        undefined=sum(part.undefined for part in parts),
+        first_undefined=min(firsts, default=None),
+        seconds=seconds,
+        seen=seen,
     )
 
 
 class Tally:
     """Sums of all blocks so far, joined in pairs as they become many.
 
-    The result depends on the blocks and their order alone, not on how they came in.
+    The result depends on the blocks and their order alone, not on how they came in. Integrands are
+    summed about the centres, [registers]; by default 0.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, centres: Sums | None = None) -> None:
         self.program = program
+        self.centres = program.origin if centres is None else centres
         self._joined = 1  # blocks in a row
         self._rows: Sums = np.zeros((0, len(program.terms)))
         self._waiting: Sums = np.zeros((0, len(program.terms)))
@@ -98,19 +91,18 @@ class Tally:
         self.seen: Sums = np.zeros((len(program.watched), 2))
         self.seconds = 0.0  # spent on these spans, by all threads
 
-    def add(self, found: SpanSums) -> None:
+    def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
-        self.spans += len(found.sums) // self.program.span_blocks
-        self.seconds += found.seconds
-        self.seen = self.seen + found.seen
-        self.undefined += found.undefined
+        self.spans += len(spans.sums) // self.program.span_blocks
+        self.seconds += spans.seconds
+        self.seen = self.seen + spans.seen
+        self.undefined += spans.undefined
         if self.first_undefined is None:
-            self.first_undefined = found.first_undefined
-        waiting = _after(self._waiting, found.sums)
+            self.first_undefined = spans.first_undefined
+        waiting = _after(self._waiting, spans.sums)
         full = len(waiting) // self._joined * self._joined
-        rows = _join(waiting[:full], self._joined)
         self._waiting = waiting[full:]
-        self._rows = _after(self._rows, rows)
+        self._rows = _after(self._rows, _join(waiting[:full], self._joined))
         while len(self._rows) > MOST_ROWS:
             if len(self._rows) % 2:
                 # an odd row goes back to wait for its neighbour, as one sum at the base's place

@@ -28,7 +28,7 @@ FEWEST_IN_BLOCK = 8
 SMALLEST_BATCH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpanSums:
     """What a span leaves behind: sums a block, and the draws where a quantity was undefined.
 
@@ -256,7 +256,7 @@ class Program:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
         sums, seen, bad = self.drawn(generator, centres)
         if bad is None:
-            return SpanSums(sums, seen=seen[0])
+            return SpanSums(sums=sums, seen=seen[0])
         return broken_span(sums, seen[0], bad, number_of_span * self.span_values)
 
     def drawn(
@@ -360,7 +360,7 @@ def broken_span(sums: Sums, seen: Sums, bad: npt.NDArray[np.bool_], before: int)
     """A span of which some draws may be undefined, that comes after so many others."""
     places = np.flatnonzero(bad)
     first = before + int(places[0]) if len(places) else None
-    return SpanSums(sums, len(places), first, seen=seen)
+    return SpanSums(sums=sums, undefined=len(places), first_undefined=first, seen=seen)
 
 
 def _count(seen: Sums, truth: int, holds: Array) -> None:

@@ -34,7 +34,16 @@ PROGRAM = compiled("x ~ normal(0, 1)", "Var(x) == 1").program
 
 
 def asked(program: Program, first: int, count: int, wanted: float = LONG) -> Request:
-    return Request(program, 0, "a", MAIN, np.zeros(program.size), first, count, wanted)
+    return Request(
+        program=program,
+        seed=0,
+        case_key="a",
+        purpose=MAIN,
+        centres=np.zeros(program.size),
+        first=first,
+        count=count,
+        wanted=wanted,
+    )
 
 
 def programs(count: int) -> list[Program]:

@@ -36,7 +36,15 @@ def asking(
     def start() -> Generator[Request, SpanSums, bytes]:
         first, held = 0, b""
         for count in spans:
-            request = Request(found, 0, name, MAIN, np.zeros(found.size), first, count)
+            request = Request(
+                program=found,
+                seed=0,
+                case_key=name,
+                purpose=MAIN,
+                centres=np.zeros(found.size),
+                first=first,
+                count=count,
+            )
             held += (yield request).sums.tobytes()
             first += count
         return held
@@ -52,7 +60,15 @@ def test_results_are_the_same_bytes_on_any_number_of_threads(threads: int) -> No
     expected = {}
     for case in range(6):
         count = 7 + 3 * case
-        request = Request(found, 0, str(case), MAIN, np.zeros(found.size), 0, count)
+        request = Request(
+            program=found,
+            seed=0,
+            case_key=str(case),
+            purpose=MAIN,
+            centres=np.zeros(found.size),
+            first=0,
+            count=count,
+        )
         expected[case] = request.carry_out().sums.tobytes()
     assert results == expected
     assert no_workers_left()
@@ -114,7 +130,9 @@ def test_an_error_in_a_case_ends_the_run_and_its_threads(error: type[BaseExcepti
 
 def test_an_error_in_a_draw_reaches_the_caller() -> None:
     found = program()
-    wrong = Request(found, 0, "a", MAIN, np.zeros(0), 0, 1)  # too few centres
+    wrong = Request(
+        program=found, seed=0, case_key="a", purpose=MAIN, centres=np.zeros(0), first=0, count=1
+    )  # too few centres
 
     def start() -> Judge[bytes]:
         return (yield wrong).sums.tobytes()

@@ -109,7 +109,7 @@ class Program:
     span_draws = 1
 
     def span(self, *_: object) -> SpanSums:
-        return SpanSums(np.ones((1, 1)))
+        return SpanSums(sums=np.ones((1, 1)))
 
 
 def asking(wanted: float, times: int) -> Callable[[], Generator[Request, SpanSums, int]]:
@@ -119,7 +119,16 @@ def asking(wanted: float, times: int) -> Callable[[], Generator[Request, SpanSum
         given = 0
         for _ in range(times):
             program: Any = Program()
-            sums = yield Request(program, 0, "case", 0, np.zeros(1), 0, 4, wanted)
+            sums = yield Request(
+                program=program,
+                seed=0,
+                case_key="case",
+                purpose=0,
+                centres=np.zeros(1),
+                first=0,
+                count=4,
+                wanted=wanted,
+            )
             given += len(sums.sums)
         return given
 

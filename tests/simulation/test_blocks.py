@@ -26,7 +26,7 @@ def tallied(sums: Floats, parts: list[int], blocks: int = 16) -> Tally:
     tally = Tally(program(blocks=blocks))
     place = 0
     for spans in parts:
-        tally.add(SpanSums(sums[place : place + spans * blocks]))
+        tally.add(SpanSums(sums=sums[place : place + spans * blocks]))
         place += spans * blocks
     assert place == len(sums)
     return tally
@@ -58,7 +58,7 @@ def test_memory_is_bounded_and_nothing_is_lost(blocks: int) -> None:
     for _ in range(60):
         sums = rng.integers(0, 100, (500 * blocks, 2)).astype(np.float64)
         total += sums.sum(axis=0)
-        tally.add(SpanSums(sums))
+        tally.add(SpanSums(sums=sums))
         assert len(tally.sums) <= MOST_ROWS
         assert np.array_equal(tally.totals, total)  # whole numbers: exact in any order
         assert 0 <= tally.drawn - tally.draws < tally.block_draws
@@ -75,7 +75,15 @@ def test_joined_blocks_have_equal_draws() -> None:
 
 def test_request_in_parts_is_the_request() -> None:
     found = compiled("x ~ normal(0, 1)", "Var(x) == 1").program
-    request = Request(found, 5, "claim", MAIN, np.zeros(found.size), 3, 10)
+    request = Request(
+        program=found,
+        seed=5,
+        case_key="claim",
+        purpose=MAIN,
+        centres=np.zeros(found.size),
+        first=3,
+        count=10,
+    )
     whole = request.carry_out()
     parts = [part.carry_out() for part in request.split(4)]
     assert [part.count for part in request.split(4)] == [4, 4, 2]
