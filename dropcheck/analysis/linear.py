@@ -20,9 +20,6 @@ from dropcheck.vocabulary.functions.reductions import MEAN
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.shapes import Shape
 
-Plain = Callable[[Value], object]
-
-
 _ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
 
 
@@ -47,40 +44,38 @@ class Linear:
             factors[id(value)] = (before + factor, value)
         return Linear(tuple(factors.values()), self.constant + other.constant)
 
+    def divided(self, by: float) -> Linear:
+        """The same, divided by a number."""
+        return Linear(tuple((own / by, value) for own, value in self.terms), self.constant / by)
 
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """factor · operator + constant."""
 
-    factor: float
-    operator: Value
-    constant: float
+Form = Callable[[Value], Linear | None]
+"""An operator as a linear form, where it is one."""
 
 
 def linear(value: Value) -> Linear | None:
-    """A side of a statement as a linear form, or None where it is none.
+    """A side of a statement as a linear form in means, or None where it is none.
 
     Conditional expectations are ratios, and P of something that is not a truth is not a mean of it.
     """
+    return _form(value, _mean)
+
+
+def of_one_operator(value: Value) -> Linear | None:
+    """A side as a linear form in the value of one operator, or None where it is none."""
+    form = _form(value, lambda operator: Linear(((1.0, operator),), 0.0))
+    return form if form is not None and len(form.terms) == 1 else None
+
+
+def _form(value: Value, of_operator: Form) -> Linear | None:
     known = None if value.estimated else value.known
     if isinstance(known, float):
         return Linear((), known)
     if value.kind == Kind.OPERATOR:
-        if not value.operator.is_mean or len(value.inputs) > 1:
-            return None
-        (quantity,) = value.inputs
-        if value.operator.probability and not quantity.truth:
-            return None
-        if not quantity.random:
-            found = _numbers(quantity.known)
-            defined = found and all(map(math.isfinite, found))
-            return Linear((), math.fsum(found) / len(found)) if defined else None
-        return Linear(((1.0, quantity),), 0.0)
-    if value.kind != Kind.COMPUTED:
+        return of_operator(value)
+    if value.kind != Kind.COMPUTED or value.function not in _ARITHMETIC:
         return None
-    if value.function not in _ARITHMETIC:
-        return None
-    forms = [form for form in map(linear, value.inputs) if form is not None]
+    forms = [form for form in (_form(one, of_operator) for one in value.inputs) if form is not None]
     if len(forms) < len(value.inputs):
         return None
     left, right = forms[0], forms[-1]
@@ -96,40 +91,22 @@ def linear(value: Value) -> Linear | None:
         case MULTIPLY.name if not right.terms:
             return left.scaled(right.constant)
         case DIVIDE.name if not right.terms and right.constant != 0:
-            return left.scaled(1 / right.constant)
+            return left.divided(right.constant)
         case _:
             return None
 
 
-def affine(value: Value) -> Affine | None:
-    """A side of a statement as an affine function of one operator, or None where it is none."""
-    if value.kind == Kind.OPERATOR:
-        return Affine(1.0, value, 0.0)
-    if value.kind != Kind.COMPUTED or value.function not in _ARITHMETIC:
+def _mean(operator: Value) -> Linear | None:
+    if not operator.operator.is_mean or len(operator.inputs) > 1:
         return None
-    if value.function is NEGATIVE:
-        inner = affine(value.inputs[0])
-        return inner and Affine(-inner.factor, inner.operator, -inner.constant)
-    left, right = value.inputs
-    if right.estimated:
-        inner, known = affine(right), None if left.estimated else left.known
-    else:
-        inner, known = affine(left), right.known
-    if inner is None or not isinstance(known, float):
+    (quantity,) = operator.inputs
+    if operator.operator.probability and not quantity.truth:
         return None
-    match value.operation:
-        case ADD.name:
-            return Affine(inner.factor, inner.operator, inner.constant + known)
-        case SUBTRACT.name if right.estimated:
-            return Affine(-inner.factor, inner.operator, known - inner.constant)
-        case SUBTRACT.name:
-            return Affine(inner.factor, inner.operator, inner.constant - known)
-        case MULTIPLY.name:
-            return Affine(inner.factor * known, inner.operator, inner.constant * known)
-        case DIVIDE.name if not right.estimated and known != 0:
-            return Affine(inner.factor / known, inner.operator, inner.constant / known)
-        case _:
-            return None
+    if quantity.random:
+        return Linear(((1.0, quantity),), 0.0)
+    numbers = _numbers(quantity.known)
+    defined = numbers and all(map(math.isfinite, numbers))
+    return Linear((), math.fsum(numbers) / len(numbers)) if defined else None
 
 
 def _numbers(known: object) -> list[float]:
@@ -173,17 +150,24 @@ def _a_draw(quantity: Value) -> Value:
 
 def _computed(function: Function, inputs: tuple[Value, ...], shape: Shape = ()) -> Value:
     return Value(
-        Kind.COMPUTED,
-        function.name,
-        inputs,
-        (),
-        shape,
-        inputs[0].at,
+        kind=Kind.COMPUTED,
+        operation=function.name,
+        inputs=inputs,
+        options=(),
+        shape=shape,
+        at=inputs[0].at,
         random=any(value.random for value in inputs),
         sources=joined_sources(inputs),
     )
 
 
 def _fixed(number: float, at: Position) -> Value:
-    options = (("value", number.hex()),)
-    return Value(Kind.CONSTANT, "number", (), options, (), at, constant=fixed_array(number))
+    return Value(
+        kind=Kind.CONSTANT,
+        operation="number",
+        inputs=(),
+        options=(("value", number.hex()),),
+        shape=(),
+        at=at,
+        constant=fixed_array(number),
+    )

@@ -12,6 +12,7 @@ the law's tail is exponential, its rate says what moments the exponential functi
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators, ordered
@@ -78,7 +79,7 @@ def line_of(value: Value, below: list[Line | None]) -> Line | None:
         numbers = tuple(one for one in known if isinstance(one, float))
         if value.law is None or len(numbers) < len(known):
             return None
-        return Line(value.law, numbers)
+        return Line(law=value.law, arguments=numbers)
     function = value.function
     if function.view:  # elements of an array of draws have one law
         return below[0]
@@ -111,7 +112,7 @@ def _moved(line: Line | None, factor: float, shift: float) -> Line | None:
     if not (stretched and math.isfinite(stretched) and math.isfinite(moved)):
         return None
     largest = max(line.largest, abs(shift / stretched), abs(moved / stretched))
-    return Line(line.law, line.arguments, stretched, moved, largest)
+    return replace(line, factor=stretched, shift=moved, largest=largest)
 
 
 def moment_order(value: Value) -> Order:

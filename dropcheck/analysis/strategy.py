@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dropcheck.analysis.linear import affine, combined, linear
+from dropcheck.analysis.linear import combined, linear, of_one_operator
 from dropcheck.analysis.moments import missing_moment
 from dropcheck.analysis.products import crossing
 from dropcheck.analysis.rarity import MOST_CONDITIONS, is_condition
@@ -147,7 +147,9 @@ def averages_of(lowered: LoweredCase, tolerance: float | None = None) -> Bounded
     if form is None or found is None:
         return BlockMeans(scaled, pairs)
     quantity, hull = found
-    return BoundedMean(quantity, hull, form.constant, scaled, pairs)
+    return BoundedMean(
+        quantity=quantity, hull=hull, constant=form.constant, scaled=scaled, pairs=pairs
+    )
 
 
 def needs_scale(lowered: LoweredCase) -> bool:
@@ -180,11 +182,13 @@ def _proportion(lowered: LoweredCase) -> Proportion | None:
     side, ends = sides(lowered)
     if side is None or any(end.estimated for end in ends):
         return None
-    form = affine(side)
-    if form is None or not form.operator.operator.probability or form.factor == 0:
+    form = of_one_operator(side)
+    if form is None:
         return None
-    event, *conditions = form.operator.inputs
-    if not event.random or any(value.shape != () for value in form.operator.inputs):
+    ((factor, operator),) = form.terms
+    if not operator.operator.probability or factor == 0:
+        return None
+    event, *conditions = operator.inputs
+    if not event.random or any(value.shape != () for value in operator.inputs):
         return None  # the elements of one draw are not independent trials
-    condition = conditions[0] if conditions else None
-    return Proportion(event, condition, form.factor, form.constant)
+    return Proportion(event, conditions[0] if conditions else None, factor, form.constant)

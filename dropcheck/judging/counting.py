@@ -148,8 +148,15 @@ def piloted(
             trial.alpha * budget.PLANNED,
             Guarantee.EXACT,
         )
-    program = whole.in_blocks(expected // PLANNED_BLOCKS)
-    return CountedPilot(program, most, pilot, expected, comparison.region, widen, scale)
+    return CountedPilot(
+        program=whole.in_blocks(expected // PLANNED_BLOCKS),
+        most=most,
+        tally=pilot,
+        expected=expected,
+        region=comparison.region,
+        widen=widen,
+        scale=scale,
+    )
 
 
 def seen_in(counted: Counted, tally: Tally) -> int:

@@ -86,16 +86,23 @@ class ProgramBuilder:
             if not value.random:
                 fixed.append((register, value.constant))
                 continue
-            inputs = tuple(self._registers[id(below)] for below in value.inputs)
-            how = None if value.kind == Kind.DRAW else kernel_of(value)
             crossed = plan is not None and value is plan.product
-            right = plan is not None and id(value) in plan.right
-            how = crossed_product if crossed else how
+            kernel = None if value.kind == Kind.DRAW else kernel_of(value)
             place = None
             if is_condition(value):
                 place = len(watched)
                 watched.append(register)
-            steps.append(Step(register, value, inputs, how, (), right, crossed, place))
+            steps.append(
+                Step(
+                    target=register,
+                    value=value,
+                    inputs=tuple(self._registers[id(below)] for below in value.inputs),
+                    kernel=crossed_product if crossed else kernel,
+                    right=plan is not None and id(value) in plan.right,
+                    crossed=crossed,
+                    watched=place,
+                )
+            )
             cost += _cost(value)
         picked = picked_sources(self._values)
         tables, lean = self._tables(steps) if plan is None else ((), ())
@@ -293,7 +300,14 @@ def _plan(product: Value, values: list[Value]) -> _Crossing | None:
     )
     if batch < SMALLEST_BATCH:
         return None
-    return _Crossing(product, right, batch, drawn + batch * pair, held, max(sides, 1))
+    return _Crossing(
+        product=product,
+        right=right,
+        batch=batch,
+        cost=drawn + batch * pair,
+        held=held,
+        sides=max(sides, 1),
+    )
 
 
 def _cost(value: Value) -> float:

@@ -109,7 +109,13 @@ def compile_averages(
     if isinstance(strategy, BoundedMean):
         register = builder.register(strategy.quantity)
         column, square = (builder.term(((register, power),), None) for power in (1, 2))
-        mean = MeanColumns(register, column, square, strategy.hull, strategy.constant)
+        mean = MeanColumns(
+            register=register,
+            column=column,
+            square=square,
+            hull=strategy.hull,
+            constant=strategy.constant,
+        )
     elif crossing:  # an interval from bounds needs no limit theorem, but independent values
         separating = frozenset(functional.columns(range(len(operands))))
     if crossing and not isinstance(strategy, Arithmetic):

@@ -23,7 +23,7 @@ class Step:
     value: Value
     inputs: tuple[int, ...]
     kernel: Kernel | None  # None: draw
-    frees: tuple[int, ...]
+    frees: tuple[int, ...] = ()  # registers that no later step needs
     # in a crossed program: drawn with the right side's batches, and the product of both sides
     right: bool = False
     crossed: bool = False
