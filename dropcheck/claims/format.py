@@ -161,8 +161,7 @@ CLAIM = Level(
         Key(
             "claim",
             expression(
-                "a statement as text",
-                hint="a claim states something, such as 'claim: E(x) == 3'",
+                "a statement as text", hint="a claim states something, such as 'claim: E(x) == 3'"
             ),
             description="The statement: `L == R`, an inequality, or a range `a <= L <= b`. Random "
             "names stand inside an operator, such as `E(…)`, `Var(…)` or `P(…)`.",
@@ -217,9 +216,7 @@ CLAIM = Level(
         Key(
             "tolerance",
             number(
-                "a share greater than 0 and less than 1",
-                below=1,
-                if_larger="0.05 is 'within 5%'",
+                "a share greater than 0 and less than 1", below=1, if_larger="0.05 is 'within 5%'"
             ),
             description="Part of the claim: `L == R` give or take this share of `R`.",
             examples=(0.005,),
@@ -261,10 +258,7 @@ DOCUMENT = Level(
             required="write its title, 'title: …'",
         ),
         Key(
-            "date",
-            _LINE,
-            description="When it was written, in any form.",
-            examples=("2024-02-13",),
+            "date", _LINE, description="When it was written, in any form.", examples=("2024-02-13",)
         ),
         Key(
             "url", _LINE, description="Where it is found.", examples=("https://example.org/notes",)
@@ -297,11 +291,7 @@ FILE = Level(
         Key(
             "claims",
             named(
-                CLAIM.kind,
-                _IDS,
-                what="claim ",
-                if_empty="write at least one claim",
-                hint=_ID_HINT,
+                CLAIM.kind, _IDS, what="claim ", if_empty="write at least one claim", hint=_ID_HINT
             ),
             description="The claims: a key for each, of lower-case letters, digits and hyphens.",
             examples=({"mean-kept": {"title": "A fair coin", "claim": "P(x == 1) == 0.5"}},),

@@ -31,13 +31,7 @@ from dropcheck.vocabulary.law import (
     Size,
     Values,
 )
-from dropcheck.vocabulary.laws.sampling import (
-    fixed,
-    random_words,
-    scalar_or_array,
-    signs,
-    whole,
-)
+from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_array, signs, whole
 
 P = LawParameter("p", PROBABILITY)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
@@ -195,8 +189,7 @@ NEGATIVE_BINOMIAL = _discrete(
     # a draw stays below 2**53, where whole numbers end, but for a chance below 1e-1000
     conditions=(
         Condition(
-            "(n + 1) * (1 - p) / p <= 1e12 is required",
-            lambda n, p: (n + 1) * (1 - p) <= 1e12 * p,
+            "(n + 1) * (1 - p) / p <= 1e12 is required", lambda n, p: (n + 1) * (1 - p) <= 1e12 * p
         ),
     ),
     ends=(0.0, math.inf),
@@ -255,10 +248,7 @@ HYPERGEOMETRIC = _discrete(
         LawParameter("drawn", COUNT),
     ),
     conditions=(
-        Condition(
-            "drawn <= good + bad is required",
-            lambda good, bad, drawn: drawn <= good + bad,
-        ),
+        Condition("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),
     ),
     ends=_good_ones,
     degenerate=_all_the_same,

@@ -25,13 +25,7 @@ from dropcheck.vocabulary.law import (
     Size,
     Values,
 )
-from dropcheck.vocabulary.laws.sampling import (
-    exponentials,
-    normals,
-    scalar_or_array,
-    scaled,
-    signs,
-)
+from dropcheck.vocabulary.laws.sampling import exponentials, normals, scalar_or_array, scaled, signs
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -49,9 +43,7 @@ _any_number = partial(
     nanoseconds=40.0,
 )
 _located = partial(
-    _any_number,
-    parameters=(LOC, SCALE),
-    degenerate=lambda loc, scale: (scale == 0, loc),
+    _any_number, parameters=(LOC, SCALE), degenerate=lambda loc, scale: (scale == 0, loc)
 )
 
 
