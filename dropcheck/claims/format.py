@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from dropcheck.claims.grids import (
     CASES,
@@ -90,158 +91,96 @@ def _id_problem(name: str) -> tuple[str, str | None] | None:
     return f"{name!r} is not a claim id: ids are lower-case letters, digits and hyphens", hint
 
 
-_IDS = Names(
-    {
-        "pattern": r"^[a-z0-9][a-z0-9-]*$",
-        "not": {"const": "all"},  # `run all` means every claim
-        "patternErrorMessage": "ids are lower-case letters, digits and hyphens",
-    },
-    _id_problem,
-)
+_ID_SCHEMA = {
+    "pattern": r"^[a-z0-9][a-z0-9-]*$",
+    "not": {"const": "all"},  # `run all` means every claim
+    "patternErrorMessage": "ids are lower-case letters, digits and hyphens",
+}
+_IDS = Names(_ID_SCHEMA, _id_problem)
 
 _LINE = text(tidy=lambda written: " ".join(written.split()))
-_WAYS = ("resolution", "within")
-_WAYS_HINT = "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute"
+_WAYS: dict[str, Any] = {
+    "either": ("resolution", "within"),
+    "either_hint": "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute",
+}
+_ID_HINT = "a claim has an id: write 'my-claim:', and indent its keys under it"
 
 # ---- the table -----------------------------------------------------------------------------------
 
 # What defaults may set: how claims are judged, and where they come from.
 _SHARED = (
-    Key(
-        "expect",
-        word("verified", "refuted"),
+    Key("expect", word("verified", "refuted"), default="verified", examples=("refuted",),
         description="The verdict with which the claim passes; a claim that is known to be false "
-        "expects `refuted`.",
-        examples=("refuted",),
-        default="verified",
-    ),
-    Key(
-        "resolution",
-        number(),
+        "expects `refuted`."),
+    Key("resolution", number(), default=0.01, examples=(0.01, 0.001),
         description="How small an error is to be found, relative to the claim's scale; give this "
-        "or `within`.",
-        examples=(0.01, 0.001),
-        default=0.01,
-    ),
-    Key(
-        "within",
+        "or `within`."),
+    Key("within",
         number(of_percentage="it is absolute; for a share of the scale write 'resolution: {}'"),
         description="The same as an absolute number; give this or `resolution`.",
-        examples=(0.005,),
-    ),
-    Key(
-        "document",
-        text(),
-        description="Where the claim comes from: one of the keys under `documents`.",
-        examples=("notes",),
-    ),
+        examples=(0.005,)),
+    Key("document", text(), examples=("notes",),
+        description="Where the claim comes from: one of the keys under `documents`."),
     Key("section", _LINE, description="Where in the document it stands.", examples=("Scaling",)),
-    Key(
-        "tags",
-        items(_LINE, "a list", "A tag."),
-        description="Words to select claims by: `dropcheck run --tag WORD`.",
-        examples=(["attention", "scaling"],),
-        default=(),
-    ),
-)
-
-_ID_HINT = "a claim has an id: write 'my-claim:', and indent its keys under it"
+    Key("tags", items(_LINE, "a list", "A tag."), default=(), examples=(["attention", "scaling"],),
+        description="Words to select claims by: `dropcheck run --tag WORD`."),
+)  # fmt: skip
 
 CLAIM = Level(
     "claim",
     description="A claim: a title, a statement, and the model that the statement is about.",
     keys=(
-        Key(
-            "title",
-            _LINE,
-            description="What the claim says, in one sentence.",
+        Key("title", _LINE, description="What the claim says, in one sentence.",
             examples=("The mean of dropout's output is its input's",),
-            required="write what it says in one sentence, 'title: …'",
-        ),
-        Key(
-            "claim",
-            expression(
-                "a statement as text", hint="a claim states something, such as 'claim: E(x) == 3'"
-            ),
+            required="write what it says in one sentence, 'title: …'"),
+        Key("claim",
+            expression("a statement as text",
+                       hint="a claim states something, such as 'claim: E(x) == 3'"),
             description="The statement: `L == R`, an inequality, or a range `a <= L <= b`. Random "
             "names stand inside an operator, such as `E(…)`, `Var(…)` or `P(…)`.",
-            examples=(
-                "Var(q @ k) == dk",
-                "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
-                "P(y == 0, given=x > 0) <= p",
-            ),
-            required="write the statement, such as 'claim: Var(q @ k) == dk'",
-        ),
-        Key(
-            "model",
-            expression("lines of text"),
+            examples=("Var(q @ k) == dk", "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
+                      "P(y == 0, given=x > 0) <= p"),
+            required="write the statement, such as 'claim: Var(q @ k) == dk'"),
+        Key("model", expression("lines of text"),
             description="What is drawn and what is computed, line by line: `name ~ law` draws, "
             "`name = expression` computes, and brackets after a law are the shape of one draw. "
             "Needed where anything in the claim is random.",
-            examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",),
-        ),
-        Key(
-            "parameters",
-            named(
-                items(VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
-                PARAMETERS,
-                hint="write 'name: value'",
-                item_is="A value, or a list of values: one case for each.",
-            ),
+            examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",)),
+        Key("parameters",
+            named(items(VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
+                  PARAMETERS, hint="write 'name: value'",
+                  item_is="A value, or a list of values: one case for each."),
             description=f"A value for each name: {VALUE_IN_FULL}. A list makes one case for "
-            "each value, and several lists are crossed.",
-            examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]}),
-            default={},
-        ),
-        Key(
-            "cases",
-            CASES,
+            "each value, and several lists are crossed.", default={},
+            examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]})),
+        Key("cases", CASES,
             description="The cases one by one, in place of crossed lists: each gives a value to "
             "the same parameters.",
-            examples=([{"p": 0.1, "n": 10}, {"p": 0.5, "n": 40}],),
-        ),
-        Key(
-            "requires",
-            items(
-                expression(),
-                "a condition as text, or a list of conditions",
-                "A condition.",
-                or_one=True,
-            ),
+            examples=([{"p": 0.1, "n": 10}, {"p": 0.5, "n": 40}],)),
+        Key("requires",
+            items(expression(), "a condition as text, or a list of conditions", "A condition.",
+                  or_one=True),
             description="A condition on the parameters, or a list of conditions; a case that "
-            "breaks one is an error.",
-            examples=("0 <= p < 1", ["0 <= p < 1", "n >= 1"]),
-            default=(),
-        ),
-        Key(
-            "tolerance",
-            number(
-                "a share greater than 0 and less than 1", below=1, if_larger="0.05 is 'within 5%'"
-            ),
+            "breaks one is an error.", default=(),
+            examples=("0 <= p < 1", ["0 <= p < 1", "n >= 1"])),
+        Key("tolerance",
+            number("a share greater than 0 and less than 1", below=1,
+                   if_larger="0.05 is 'within 5%'"),
             description="Part of the claim: `L == R` give or take this share of `R`.",
-            examples=(0.005,),
-        ),
-        Key(
-            "note",
-            text(tidy=str.strip),
-            description="Why the claim holds, or why it fails.",
-            examples=("The mask is 0 or 1, so its square is itself.",),
-        ),
+            examples=(0.005,)),
+        Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",
+            examples=("The mask is 0 or 1, so its square is itself.",)),
         *_SHARED,
     ),
-    either=_WAYS,
-    either_hint=_WAYS_HINT,
-    check=check_claim,
-    hint=_ID_HINT,
-)
+    **_WAYS, check=check_claim, hint=_ID_HINT,
+)  # fmt: skip
 _CLAIM_KEYS = [key.name for key in CLAIM.keys]
 
 DEFAULTS = Level(
     "defaults",
     description="Values for every claim that does not give its own.",
     keys=_SHARED,
-    either=_WAYS,
-    either_hint=_WAYS_HINT,
+    **_WAYS,
     misplaced=dict.fromkeys(_CLAIM_KEYS, "it belongs to each claim: give it there"),
     examples=({"resolution": 0.01},),
 )
@@ -250,57 +189,39 @@ DOCUMENT = Level(
     "document",
     description="A document that claims come from.",
     keys=(
-        Key(
-            "title",
-            _LINE,
-            description="The title of the document.",
-            examples=("Notes on attention",),
-            required="write its title, 'title: …'",
-        ),
-        Key(
-            "date", _LINE, description="When it was written, in any form.", examples=("2024-02-13",)
-        ),
-        Key(
-            "url", _LINE, description="Where it is found.", examples=("https://example.org/notes",)
-        ),
+        Key("title", _LINE, description="The title of the document.",
+            examples=("Notes on attention",), required="write its title, 'title: …'"),
+        Key("date", _LINE, description="When it was written, in any form.",
+            examples=("2024-02-13",)),
+        Key("url", _LINE, description="Where it is found.",
+            examples=("https://example.org/notes",)),
     ),
-)
+)  # fmt: skip
 
 FILE = Level(
     "file",
     description="Mathematical claims, each of which dropcheck checks by simulation.",
     keys=(
-        Key(
-            "dropcheck",
-            format_number(FORMAT),
-            description="The version of the format.",
+        Key("dropcheck", format_number(FORMAT), description="The version of the format.",
             examples=(FORMAT,),
-            required=f"make 'dropcheck: {FORMAT}' its first line: the number of the format",
-        ),
-        Key(
-            "documents",
-            named(
-                DOCUMENT.kind, what="document ", hint="write 'key:', and indent its title under it"
-            ),
+            required=f"make 'dropcheck: {FORMAT}' its first line: the number of the format"),
+        Key("documents",
+            named(DOCUMENT.kind, what="document ",
+                  hint="write 'key:', and indent its title under it"),
             description="The documents that claims come from: a key for each.",
-            examples=({"notes": {"title": "Notes on attention", "date": "2024-02-13"}},),
-        ),
-        Key(
-            "defaults", DEFAULTS.kind, description=DEFAULTS.description, examples=DEFAULTS.examples
-        ),
-        Key(
-            "claims",
-            named(
-                CLAIM.kind, _IDS, what="claim ", if_empty="write at least one claim", hint=_ID_HINT
-            ),
+            examples=({"notes": {"title": "Notes on attention", "date": "2024-02-13"}},)),
+        Key("defaults", DEFAULTS.kind, description=DEFAULTS.description,
+            examples=DEFAULTS.examples),
+        Key("claims",
+            named(CLAIM.kind, _IDS, what="claim ", if_empty="write at least one claim",
+                  hint=_ID_HINT),
             description="The claims: a key for each, of lower-case letters, digits and hyphens.",
             examples=({"mean-kept": {"title": "A fair coin", "claim": "P(x == 1) == 0.5"}},),
-            required="begin a line with 'claims:', and indent the claims under it",
-        ),
+            required="begin a line with 'claims:', and indent the claims under it"),
     ),
     check=_check_file,
     misplaced=dict.fromkeys(_CLAIM_KEYS, "it is a key of a claim: indent it under the claim's id"),
-)
+)  # fmt: skip
 LEVELS = (FILE, DOCUMENT, DEFAULTS, CLAIM)
 
 

@@ -19,12 +19,18 @@ from dropcheck.claims.kinds import (
     Schema,
     WrongError,
     named,
-    read,
 )
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
 from dropcheck.claims.registry import MOST_CASES, Value
 from dropcheck.claims.source import Report
-from dropcheck.claims.values import ACCEPTED, LONGEST_NAME, name_problem, parse_value, value_hint
+from dropcheck.claims.values import (
+    ACCEPTED,
+    LONGEST_NAME,
+    name_problem,
+    parse_value,
+    shortened,
+    value_hint,
+)
 from dropcheck.errors import nearest
 
 
@@ -43,9 +49,8 @@ def _read_value(field: Field) -> Value:
     try:
         return parse_value(node.text)
     except ValueError as error:
-        text = repr(node.text if len(node.text) <= 40 else node.text[:39] + "…")
-        hint = value_hint(node.text, error)
-        raise WrongError(f"must be {holds}, and {text} {error}", hint) from None
+        says = f"must be {holds}, and {shortened(node.text)!r} {error}"
+        raise WrongError(says, value_hint(node.text, error)) from None
 
 
 VALUE = Kind("a number or a law", {"$ref": "#/definitions/value"}, _read_value)
@@ -98,8 +103,7 @@ def _read_cases(field: Field) -> tuple[dict[str, Value], ...]:
         raise field.wrong_kind("a list", _CASE_HINT)
     if not node.items:
         field.refuse("is empty", NOT_EMPTY)
-    name = f"an item of {field.name}"
-    cases = tuple(read(_CASE, Field(one, name, field.report)) or {} for one in node.items)
+    cases = tuple(case or {} for case in field.read_items(_CASE))
     trees = [one for one in node.items if isinstance(one, Tree)]
     places = {name: one.key_start for tree in reversed(trees) for name, one in tree.entries.items()}
     for name, place in places.items():

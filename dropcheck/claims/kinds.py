@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, shown, source_text
+from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, shown, source_text
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.source import Position, Report
 from dropcheck.claims.values import format_value, parse_number, percentage
@@ -22,7 +22,6 @@ Schema = dict[str, Any]
 
 LARGEST = 1.7976931348623157e308  # of a float64; `.inf` is more
 MAPPING = "a mapping of names to values"
-_OPTIONAL = "leave it out, or give it one"
 NOT_EMPTY = "leave it out, or put something in"
 
 
@@ -48,6 +47,16 @@ class Field:
     name: str
     report: Report
     key_start: Position | None = None
+
+    def under(self, entry: Entry, name: str) -> Field:
+        """A value in the mapping that this one is."""
+        return Field(entry.node, name, self.report, entry.key_start)
+
+    def read_items(self, item: Kind) -> tuple[Any, ...]:
+        """The items of the list that this value is."""
+        assert isinstance(self.node, Listing)
+        name = f"an item of {self.name}"
+        return tuple(read(item, Field(one, name, self.report)) for one in self.node.items)
 
     def refuse(self, says: str, hint: str | None = None) -> None:
         """Report what is wrong, with the name of the field before it."""
@@ -75,7 +84,7 @@ def read(kind: Kind, field: Field, if_absent: str | None = None) -> Any:
     if isinstance(node, Broken):  # it was reported as YAML
         return None
     if isinstance(node, Scalar) and node.value is None:
-        field.refuse("has no value", if_absent or _OPTIONAL)
+        field.refuse("has no value", if_absent or "leave it out, or give it one")
         return None
     try:
         return kind.read(field)
@@ -87,13 +96,8 @@ def read(kind: Kind, field: Field, if_absent: str | None = None) -> Any:
 # ---- single values -------------------------------------------------------------------------------
 
 
-def text(
-    holds: str = "text", hint: str | None = None, tidy: Callable[[str], str] | None = None
-) -> Kind:
-    """Text that is not blank; `tidy` says how its spaces are kept.
-
-    `hint` replaces the advice to put a number in quotes.
-    """
+def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str] = str) -> Kind:
+    """Text that is not blank, after `tidy`; `hint` replaces the advice to quote a number."""
 
     def read_text(field: Field) -> str:
         node = field.node
@@ -102,7 +106,7 @@ def text(
             raise field.wrong_kind(holds, hint or quoted)
         if not node.value.strip():
             raise WrongError("must not be empty")
-        return node.value if tidy is None else tidy(node.value)
+        return tidy(node.value)
 
     schema = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
     return Kind(holds, schema, read_text)
@@ -202,13 +206,11 @@ def items(
             raise field.wrong_kind(holds, hint)
         if grid and not node.items:
             field.refuse("is empty", NOT_EMPTY)
-        name = f"an item of {field.name}"
-        values = tuple(read(item, Field(one, name, field.report)) for one in node.items)
-        if grid and len(set(values)) < len(values):
-            for value, count in Counter(values).items():
-                if value is not None and count > 1:
-                    hint = "every value of a grid is a case of its own: take one out"
-                    field.refuse(f"holds {format_value(value)} twice", hint)
+        values = field.read_items(item)
+        for value, count in Counter(values if grid else ()).items():
+            if value is not None and count > 1:
+                hint = "every value of a grid is a case of its own: take one out"
+                field.refuse(f"holds {format_value(value)} twice", hint)
         return values
 
     return Kind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
@@ -231,15 +233,11 @@ def named(
     if_empty: str | None = None,
     item_is: str | None = None,
 ) -> Kind:
-    """A mapping of free names to values of one kind.
+    """A mapping of free names to values of one kind, `item`.
 
-    Args:
-        item: what the values are.
-        names: what their keys may be called.
-        what: what messages call a value, before its name: "claim ".
-        hint: what to write in place of something else.
-        if_empty: the hint for an empty mapping; None where one may be empty.
-        item_is: describes a value in the JSON Schema.
+    Messages call a value `what` and its name ("claim 'a'"). `hint` says what to write in place of
+    something else, `if_empty` in place of an empty mapping (None where one may be empty), and
+    `item_is` describes a value in the JSON Schema.
     """
 
     def read_named(field: Field) -> dict[str, Any]:
@@ -253,8 +251,7 @@ def named(
             wrong = names.problem(name) if names is not None else None
             if wrong is not None:
                 field.report.add(entry.key_start, *wrong)
-            inner = Field(entry.node, f"{what}{name!r}", field.report, entry.key_start)
-            values[name] = read(item, inner)
+            values[name] = read(item, field.under(entry, f"{what}{name!r}"))
         return values
 
     schema: Schema = {"type": "object"}
@@ -335,10 +332,8 @@ class Level:
             if key is None:
                 unknown.append(name)
             else:
-                inner = Field(entry.node, repr(name), field.report, entry.key_start)
-                values[name] = read(key.kind, inner, key.required)
-        if unknown or any(key.required and key.name not in values for key in self.keys):
-            self._check_names(node, field, unknown)
+                values[name] = read(key.kind, field.under(entry, repr(name)), key.required)
+        self._check_names(node, field, unknown)
         if self.either and all(name in values for name in self.either):
             later = max(node.entries[name].key_start for name in self.either)
             message = f"{field.name} gives both {' and '.join(map(repr, self.either))}"

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.claims.source import Position, Report, Source, forbidden
+from dropcheck.claims.values import shortened
 from dropcheck.errors import DropcheckError
 from dropcheck.records import dataclass
 
@@ -76,8 +77,7 @@ def shown(node: Node) -> str:
     """The node as a message names it: `'banana'`, `3`, `empty`, `a list`."""
     match node:
         case Scalar(value=str()):
-            text = " ".join(node.text.split())
-            return repr(text if len(text) <= 40 else text[:39] + "…")
+            return repr(shortened(" ".join(node.text.split())))
         case Scalar():
             return "empty" if node.value is None else node.text[:40]
         case Listing():
@@ -111,8 +111,7 @@ class _Composer:
     def __init__(self, report: Report, loader: Any) -> None:
         import yaml
 
-        self.report = report
-        self.loader = loader
+        self.report, self.loader = report, loader
         self.events: Any = yaml.events
         self.count = 0
         # values of plain scalars: most scalars are keys, which come again
@@ -126,11 +125,9 @@ class _Composer:
         node = self._node(self.loader.get_event(), 0)
         self.loader.get_event()  # its end
         if not self.loader.check_event(self.events.StreamEndEvent):
-            self.report.add(
-                _start(self.loader.peek_event()),
-                "the file holds more than one YAML document",
-                "one file is one registry: take out the line '---', or split the file",
-            )
+            message = "the file holds more than one YAML document"
+            hint = "one file is one registry: take out the line '---', or split the file"
+            self.report.add(_start(self.loader.peek_event()), message, hint)
         return node
 
     def _stop(self, position: Position, message: str, hint: str | None = None) -> DropcheckError:
@@ -166,14 +163,10 @@ class _Composer:
         if depth >= DEEPEST:
             message = f"lists or mappings are nested more than {DEEPEST} deep"
             raise self._stop(start, message, "the format itself needs five levels")
-        if isinstance(event, self.events.SequenceStartEvent):
-            return self._listing(start, depth)
-        return self._tree(start, depth)
-
-    def _listing(self, start: Position, depth: int) -> Listing:
+        if isinstance(event, self.events.MappingStartEvent):
+            return self._tree(start, depth)
         items = []
-        following, end = self.loader.get_event, self.events.SequenceEndEvent
-        while type(event := following()) is not end:
+        while type(event := self.loader.get_event()) is not self.events.SequenceEndEvent:
             items.append(self._node(event, depth + 1))
         return Listing(tuple(items), start)
 
@@ -182,8 +175,7 @@ class _Composer:
         following, end = self.loader.get_event, self.events.MappingEndEvent
         while type(event := following()) is not end:
             key = self._node(event, depth + 1)
-            value = self._node(following(), depth + 1)
-            self._enter(entries, key, value)
+            self._enter(entries, key, self._node(following(), depth + 1))
         return Tree(entries, start)
 
     def _enter(self, entries: dict[str, Entry], key: Node, value: Node) -> None:
@@ -213,7 +205,7 @@ class _Composer:
                 return Broken(start)
         hidden = forbidden(text) if event.style == '"' else None
         if hidden is not None:  # an escape writes what the file itself may not hold
-            self.report.add(start, f"the text holds {hidden}", "take the escape out")
+            self.report.add(start, f"the text holds {hidden[1]}", "take the escape out")
             return Broken(start)
         mark = event.end_mark
         return Scalar(text, value, start, (mark.line, mark.column), event.style or "")
@@ -232,14 +224,10 @@ class _Composer:
         value: Any = text
         if tag != _TEXT:
             value = self.loader.yaml_constructors[tag](self.loader, ScalarNode(tag, text))
-            if _is_number(value) and math.isinf(float(value)) and "inf" not in text.lower():
+            if isinstance(value, int | float) and math.isinf(value) and "inf" not in text.lower():
                 raise OverflowError
         self._values[text, implicit] = value
         return value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _start(event: Any) -> Position:
@@ -262,26 +250,29 @@ def source_text(scalar: Scalar, source: Source) -> SourceText:
     """
     text = scalar.text.rstrip("\n")
     if scalar.style == "|":
-        return _literal(text, scalar, source)
-    return _aligned(text, scalar, source)
+        origins, jumps = _literal(text, scalar, source), list[Jump]()
+    else:
+        origins, jumps = _aligned(text, scalar, source)
+    return SourceText(
+        text=text,
+        file=source.name,
+        origins=tuple((line + 1, column + 1) for line, column in origins),
+        lines=tuple(source.lines[line] if line < len(source.lines) else "" for line, _ in origins),
+        jumps=tuple(jumps),
+    )
 
 
-def _literal(text: str, scalar: Scalar, source: Source) -> SourceText:
+def _literal(text: str, scalar: Scalar, source: Source) -> list[Position]:
     """Line i of a `|` block is the i-th line below its mark, less one indentation for all."""
     first = scalar.start[0] + 1
     texts = text.split("\n")
     numbers = [min(first + i, len(source.lines) - 1) for i in range(len(texts))]
     filled = [i for i, line in enumerate(texts) if line]
     indent = len(source.lines[numbers[filled[0]]]) - len(texts[filled[0]]) if filled else 0
-    return SourceText(
-        text,
-        source.name,
-        tuple((number + 1, indent + 1) for number in numbers),
-        tuple(source.lines[number] for number in numbers),
-    )
+    return [(number, indent) for number in numbers]
 
 
-def _aligned(text: str, scalar: Scalar, source: Source) -> SourceText:
+def _aligned(text: str, scalar: Scalar, source: Source) -> tuple[list[Position], list[Jump]]:
     """Finds the words of the text one after the other in the file."""
     inside = (scalar.start[0], scalar.start[1] + (scalar.style in ("'", '"')))
     at = (scalar.start[0] + 1, 0) if scalar.style == ">" else inside
@@ -290,7 +281,8 @@ def _aligned(text: str, scalar: Scalar, source: Source) -> SourceText:
     found = True
     for number, line in enumerate(text.split("\n")):
         place = origin = None
-        for column, word in _words(line):
+        for match in _WORD.finditer(line):
+            word, column = match.group(), match.start()
             after = _find(word, at, scalar.end, source) if found else None
             found = after is not None
             if after is None:
@@ -300,21 +292,9 @@ def _aligned(text: str, scalar: Scalar, source: Source) -> SourceText:
                 origin = place = (after[0], after[1] - column)
             elif (after[0], after[1] - column) != place:
                 place = (after[0], after[1] - column)
-                whole = source.lines[after[0]]
-                jumps.append(Jump(number, column, after[0] + 1, after[1] + 1, whole))
+                jumps.append(Jump(number, column, source.location(after)))
         origins.append(origin or at)
-    return SourceText(
-        text,
-        source.name,
-        tuple((line + 1, column + 1) for line, column in origins),
-        tuple(source.lines[line] if line < len(source.lines) else "" for line, _ in origins),
-        tuple(jumps),
-    )
-
-
-def _words(line: str) -> Iterator[tuple[int, str]]:
-    for match in _WORD.finditer(line):
-        yield match.start(), match.group()
+    return origins, jumps
 
 
 def _find(word: str, at: Position, end: Position, source: Source) -> Position | None:

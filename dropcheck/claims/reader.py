@@ -100,9 +100,7 @@ def _joined(registries: Sequence[Registry]) -> Registry:
             keys[key] = f"{key} ({registry.name})" if differs else key
             documents[keys[key]] = replace(document, key=keys[key])
         for claim in registry.claims.values():
-            document_key = keys.get(claim.document)
-            same = document_key == claim.document
-            claims[claim.id] = claim if same else replace(claim, document=document_key)
+            claims[claim.id] = replace(claim, document=keys.get(claim.document))
     return Registry(", ".join(one.name for one in registries), documents, claims)
 
 
@@ -124,8 +122,8 @@ def read_registry(path: str | Path, name: str | None = None) -> Registry:
     Raises:
         DropcheckError: the file cannot be read, or holds errors: every one of them.
     """
-    shown_name = name if name is not None else str(path)
-    return _read(decode(read_bytes(Path(path), shown_name), shown_name))
+    name = str(path) if name is None else name
+    return _read(decode(read_bytes(Path(path), name), name))
 
 
 def read_text(text: str | bytes, name: str = "<text>") -> Registry:
@@ -173,30 +171,23 @@ def _top_level(root: Node | None, report: Report) -> Tree:
 
 def _is_other_format(top: Tree, report: Report) -> bool:
     """Whether the file is in a format of another number, which is reported: nothing else counts."""
-    entry = top.entries.get("dropcheck")
-    node = entry.node if entry is not None else None
-    other = isinstance(node, Scalar) and type(node.value) is int and node.value != FORMAT
-    if other and node is not None:
-        message = f"format {shown(node)} is not known: this version reads format {FORMAT}"
-        report.add(node.start, message, "a newer dropcheck may read it")
-    return other
+    node = top.entries["dropcheck"].node if "dropcheck" in top.entries else None
+    if not isinstance(node, Scalar) or type(node.value) is not int or node.value == FORMAT:
+        return False
+    message = f"format {shown(node)} is not known: this version reads format {FORMAT}"
+    report.add(node.start, message, "a newer dropcheck may read it")
+    return True
 
 
 def _registry(values: Mapping[str, Any], top: Tree, source: Source) -> Registry:
-    documents = {
-        key: Document(key, **document) for key, document in values.get("documents", {}).items()
+    documents = {key: Document(key, **one) for key, one in values.get("documents", {}).items()}
+    nodes = top.entries["claims"].node
+    assert isinstance(nodes, Tree)  # else it would have been reported
+    claims = {
+        name: _claim(name, one, values.get("defaults", {}), nodes.entries[name], source)
+        for name, one in values["claims"].items()
     }
-    defaults = values.get("defaults", {})
-    claims = top.entries["claims"].node
-    assert isinstance(claims, Tree)  # else it would have been reported
-    return Registry(
-        source.name,
-        documents,
-        {
-            name: _claim(name, claim, defaults, claims.entries[name], source)
-            for name, claim in values["claims"].items()
-        },
-    )
+    return Registry(source.name, documents, claims)
 
 
 def _claim(
@@ -220,11 +211,11 @@ _ABSENT = {key.name: key.default for key in CLAIM.keys}
 
 def _parameter_locations(claim: Node, source: Source) -> dict[str, Location]:
     """Where each parameter is first named: in the grid, or in the first of the listed cases."""
-    found: dict[str, Location] = {}
+    places: dict[str, Location] = {}
     keys = claim.entries if isinstance(claim, Tree) else {}
     for key in ("parameters", "cases"):
         node = keys[key].node if key in keys else None
         tree = node.items[0] if isinstance(node, Listing) else node
         if isinstance(tree, Tree):
-            found |= {name: source.location(one.key_start) for name, one in tree.entries.items()}
-    return found
+            places |= {name: source.location(one.key_start) for name, one in tree.entries.items()}
+    return places

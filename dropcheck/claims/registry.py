@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dropcheck.errors import Location
@@ -18,16 +19,11 @@ Value = float | str
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """From (`line`, `column`) of a text on, both from 0, its characters are elsewhere in the file.
-
-    `file_line` and `file_column`, from 1, are where; `file_text` is the whole file line there.
-    """
+    """From (`line`, `column`) of a text on, from 0, its characters stand elsewhere in the file."""
 
     line: int
     column: int
-    file_line: int
-    file_column: int
-    file_text: str
+    place: Location  # of that character
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +46,7 @@ class SourceText:
         index = min(max(line, 0), len(self.origins) - 1)
         for jump in reversed(self.jumps):
             if jump.line == index and jump.column <= column:
-                place = jump.file_column + column - jump.column
-                return Location(self.file, jump.file_line, place, jump.file_text)
+                return replace(jump.place, column=(jump.place.column or 1) + column - jump.column)
         file_line, file_column = self.origins[index]
         return Location(self.file, file_line, max(1, file_column + column), self.lines[index])
 
@@ -110,8 +105,7 @@ class Claim:
     note: str | None
     tags: tuple[str, ...]
     location: Location  # of the id
-    # where each parameter is named, for messages about its values
-    parameter_locations: Mapping[str, Location]
+    parameter_locations: Mapping[str, Location]  # where each parameter is named
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
 
@@ -122,10 +116,13 @@ class Claim:
         return tuple(dict.fromkeys((*self.parameters, *listed)))
 
     @property
+    def _rows(self) -> tuple[Mapping[str, Value], ...]:
+        return self.cases if self.cases is not None else ({},)
+
+    @property
     def case_count(self) -> int:
         """How many cases `expand` gives."""
-        points = math.prod(len(values) for values in self.parameters.values())
-        return points if self.cases is None else points * len(self.cases)
+        return math.prod(map(len, self.parameters.values())) * len(self._rows)
 
     def expand(self) -> tuple[Case, ...]:
         """The claim's cases: the crossed grid, or the cases listed (each crossed with the grid)."""
@@ -133,8 +130,7 @@ class Claim:
             dict(zip(self.parameters, values, strict=True))
             for values in itertools.product(*self.parameters.values())
         ]
-        rows = self.cases if self.cases is not None else ({},)
-        return tuple(Case(self, {**point, **row}) for row in rows for point in grid)
+        return tuple(Case(self, {**point, **row}) for row in self._rows for point in grid)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from dropcheck.claims.values import (
     format_value,
     parse_value,
     percentage_hint,
+    shortened,
     split_values,
 )
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
@@ -63,7 +64,8 @@ def select_claims(
         NothingSelected: no claim matches a glob, a tag, or all of them together.
         DropcheckError: an id that no claim has.
     """
-    unknown = [_unknown_id(one, registry) for one in patterns if _is_unknown_id(one, registry)]
+    ids = [one for one in patterns if one != ALL and not _WILD & set(one)]
+    unknown = [_unknown_id(one, registry) for one in ids if one not in registry.claims]
     if unknown:
         raise DropcheckError(unknown)
     unused = [
@@ -82,11 +84,12 @@ def select_claims(
     selected = tuple(
         claim
         for claim in registry.claims.values()
-        if _matches(claim, patterns) and (not tags or any(tag in claim.tags for tag in tags))
+        if not patterns or any(one == ALL or fnmatchcase(claim.id, one) for one in patterns)
+        if not tags or any(tag in claim.tags for tag in tags)
     )
     if not selected:
-        asked = ", ".join(repr(one) for one in patterns) or "all"
-        wanted = " or ".join(repr(tag) for tag in tags)
+        asked = ", ".join(map(repr, patterns)) or "all"
+        wanted = " or ".join(map(repr, tags))
         words = ["dropcheck", "list", *(word for tag in tags for word in ("--tag", tag))]
         hint = f"{shlex.join(words)} shows those that have it"
         raise NothingSelected(Problem(f"no claim among {asked} has the tag {wanted}", hint=hint))
@@ -108,8 +111,7 @@ def parse_values(option: str, text: str) -> tuple[Value, ...]:
         try:
             values[parse_value(part)] = None
         except ValueError as error:
-            shown = part if len(part) <= 40 else part[:39] + "…"
-            what = f"{shown!r} {error}" if part else f"a value in {text!r} is empty"
+            what = f"{shortened(part)!r} {error}" if part else f"a value in {text!r} is empty"
             hint = percentage_hint(part) or f"{ACCEPTED}; separate several with commas: 0.1,0.2,0.5"
             problems.append(Problem(f"{option}: {what}", hint=hint))
     if problems:
@@ -150,14 +152,6 @@ def repeat_command(
     return shlex.join([*words, "--seed", str(seed)])
 
 
-def _matches(claim: Claim, patterns: Sequence[str]) -> bool:
-    return not patterns or any(one == ALL or fnmatchcase(claim.id, one) for one in patterns)
-
-
-def _is_unknown_id(pattern: str, registry: Registry) -> bool:
-    return pattern != ALL and pattern not in registry.claims and not _WILD & set(pattern)
-
-
 def _unknown_id(name: str, registry: Registry) -> Problem:
     if name.lower().endswith((".yaml", ".yml")):  # no id has a dot: a file is meant
         hint: str | None = f"did you mean --file {shlex.quote(name)}?"
@@ -173,24 +167,19 @@ def _near_tag(tag: str, known: Iterable[str]) -> str:
     return suggestion(tag, tags) or "the tags are " + ", ".join(tags[:20])
 
 
-def _names(claims: Iterable[Claim]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for claim in claims for name in claim.parameter_names))
-
-
 def _override_values(
     claims: Sequence[Claim], overrides: Mapping[str, str], reserved: Container[str]
 ) -> dict[str, tuple[Value, ...]]:
-    known = _names(claims)
+    known = tuple(dict.fromkeys(name for claim in claims for name in claim.parameter_names))
     values: dict[str, tuple[Value, ...]] = {}
     problems: list[Problem] = []
     for asked, text in overrides.items():
         name = asked if asked in known else asked.replace("-", "_")
-        option = option_of(name, reserved)
         if name not in known:
             problems.append(_unknown_parameter(asked, known))
             continue
         try:
-            values[name] = parse_values(option, text)
+            values[name] = parse_values(option_of(name, reserved), text)
         except DropcheckError as error:
             problems.extend(error.problems)
     if problems:
@@ -216,48 +205,36 @@ def _cases(claim: Claim, overrides: Mapping[str, tuple[Value, ...]]) -> tuple[Ca
     if not own:
         return claim.expand()
     grid = {name: own.get(name, values) for name, values in claim.parameters.items()}
-    points = math.prod(len(values) for values in grid.values())
-    rows = claim.cases
-    if rows is not None:
-        listed = {name: values for name, values in own.items() if name not in grid}
-        rows = _rows_at(rows, listed, claim, points)
-    elif points > MOST_CASES:
-        raise _too_many(claim, points)
-    expanded = dataclasses.replace(claim, parameters=grid, cases=rows).expand()
+    points = math.prod(map(len, grid.values()))
+    listed = {name: values for name, values in own.items() if name not in grid}
+    count, rows = _rows_at(claim.cases or ({},), listed)
+    if points * count > MOST_CASES:
+        message = f"{claim.id} would have {points * count:,} cases, and the most is {MOST_CASES:,}"
+        raise DropcheckError(Problem(message, claim.location, "ask for fewer values"))
+    expanded = dataclasses.replace(claim, parameters=grid, cases=tuple(rows)).expand()
     order = claim.parameter_names
     return tuple(Case(claim, {name: case.parameters[name] for name in order}) for case in expanded)
 
 
 def _rows_at(
-    rows: Sequence[Mapping[str, Value]],
-    asked: Mapping[str, tuple[Value, ...]],
-    claim: Claim,
-    points: int,
-) -> tuple[Mapping[str, Value], ...]:
+    rows: Sequence[Mapping[str, Value]], asked: Mapping[str, tuple[Value, ...]]
+) -> tuple[int, Iterable[Mapping[str, Value]]]:
     """The listed cases that have the values asked for, and new ones for values that none has.
 
     A case that has them is taken as it is listed: the other values in it belong to these. A value
     that no such case has is combined with everything that is listed for the other parameters.
-    `points` is the number of points of the grid at which each of these cases is checked.
+    How many these are comes first: they are made one by one, as there may be very many.
     """
     wanted = {name: frozenset(values) for name, values in asked.items()}
     agreeing = [row for row in rows if all(row[name] in wanted[name] for name in wanted)]
-    found = {name: {row[name] for row in agreeing} for name in asked}
-    others = _distinct({k: v for k, v in row.items() if k not in asked} for row in rows)
-    new = math.prod(map(len, asked.values())) - math.prod(map(len, found.values()))
-    count = points * (len(agreeing) + new * len(others))
-    if count > MOST_CASES:
-        raise _too_many(claim, count)
-    combinations = itertools.product(*asked.values()) if new else ()
-    joined = (dict(zip(asked, values, strict=True)) for values in combinations)
-    unlisted = [one for one in joined if any(one[name] not in found[name] for name in one)]
-    return (*agreeing, *({**other, **one} for other in others for one in unlisted))
-
-
-def _too_many(claim: Claim, count: int) -> DropcheckError:
-    message = f"{claim.id} would have {count:,} cases, and the most is {MOST_CASES:,}"
-    return DropcheckError(Problem(message, claim.location, "ask for fewer values"))
-
-
-def _distinct(rows: Iterable[Mapping[str, Value]]) -> tuple[Mapping[str, Value], ...]:
-    return tuple({frozenset(row.items()): row for row in rows}.values())
+    present = {name: {row[name] for row in agreeing} for name in asked}
+    remaining = [{k: v for k, v in row.items() if k not in asked} for row in rows]
+    others = {frozenset(row.items()): row for row in remaining}.values()
+    new = math.prod(map(len, asked.values())) - math.prod(map(len, present.values()))
+    made = (
+        {**other, **dict(zip(asked, values, strict=True))}
+        for other in (others if new else ())
+        for values in itertools.product(*asked.values())
+        if any(value not in present[name] for name, value in zip(asked, values, strict=True))
+    )
+    return len(agreeing) + new * len(others), itertools.chain(agreeing, made)

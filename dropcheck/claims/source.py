@@ -67,8 +67,7 @@ class Report:
         """Everything that was reported, and `last`, as an error, in the order of the file."""
         ordered = list(in_file_order([*self._problems, *last]))
         if len(ordered) >= MOST_PROBLEMS:
-            more = Problem("there are more problems", hint="fix these first")
-            ordered[MOST_PROBLEMS:] = [more]
+            ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="fix these first")]
         return DropcheckError(ordered)
 
 
@@ -81,23 +80,17 @@ def read_bytes(path: Path, name: str) -> bytes:
     at = Location(name)
     try:
         if path.is_dir():
-            hint = "name the file in it" + _inside(path)
+            inside = ", ".join(sorted(child.name for child in path.glob("*.yaml"))[:3])
+            hint = "name the file in it" + (f": {inside}" if inside else "")
             raise DropcheckError(Problem(f"{name!r} is a folder, not a claims file", at, hint))
         with path.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
+            return stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
-        problem = Problem(f"there is no file {name!r}", at, _nearby(path))
-        raise DropcheckError(problem) from None
+        raise DropcheckError(Problem(f"there is no file {name!r}", at, _nearby(path))) from None
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = getattr(error, "strerror", None) or str(error)
         message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
         raise DropcheckError(Problem(message, at)) from None
-    return data
-
-
-def _inside(path: Path) -> str:
-    found = sorted(child.name for child in path.glob("*.yaml"))[:3]
-    return ": " + ", ".join(found) if found else ""
 
 
 def _nearby(path: Path) -> str | None:
@@ -124,9 +117,13 @@ def decode(data: bytes, name: str) -> Source:
         raise DropcheckError(_not_utf8(data, error.start, name)) from None
     text = text.removeprefix(_BYTE_ORDER_MARK)
     source = Source(name, text, tuple(_LINE_END.split(text)))
-    found = _FORBIDDEN.search(text)
-    if found is not None:
-        raise DropcheckError(_forbidden(source, found))
+    hidden = forbidden(text)
+    if hidden is not None:
+        where, what = hidden
+        before = _LINE_END.split(text[:where])
+        at = (len(before) - 1, len(before[-1]))
+        hint = "delete it, or retype the line"
+        raise DropcheckError(source.problem(at, f"the file contains {what}", hint))
     return source
 
 
@@ -140,29 +137,17 @@ def _not_utf8(data: bytes, start: int, name: str) -> Problem:
     return Problem(message, at, "save it as UTF-8")
 
 
-def forbidden(text: str) -> str | None:
-    """What a text contains that no claims file may contain, such as "a NUL character", or None.
+def forbidden(text: str) -> tuple[int, str] | None:
+    """Where a text contains what no claims file may contain, and what it is; None if nowhere.
 
     Terminals obey control characters, and editors do not show them.
     """
-    found = _FORBIDDEN.search(text)
-    return _named(found.group()) if found is not None else None
-
-
-def _named(character: str) -> str:
-    code = ord(character)
-    if code == 0:
-        return "a NUL character"
+    match = _FORBIDDEN.search(text)
+    if match is None:
+        return None
+    code = ord(match.group())
+    what = f"the control character U+{code:04X}"
     if code in (0x85, 0x2028, 0x2029):
-        return f"a line break that YAML 1.2 does not know (U+{code:04X})"
-    if code == 0xFEFF:
-        return "a byte order mark (U+FEFF) within the text"
-    return f"the control character U+{code:04X}"
-
-
-def _forbidden(source: Source, found: re.Match[str]) -> Problem:
-    before = _LINE_END.split(source.text[: found.start()])
-    message = f"the file contains {_named(found.group())}"
-    return source.problem(
-        (len(before) - 1, len(before[-1])), message, "delete it, or retype the line"
-    )
+        what = f"a line break that YAML 1.2 does not know (U+{code:04X})"
+    named = {0: "a NUL character", 0xFEFF: "a byte order mark (U+FEFF) within the text"}
+    return match.start(), named.get(code, what)

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from dropcheck.claims.source import Position, Source
+from dropcheck.claims.values import shortened
 from dropcheck.errors import Problem
 
 _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+: .*|.+:)$")
@@ -78,18 +79,14 @@ def _position(mark: Any) -> Position:
     return (mark.line, mark.column)
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"
-
-
 def _needs_quotes(source: Source, at: Position) -> Problem:
     text = source.lines[at[0]][at[1] :]
     message = f"a text cannot begin with {text[:1]!r} unless it is quoted"
-    return source.problem(at, message, f"write it in quotes: '{_shortened(text)}'")
+    return source.problem(at, message, f"write it in quotes: '{shortened(text)}'")
 
 
 def _unless_end(rest: str) -> str | None:
-    return f"{_shortened(rest)!r} is not one" if rest else "the file ends too soon"
+    return f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"
 
 
 def _colon(source: Source, at: Position, line: str) -> Problem:
@@ -97,7 +94,7 @@ def _colon(source: Source, at: Position, line: str) -> Problem:
     if found is not None and at[1] > found.end(1):
         key, text = found.groups()
         whose = "a title" if key == "title" else "a text"
-        quoted = '"' + _shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        quoted = '"' + shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
         return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
     message = "a key cannot be here: what is above already has a value"
     hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 
 from dropcheck.claims.registry import Value
 
+LONGEST_SHOWN = 40  # characters of a text that a message quotes
 ACCEPTED = "write a number such as 512, 1e6, 2**20 or 1/3, or a law such as normal(0, 1)"
 
 # A call or a name with a sign of arithmetic, or the other way round.
@@ -40,6 +41,11 @@ _UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
 }
+
+
+def shortened(text: str) -> str:
+    """The text as a message quotes it, cut where it is long."""
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
 class NotANumberError(ValueError):
