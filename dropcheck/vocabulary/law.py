@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from dropcheck.vocabulary.shapes import Shape
 
 Array = npt.NDArray[Any]
 Arguments = Sequence[Array]
+Generator: TypeAlias = "np.random.Generator"  # numpy imports it when it is first used
 Size = tuple[int, ...]
 """The shape of an array of draws: the shape of one draw, then the number of draws."""
 
@@ -45,10 +46,9 @@ class Domain:
         """The domain as a reader would write it: `0 <= p <= 1`, `df > 0`, `n >= 0, whole`."""
         low = "" if self.low == -math.inf else f"{self.low:g} {'<' if self.low_open else '<='} "
         high = "" if self.high == math.inf else f" {'<' if self.high_open else '<='} {self.high:g}"
+        text = f"{low}{name}{high}" if low or high else f"{name} finite"
         if low and not high:
             text = f"{name} {'>' if self.low_open else '>='} {self.low:g}"
-        else:
-            text = f"{low}{name}{high}" if (low or high) else f"{name} finite"
         return text + (", whole" if self.whole else "")
 
 
@@ -135,7 +135,7 @@ class Law:
     rare: Callable[..., Any] | None
 
     # takes a generator and a `Size` before the arguments, in their domains; the generator's state
-    # alone decides the result
+    # alone decides the result: an array of any type of number, or of truths
     sampler: Callable[..., Any]
     # the logarithm of the density, or of the probability of a discrete law: takes x before the
     # arguments, and is asked where x lies between the ends (of vectors: anywhere)
@@ -148,8 +148,7 @@ class Law:
     @property
     def signature(self) -> str:
         """The law as a call: `normal(mean, sd)`, `categorical([p…])`."""
-        lists = {0: "{}", 1: "[{}…]", 2: "{}"}
-        names = (lists[parameter.axes].format(parameter.name) for parameter in self.parameters)
+        names = (f"[{one.name}…]" if one.axes == 1 else one.name for one in self.parameters)
         return f"{self.name}({', '.join(names)})"
 
     @property
@@ -191,9 +190,7 @@ class Law:
             return self.nanoseconds(shape)
         return math.prod(shape) * self.nanoseconds
 
-    def sample(
-        self, generator: np.random.Generator, arguments: Arguments, shape: Shape, draws: int
-    ) -> Array:
+    def sample(self, generator: Generator, arguments: Arguments, shape: Shape, draws: int) -> Array:
         """Independent draws of the law.
 
         Args:
@@ -206,11 +203,11 @@ class Law:
         Returns:
             An array of shape `shape + (draws,)`: bool where the values are truths, else float64.
         """
-        size = (*shape, draws)
+        size, dtype = (*shape, draws), bool if self.values is Values.TRUTHS else np.float64
+        if 0 in size:
+            return np.zeros(size, dtype=dtype)
         with np.errstate(all="ignore"):
-            if 0 in size:
-                return np.zeros(size, dtype=bool if self.values is Values.TRUTHS else np.float64)
-            return np.asarray(self.sampler(generator, size, *arguments))
+            return np.asarray(self.sampler(generator, size, *arguments), dtype=dtype)
 
     def log_density(self, arguments: Arguments, x: Array) -> Array:
         """Logarithm of the density, or of the probability where the law is discrete.

@@ -16,9 +16,9 @@ from __future__ import annotations
 import copyreg
 
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import bounded_support, discrete, lists, positive, real_line
+from dropcheck.vocabulary.laws import bounded_support, discrete, lists, unbounded
 
-_FAMILIES = (real_line, positive, bounded_support, discrete, lists)
+_FAMILIES = (unbounded, bounded_support, discrete, lists)
 
 LAWS: dict[str, Law] = {
     entry.name: entry

@@ -24,12 +24,12 @@ from dropcheck.vocabulary.law import (
     POSITIVE,
     Array,
     Condition,
+    Generator,
     Law,
     LawParameter,
     Size,
     Values,
 )
-from dropcheck.vocabulary.laws.real_line import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
 from dropcheck.vocabulary.laws.sampling import (
     OUTERMOST,
     constant_where_zero,
@@ -39,6 +39,7 @@ from dropcheck.vocabulary.laws.sampling import (
     scaled,
     uniforms,
 )
+from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
 
 # no law has a tail here: a truncated normal's falls faster than any exponential
 _bounded = partial(
@@ -61,7 +62,7 @@ def _room(low: Array, high: Array) -> Any:
 NO_ROOM = "a number must lie strictly between low and high"
 
 
-def _uniform_draws(generator: np.random.Generator, size: Size, low: Array, high: Array) -> Array:
+def _uniform_draws(generator: Generator, size: Size, low: Array, high: Array) -> Array:
     out = uniforms(generator, size)
     if fixed(low) == 0.0 and fixed(high) == 1.0:
         return out
@@ -96,11 +97,6 @@ UNIFORM = _bounded(
 )
 
 
-def _beta_draws(generator: np.random.Generator, size: Size, a: Array, b: Array) -> Array:
-    out = generator.beta(scalar_or_array(a), scalar_or_array(b), size)
-    return inside(out, 0.0, 1.0)
-
-
 BETA = _bounded(
     name="beta",
     summary="a share between 0 and 1 whose mean is a / (a + b)",
@@ -108,7 +104,9 @@ BETA = _bounded(
     ends=(0.0, 1.0),
     degenerate=lambda a, b: (False, 0.0),
     near_ends=lambda a, b: (a, b),
-    sampler=_beta_draws,
+    sampler=lambda generator, size, a, b: inside(
+        generator.beta(scalar_or_array(a), scalar_or_array(b), size), 0.0, 1.0
+    ),
     log_density_inside=lambda x, a, b: (
         special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
     ),
@@ -116,7 +114,7 @@ BETA = _bounded(
 
 
 def _triangular_draws(
-    generator: np.random.Generator, size: Size, low: Array, mode: Array, high: Array
+    generator: Generator, size: Size, low: Array, mode: Array, high: Array
 ) -> Array:
     """The inverse of the distribution function, from the nearer end."""
     width = high - low
@@ -157,11 +155,6 @@ TRIANGULAR = _bounded(
 )
 
 
-def _von_mises_draws(generator: np.random.Generator, size: Size, mu: Array, kappa: Array) -> Array:
-    out = generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size)
-    return inside(out, -math.pi, math.pi)
-
-
 def _von_mises_log_density(x: Array, mu: Array, kappa: Array) -> Any:
     """The exponent as -2 kappa sin((x - mu) / 2)**2, which keeps its digits for large kappa."""
     sine = np.sin((x - mu) / 2.0)
@@ -175,7 +168,9 @@ VON_MISES = _bounded(
     ends=(-math.pi, math.pi),
     degenerate=lambda mu, kappa: (False, 0.0),
     near_ends=None,
-    sampler=_von_mises_draws,
+    sampler=lambda generator, size, mu, kappa: inside(
+        generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size), -math.pi, math.pi
+    ),
     log_density_inside=_von_mises_log_density,
     elsewhere=("vonmises",),
 )
@@ -195,7 +190,7 @@ NARROW = 1e-6
 
 
 def _truncated_normal_draws(
-    generator: np.random.Generator, size: Size, mean: Array, sd: Array, low: Array, high: Array
+    generator: Generator, size: Size, mean: Array, sd: Array, low: Array, high: Array
 ) -> Array:
     spread = np.where(sd > 0, sd, 1.0)
     out = _truncated_normal_quantile(uniforms(generator, size), mean, spread, low, high)

@@ -26,6 +26,7 @@ from dropcheck.vocabulary.law import (
     Array,
     Condition,
     Domain,
+    Generator,
     Law,
     LawParameter,
     Size,
@@ -63,7 +64,7 @@ def _log_comb(n: Array, k: Array) -> Any:
 CELLS = 2**16  # values of 16 random bits
 
 
-def _coins(generator: np.random.Generator, size: Size, p: float) -> Array:
+def _coins(generator: Generator, size: Size, p: float) -> Array:
     """True with probability p, from 16 bits a draw, as bool.
 
     A draw whose bits fall in the cell that p divides (one in 65,536) is decided by a further
@@ -81,12 +82,10 @@ def _coins(generator: np.random.Generator, size: Size, p: float) -> Array:
     return heads.reshape(size)
 
 
-def _bernoulli_draws(generator: np.random.Generator, size: Size, p: Array) -> Array:
+def _bernoulli_draws(generator: Generator, size: Size, p: Array) -> Array:
     """Bool: an eighth of the memory, and a truth value wherever one is asked for."""
     number = fixed(p)
-    if number is not None:
-        return _coins(generator, size, number)
-    return np.less(generator.random(size), p)
+    return generator.random(size) < p if number is None else _coins(generator, size, number)
 
 
 BERNOULLI = _discrete(
@@ -131,15 +130,13 @@ BINOMIAL = _discrete(
     degenerate=lambda n, p: ((n == 0) | (p == 0) | (p == 1), n * p),
     moments=math.inf,
     rare=_not_the_mode(lambda n, p: np.minimum(np.floor((n + 1) * p), n), _binomial_log_mass),
-    sampler=lambda generator, size, n, p: np.asarray(
-        generator.binomial(whole(n), scalar_or_array(p), size), dtype=np.float64
-    ),
+    sampler=lambda generator, size, n, p: generator.binomial(whole(n), scalar_or_array(p), size),
     log_density_inside=_binomial_log_mass,
     elsewhere=("bin", "binom"),
 )
 
 
-def _geometric_draws(generator: np.random.Generator, size: Size, p: Array) -> Array:
+def _geometric_draws(generator: Generator, size: Size, p: Array) -> Array:
     """The rounded-up exponential variable of rate -log(1 - p) (Devroye 1986, section X.2)."""
     out = np.empty(size)
     generator.standard_exponential(out=out)
@@ -166,13 +163,11 @@ GEOMETRIC = _discrete(
 )
 
 
-def _negative_binomial_draws(
-    generator: np.random.Generator, size: Size, n: Array, p: Array
-) -> Array:
+def _negative_binomial_draws(generator: Generator, size: Size, n: Array, p: Array) -> Array:
     """A Poisson variable whose rate is a gamma one (Greenwood and Yule 1920)."""
     rate = generator.standard_gamma(scalar_or_array(n), size)
     rate *= (1.0 - p) / p
-    return generator.poisson(rate).astype(np.float64)
+    return generator.poisson(rate)
 
 
 def _negative_binomial_log_mass(x: Array, n: Array, p: Array) -> Any:
@@ -217,9 +212,7 @@ POISSON = _discrete(
     moments=math.inf,
     tails=lambda rate: (math.inf, math.inf),
     rare=_not_the_mode(np.floor, _poisson_log_mass),
-    sampler=lambda generator, size, rate: np.asarray(
-        generator.poisson(scalar_or_array(rate), size), dtype=np.float64
-    ),
+    sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
     log_density_inside=_poisson_log_mass,
     elsewhere=("poi", "pois"),
 )
@@ -230,7 +223,7 @@ def _good_ones(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
     return np.maximum(0.0, drawn - bad), np.minimum(drawn, good)
 
 
-def _all_the_same(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
+def _one_count(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
     low, high = _good_ones(good, bad, drawn)
     return low == high, low
 
@@ -251,36 +244,30 @@ HYPERGEOMETRIC = _discrete(
         Condition("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),
     ),
     ends=_good_ones,
-    degenerate=_all_the_same,
+    degenerate=_one_count,
     moments=math.inf,
     rare=_not_the_mode(
         lambda good, bad, drawn: np.floor((drawn + 1) * (good + 1) / (good + bad + 2)),
         _hypergeometric_log_mass,
     ),
-    sampler=lambda generator, size, *arguments: np.asarray(
-        generator.hypergeometric(*map(whole, arguments), size), dtype=np.float64
-    ),
+    sampler=lambda generator, size, *counts: generator.hypergeometric(*map(whole, counts), size),
     log_density_inside=_hypergeometric_log_mass,
 )
 
 
-def below(generator: np.random.Generator, count: int, size: Size) -> Array:
+def below(generator: Generator, count: int, size: Size) -> Array:
     """Whole numbers from 0 to count - 1, of the narrowest type, which is drawn quickest."""
     narrowest = np.uint16 if count <= 2**16 else np.uint32 if count <= 2**32 else np.uint64
     return generator.integers(0, count - 1, size=size, dtype=narrowest, endpoint=True)
 
 
-def _discrete_uniform_draws(
-    generator: np.random.Generator, size: Size, low: Array, high: Array
-) -> Array:
+def _discrete_uniform_draws(generator: Generator, size: Size, low: Array, high: Array) -> Array:
     first, last = fixed(low), fixed(high)
     if first is not None and last is not None:
         out = below(generator, int(last - first) + 1, size).astype(np.float64)
         out += first
         return out
-    return generator.integers(
-        low.astype(np.int64), high.astype(np.int64), size=size, endpoint=True
-    ).astype(np.float64)
+    return generator.integers(whole(low), whole(high), size=size, endpoint=True)
 
 
 DISCRETE_UNIFORM = _discrete(

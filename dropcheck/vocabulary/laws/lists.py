@@ -18,6 +18,7 @@ from dropcheck.vocabulary.law import (
     PROBABILITY,
     Array,
     Domain,
+    Generator,
     Law,
     LawParameter,
     Size,
@@ -25,8 +26,8 @@ from dropcheck.vocabulary.law import (
     plain,
 )
 from dropcheck.vocabulary.laws.discrete import below, smaller
-from dropcheck.vocabulary.laws.real_line import LOG_ROOT_TWO_PI
 from dropcheck.vocabulary.laws.sampling import inside, log_gammas, normals, uniforms, whole
+from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 OUTCOMES = LawParameter("p", PROBABILITY, axes=1)
@@ -58,14 +59,14 @@ def _sum_problem(p: Array) -> str | None:
 FEW_OUTCOMES = 12
 
 
-def _categorical_draws(generator: np.random.Generator, size: Size, p: Array) -> Array:
+def _categorical_draws(generator: Generator, size: Size, p: Array) -> Array:
     """The inverse of the distribution function; an outcome of probability 0 never comes up."""
     ends = np.cumsum(p, axis=-2)
     ends /= ends[..., -1:, :]
     u = uniforms(generator, size)
     outcomes = p.shape[-2]
     if p.size == outcomes and outcomes > FEW_OUTCOMES:
-        return np.searchsorted(ends.reshape(-1), u, side="right").astype(np.float64)
+        return np.searchsorted(ends.reshape(-1), u, side="right")
     out = np.zeros(size)
     for index in range(outcomes - 1):
         out += u >= ends[..., index, :]
@@ -106,14 +107,14 @@ CATEGORICAL = _of_lists(
 )
 
 
-def _choice_draws(generator: np.random.Generator, size: Size, v: Array) -> Array:
+def _choice_draws(generator: Generator, size: Size, v: Array) -> Array:
     picks = below(generator, v.shape[-2], size)
     if v.size == v.shape[-2]:
-        return np.asarray(v, dtype=np.float64).reshape(-1).take(picks)
+        return v.reshape(-1).take(picks)
     places = picks.astype(np.intp)[..., None, :]
     # the list axis aside, the values are shared by all elements that they broadcast to
     table = np.broadcast_to(v, (*size[:-1], v.shape[-2], size[-1]))
-    return np.take_along_axis(table, places, axis=-2)[..., 0, :].astype(np.float64, copy=False)
+    return np.take_along_axis(table, places, axis=-2)[..., 0, :]
 
 
 def _choice_chances(v: Array) -> Array:
@@ -142,7 +143,7 @@ def _list_axis(law_name: str, name: str, shape: Shape) -> Shape:
     return shape[-1:]
 
 
-def _multinomial_draws(generator: np.random.Generator, size: Size, n: Array, p: Array) -> Array:
+def _multinomial_draws(generator: Generator, size: Size, n: Array, p: Array) -> Array:
     shares = np.moveaxis(p, -2, -1)
     shares = shares / shares.sum(axis=-1, keepdims=True)
     counts = generator.multinomial(whole(n), shares, (*size[:-2], size[-1]))
@@ -171,7 +172,7 @@ MULTINOMIAL = _of_lists(
 )
 
 
-def _dirichlet_draws(generator: np.random.Generator, size: Size, a: Array) -> Array:
+def _dirichlet_draws(generator: Generator, size: Size, a: Array) -> Array:
     """Gamma variables over their sum; in logarithms, as small shapes underflow."""
     if size[-2] == 1:
         return np.ones(size)
@@ -217,7 +218,7 @@ def _permutation_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Sha
     return (int(n),)
 
 
-def _permutation_draws(generator: np.random.Generator, size: Size, n: Array) -> Array:
+def _permutation_draws(generator: Generator, size: Size, n: Array) -> Array:
     places = np.arange(size[-2], dtype=np.float64)
     ordered = np.broadcast_to(places, (*size[:-2], size[-1], size[-2]))
     shuffled = generator.permuted(ordered, axis=-1)
@@ -281,7 +282,7 @@ def _covariance_problem(mean: Array, cov: Array) -> str | None:
     return None
 
 
-def _normal_draws(generator: np.random.Generator, size: Size, mean: Array, cov: Array) -> Array:
+def _normal_draws(generator: Generator, size: Size, mean: Array, cov: Array) -> Array:
     out = normals(generator, size)
     root = square_root(np.moveaxis(cov, -1, -3))
     if root.shape[-3] == 1:  # one matrix for all draws: one product

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.law import Array, Size
+from dropcheck.vocabulary.law import Array, Generator, Size
 
 # numpy's uniforms are multiples of 2**-53 from 0 on; 0 is put in the middle of its cell
 HALF_CELL = 2.0**-54
@@ -38,28 +38,28 @@ def whole(argument: Array) -> Any:
     return argument.astype(np.int64) if number is None else int(number)
 
 
-def uniforms(generator: np.random.Generator, size: Size) -> Array:
+def uniforms(generator: Generator, size: Size) -> Array:
     """Uniform numbers strictly between 0 and 1."""
     out = np.empty(size)
     generator.random(out=out)
     return np.maximum(out, HALF_CELL, out=out)
 
 
-def normals(generator: np.random.Generator, size: Size) -> Array:
+def normals(generator: Generator, size: Size) -> Array:
     """Standard normal numbers."""
     out = np.empty(size)
     generator.standard_normal(out=out)
     return out
 
 
-def exponentials(generator: np.random.Generator, size: Size) -> Array:
+def exponentials(generator: Generator, size: Size) -> Array:
     """Exponential numbers of mean 1, above 0."""
     out = np.empty(size)
     generator.standard_exponential(out=out)
     return inside(out, 0.0, None)
 
 
-def log_gammas(generator: np.random.Generator, size: Size, shape: Array) -> Array:
+def log_gammas(generator: Generator, size: Size, shape: Array) -> Array:
     """Logarithms of standard gamma numbers, also where these underflow.
 
     G(a) has the law of G(a + 1) * U**(1 / a) (Marsaglia and Tsang 2000, section 6).
@@ -69,13 +69,13 @@ def log_gammas(generator: np.random.Generator, size: Size, shape: Array) -> Arra
     return out
 
 
-def random_words(generator: np.random.Generator, count: int) -> Array:
+def random_words(generator: Generator, count: int) -> Array:
     """At least `count` random bytes as 64-bit words, the same bytes on every machine."""
     words = generator.bit_generator.random_raw(-(-count // 8))
     return words.astype("<u8", copy=False)
 
 
-def signs(generator: np.random.Generator, size: Size) -> Array:
+def signs(generator: Generator, size: Size) -> Array:
     """1 or -1, a random bit each: exactly fair."""
     count = math.prod(size)
     eighths = -(-count // 8)
