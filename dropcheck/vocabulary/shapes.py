@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -89,10 +90,8 @@ def normalise_axis(axis: Any, shape: Shape) -> int:
 
 def normalise_axes(axis: Any, shape: Shape) -> tuple[int, ...]:
     """The axes meant by a number or a list of numbers; the last one where none is named."""
-    if axis is None:
-        axis = -1
     if not isinstance(axis, tuple | list):
-        return (normalise_axis(axis, shape),)
+        return (normalise_axis(-1 if axis is None else axis, shape),)
     axes = tuple(sorted(normalise_axis(entry, shape) for entry in axis))
     if not axes:
         raise ShapeError("'axis' is an empty list: name at least one axis")
@@ -109,17 +108,12 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
     """
     result: Shape = ()
     for shape in shapes:
-        if shape == result or not shape:
+        if shape in (result, ()):
             continue
-        if not result:
-            result = shape
-            continue
-        rank = max(len(result), len(shape))
-        left = (1,) * (rank - len(result)) + result
-        right = (1,) * (rank - len(shape)) + shape
-        if any(a not in (1, b) and b != 1 for a, b in zip(left, right, strict=True)):
+        pairs = [*zip_longest(reversed(result), reversed(shape), fillvalue=1)]
+        if any(a not in (1, b) and b != 1 for a, b in pairs):
             raise ShapeError(f"shapes {describe(result)} and {describe(shape)} do not go together")
-        result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
+        result = tuple(b if a == 1 else a for a, b in reversed(pairs))
     return result
 
 
@@ -168,10 +162,8 @@ def array_of(shapes: Sequence[Shape]) -> Shape:
     """The shape of a list: its entries' common shape behind a new first axis."""
     for shape in shapes:
         if shape != shapes[0]:
-            raise ShapeError(
-                "the entries of a list must have one shape, and here are "
-                f"{describe(shapes[0])} and {describe(shape)}"
-            )
+            two = f"{describe(shapes[0])} and {describe(shape)}"
+            raise ShapeError(f"the entries of a list must have one shape, and here are {two}")
     return (len(shapes), *(shapes[0] if shapes else ()))
 
 
@@ -200,9 +192,7 @@ def _axes(shape: Shape, options: Options, several: bool) -> tuple[int, ...]:
 def reduction(several: bool = True, empty: bool = True) -> ShapeRule:
     """Rule of a function that makes one number of the elements along the axes.
 
-    Args:
-        several: whether `axis` may be a list.
-        empty: whether it has a value for no elements at all.
+    `several`: whether `axis` may be a list; `empty`: whether no elements at all have a value.
     """
 
     def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -221,11 +211,9 @@ def along(shift: int = 0, several: bool = False) -> ShapeRule:
     """Rule of a function that keeps the shape, or alters the length of its one axis by `shift`."""
 
     def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
-        shape = shapes[0]
-        axes = _axes(shape, options, several)
-        return tuple(
-            max(length + shift, 0) if at in axes else length for at, length in enumerate(shape)
-        )
+        axes = _axes(shapes[0], options, several)
+        lengths = enumerate(shapes[0])
+        return tuple(max(length + shift, 0) if at in axes else length for at, length in lengths)
 
     return rule
 

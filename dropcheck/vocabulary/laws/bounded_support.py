@@ -179,7 +179,6 @@ VON_MISES = _bounded(
 #
 # All is in standard units, a = (low - mean) / sd and b = (high - mean) / sd, and in the lower
 # tail: an interval to the right of the mean is mirrored first. There are three methods:
-#
 # * bulk: the inverse of the distribution function, from the nearer tail;
 # * far out (b < -30, where the probabilities near the smallest float64): the same in logarithms;
 # * narrow or very far (b - a < 1e-6, or b < -1e6): the density falls from b to a like an
@@ -200,8 +199,7 @@ def _truncated_normal_draws(
 def _truncated_normal_quantile(u: Array, mean: Array, sd: Array, low: Array, high: Array) -> Array:
     """The value at level u; by rounding it may be an end of the interval."""
     a, b = (low - mean) / sd, (high - mean) / sd
-    mirrored = a + b > 0  # False for (-inf, inf), which needs none
-    a, b = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
+    mirrored, a, b = _in_lower_tail(a, b)
     near_end = np.where(mirrored, low, high)
     side = np.where(mirrored, -1.0, 1.0)
     narrow = (b - a < NARROW) | (b < VERY_FAR)
@@ -227,18 +225,21 @@ def _truncated_normal_quantile(u: Array, mean: Array, sd: Array, low: Array, hig
     return np.asarray(out)
 
 
+def _in_lower_tail(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    mirrored = np.asarray(a + b > 0)  # False for (-inf, inf), which needs none
+    return mirrored, np.where(mirrored, -b, a), np.where(mirrored, -a, b)
+
+
 def _tilted(u: Array, slope: Array, width: Array) -> Array:
     """The point of [0, width] at level u where the density falls like exp(-slope * t)."""
     fall = slope * width
-    flat = fall < 1e-12
     steep = -np.log1p(u * np.expm1(-fall)) / np.where(slope > 0, slope, 1.0)
-    return np.where(flat, u * width, steep)
+    return np.where(fall < 1e-12, u * width, steep)
 
 
 def _log_mass(a: Array, b: Array) -> Any:
     """Log P(a < Z < b) of a standard normal Z, also far out and where a and b nearly meet."""
-    mirrored = a + b > 0
-    a, b = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
+    _, a, b = _in_lower_tail(a, b)
     log_a, log_b = special.log_ndtr(a), special.log_ndtr(b)
     tail = log_b + np.log(-np.expm1(log_a - log_b))
     around = np.log1p(-special.ndtr(a) - special.ndtr(-b))

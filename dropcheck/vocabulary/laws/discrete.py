@@ -138,8 +138,7 @@ BINOMIAL = _discrete(
 
 def _geometric_draws(generator: Generator, size: Size, p: Array) -> Array:
     """The rounded-up exponential variable of rate -log(1 - p) (Devroye 1986, section X.2)."""
-    out = np.empty(size)
-    generator.standard_exponential(out=out)
+    out = generator.standard_exponential(size)
     out /= -np.log1p(-p)
     np.ceil(out, out=out)
     return np.maximum(out, 1.0, out=out)

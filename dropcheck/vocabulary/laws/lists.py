@@ -26,7 +26,7 @@ from dropcheck.vocabulary.law import (
     plain,
 )
 from dropcheck.vocabulary.laws.discrete import below, smaller
-from dropcheck.vocabulary.laws.sampling import inside, log_gammas, normals, uniforms, whole
+from dropcheck.vocabulary.laws.sampling import inside, log_gammas, uniforms, whole
 from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
@@ -47,11 +47,10 @@ def _sum_problem(p: Array) -> str | None:
     """What keeps numbers, on the axis before that of draws, from being all probabilities."""
     lists = np.moveaxis(p, -2, -1)
     # numpy's sum is not exact: a few units in the last place more than math.fsum may say
-    wrong = np.abs(lists.sum(axis=-1) - 1.0) > PROBABILITY_SUM_TOLERANCE + 1e-13
-    if not wrong.any():
+    wrong = lists[np.abs(lists.sum(axis=-1) - 1.0) > PROBABILITY_SUM_TOLERANCE + 1e-13]
+    if not wrong.size:
         return None
-    total = math.fsum(lists[wrong][0])
-    return f"the probabilities p must sum to 1, and sum to {plain(total)}"
+    return f"the probabilities p must sum to 1, and sum to {plain(math.fsum(wrong[0]))}"
 
 
 # up to so many outcomes, comparing with each is quicker than a binary search (measured: 2 ns a
@@ -136,10 +135,9 @@ CHOICE = _of_lists(
 
 
 def _list_axis(law_name: str, name: str, shape: Shape) -> Shape:
-    if not shape:
-        raise ShapeError(f"{law_name!r} needs a list for {name}, and is given a number")
-    if shape[-1] == 0:
-        raise ShapeError(f"{law_name!r} needs a list for {name} that is not empty")
+    if not shape or not shape[-1]:
+        what_is_wrong = " that is not empty" if shape else ", and is given a number"
+        raise ShapeError(f"{law_name!r} needs a list for {name}{what_is_wrong}")
     return shape[-1:]
 
 
@@ -151,10 +149,9 @@ def _multinomial_draws(generator: Generator, size: Size, n: Array, p: Array) -> 
 
 
 def _multinomial_log_mass(x: Array, n: Array, p: Array) -> Any:
-    inside_ = ((x >= 0) & (x == np.floor(x))).all(axis=-2) & (x.sum(axis=-2) == n)
+    possible = ((x >= 0) & (x == np.floor(x))).all(axis=-2) & (x.sum(axis=-2) == n)
     terms = special.xlogy(x, p) - special.gammaln(x + 1.0)
-    mass = special.gammaln(n + 1.0) + terms.sum(axis=-2)
-    return np.where(inside_, mass, -np.inf)
+    return np.where(possible, special.gammaln(n + 1.0) + terms.sum(axis=-2), -np.inf)
 
 
 MULTINOMIAL = _of_lists(
@@ -221,8 +218,7 @@ def _permutation_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Sha
 def _permutation_draws(generator: Generator, size: Size, n: Array) -> Array:
     places = np.arange(size[-2], dtype=np.float64)
     ordered = np.broadcast_to(places, (*size[:-2], size[-1], size[-2]))
-    shuffled = generator.permuted(ordered, axis=-1)
-    return np.ascontiguousarray(np.moveaxis(shuffled, -1, -2))
+    return np.ascontiguousarray(np.moveaxis(generator.permuted(ordered, axis=-1), -1, -2))
 
 
 def _permutation_log_mass(x: Array, n: Array) -> Any:
@@ -250,10 +246,9 @@ PERMUTATION = _of_lists(
 def _normal_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
     axis = _list_axis("multivariate_normal", "mean", shapes[0])
     if shapes[1][-2:] != axis * 2:
-        raise ShapeError(
-            f"'multivariate_normal' needs a {axis[0]} by {axis[0]} matrix for cov, as mean has "
-            f"{axis[0]}, and is given shape {list(shapes[1])}"
-        )
+        needed = f"a {axis[0]} by {axis[0]} matrix for cov, as mean has {axis[0]}"
+        is_given = f"is given shape {list(shapes[1])}"
+        raise ShapeError(f"'multivariate_normal' needs {needed}, and {is_given}")
     return axis
 
 
@@ -283,7 +278,7 @@ def _covariance_problem(mean: Array, cov: Array) -> str | None:
 
 
 def _normal_draws(generator: Generator, size: Size, mean: Array, cov: Array) -> Array:
-    out = normals(generator, size)
+    out = generator.standard_normal(size)
     root = square_root(np.moveaxis(cov, -1, -3))
     if root.shape[-3] == 1:  # one matrix for all draws: one product
         out = root[..., 0, :, :] @ out
@@ -310,13 +305,11 @@ def _normal_log_density(x: Array, mean: Array, cov: Array) -> Any:
         root = np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
         raise ValueError("cov is singular, so that multivariate_normal has no density") from None
-    deviations = np.moveaxis(x - mean, -1, -2)[..., None]  # (..., draws, size, 1)
     if root.shape[-3] == 1:  # one matrix for all draws: one system of equations
-        columns = np.moveaxis(deviations[..., 0], -1, -2)
-        z = np.linalg.solve(root[..., 0, :, :], columns)
+        z = np.linalg.solve(root[..., 0, :, :], x - mean)
         squares = (z * z).sum(axis=-2)
     else:
-        z = np.linalg.solve(root, deviations)[..., 0]
+        z = np.linalg.solve(root, np.moveaxis(x - mean, -1, -2)[..., None])[..., 0]
         squares = (z * z).sum(axis=-1)
     log_volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
     return -0.5 * squares - log_volume - size * LOG_ROOT_TWO_PI

@@ -40,23 +40,13 @@ def whole(argument: Array) -> Any:
 
 def uniforms(generator: Generator, size: Size) -> Array:
     """Uniform numbers strictly between 0 and 1."""
-    out = np.empty(size)
-    generator.random(out=out)
+    out = generator.random(size)
     return np.maximum(out, HALF_CELL, out=out)
-
-
-def normals(generator: Generator, size: Size) -> Array:
-    """Standard normal numbers."""
-    out = np.empty(size)
-    generator.standard_normal(out=out)
-    return out
 
 
 def exponentials(generator: Generator, size: Size) -> Array:
     """Exponential numbers of mean 1, above 0."""
-    out = np.empty(size)
-    generator.standard_exponential(out=out)
-    return inside(out, 0.0, None)
+    return inside(generator.standard_exponential(size), 0.0, None)
 
 
 def log_gammas(generator: Generator, size: Size, shape: Array) -> Array:

@@ -32,7 +32,6 @@ from dropcheck.vocabulary.laws.sampling import (
     fixed,
     inside,
     log_gammas,
-    normals,
     positive,
     scalar_or_array,
     scaled,
@@ -74,7 +73,7 @@ NORMAL = _any_number(
     degenerate=lambda mean, sd: (sd == 0, mean),
     moments=math.inf,
     tails=lambda mean, sd: (math.inf, math.inf),
-    sampler=lambda generator, size, mean, sd: scaled(normals(generator, size), mean, sd),
+    sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
     log_density_inside=normal_log_density,
     nanoseconds=9.0,
     elsewhere=("N", "gauss", "gaussian", "norm"),
@@ -172,7 +171,7 @@ _positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None,
 
 
 def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -> Array:
-    out = scaled(normals(generator, size), mean, sd)
+    out = scaled(generator.standard_normal(size), mean, sd)
     np.exp(out, out=out)
     return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
 
