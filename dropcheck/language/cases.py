@@ -15,7 +15,7 @@ from dropcheck.language.graph import Value
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.lower import define_line, define_parameter, define_sampled, lower
 from dropcheck.language.lowering.operator_calls import check_range, operand_value
-from dropcheck.language.names import AlreadyReported, LawParameterValue
+from dropcheck.language.names import LawParameterValue, Skipped
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import (
@@ -150,15 +150,26 @@ def parse_law(text: str, at: Location) -> Call:
 
 
 def lower_case(
-    parsed: ParsedClaim, parameters: Mapping[str, ParameterValue], memory: int = DEFAULT_MEMORY
+    parsed: ParsedClaim,
+    parameters: Mapping[str, ParameterValue],
+    memory: int = DEFAULT_MEMORY,
+    *,
+    postpone: bool = False,
 ) -> LoweredCase:
     """The typed graph of one case.
+
+    Args:
+        parsed: the claim.
+        parameters: their values in this case.
+        memory: bytes that one draw may take, together with what is fixed.
+        postpone: only check the case: large fixed arrays are not worked out, and what depends on
+            them may be missing.
 
     Raises:
         DropcheckError: with every problem of the case.
     """
     claim = parsed.claim
-    context = Context(lower, memory)
+    context = Context(lower, memory, postpone)
     problems: list[Problem] = []
     for name, value in parameters.items():
         node = parsed.parameter(name)
@@ -178,7 +189,7 @@ def lower_case(
     for line in parsed.model:
         try:
             define_line(context, line)
-        except AlreadyReported:
+        except Skipped:
             context.scope.mark_broken(line.names)
         except DropcheckError as error:
             problems.extend(error.problems)
@@ -187,7 +198,7 @@ def lower_case(
     for operand in parsed.statement.operands:
         try:
             operands.append(operand_value(context, operand, parameters))
-        except AlreadyReported:
+        except Skipped:
             continue
         except DropcheckError as error:
             problems.extend(error.problems)
@@ -227,7 +238,7 @@ def _check_requires(
     for node, text in zip(parsed.requires, parsed.claim.requires, strict=True):
         try:
             value = context.lower(node)
-        except AlreadyReported:
+        except Skipped:
             continue
         except DropcheckError as error:
             problems.extend(error.problems)
@@ -329,6 +340,16 @@ class CaseGraphs:
                 self._lowered[case.key] = found
                 self._kept += found.size
         return found
+
+    def checked(self, case: Case) -> LoweredCase:
+        """As `lowered`; large fixed arrays are not worked out where no graph is kept.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        if self.keep:
+            return self.lowered(case)
+        return lower_case(self.parsed(case.claim), case.parameters, self.memory, postpone=True)
 
     def keep_only(self, cases: Iterable[Case]) -> None:
         """Forget every graph but those of some cases."""

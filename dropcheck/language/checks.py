@@ -78,9 +78,11 @@ def check_claim(
     for case in cases:
         try:
             if any(isinstance(case.parameters.get(name), str) for name in given):
-                lowered = lower_case(located, case.parameters, graphs.memory)
+                lowered = lower_case(
+                    located, case.parameters, graphs.memory, postpone=not graphs.keep
+                )
             else:
-                lowered = graphs.lowered(case)
+                lowered = graphs.checked(case)
         except DropcheckError as error:
             for problem in error.problems:
                 found.setdefault(problem, []).append(case)

@@ -15,6 +15,9 @@ from dropcheck.vocabulary.shapes import Shape
 # budget that a case has by default. What is fixed is worked out once, and may take ten.
 MOST_WORK = 2e9
 MOST_FIXED_WORK = 1e10
+# The fixed arrays of a case that a check works out, which a stranger's file goes through: enough
+# for one of 200,000 numbers. The others are for a run.
+MOST_CHECKED_WORK = 5e6
 
 # Code of one's own, a draw: a guess, so that the default budget depends on no machine.
 _SAMPLE_COST = 1000.0

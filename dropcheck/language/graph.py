@@ -62,7 +62,7 @@ class Value:
     `operation` is the name of the function, operator or law that makes it from its `inputs`.
     `shape` is that of one draw. `estimated` means that an operator on the law is in it. `sources`
     are the draws it depends on. `constant` is the array of a fixed value, with an axis of draws of
-    length 1; None for others.
+    length 1; None for others, and for what a check leaves for a run to work out.
     """
 
     kind: str
@@ -91,6 +91,11 @@ class Value:
         if self.shape == ():
             return float(self.constant[0])
         return _tuples(self.constant[..., 0].astype(float).tolist())
+
+    @property
+    def postponed(self) -> bool:
+        """Whether it is fixed, and a check has not worked it out."""
+        return self.constant is None and not self.random and not self.estimated
 
     @property
     def binary(self) -> bool:

@@ -27,8 +27,8 @@ class LawParameterValue:
     call: Call
 
 
-class AlreadyReported(Exception):  # noqa: N818 - not an error of its own: it follows from another
-    """What is asked for depends on something with an error that has been reported."""
+class Skipped(Exception):  # noqa: N818 - not an error of its own
+    """What is asked for depends on what has an error, reported already, or on what is postponed."""
 
 
 class Scope:
@@ -85,12 +85,12 @@ class Scope:
 
         Raises:
             DropcheckError: where nothing has that name.
-            AlreadyReported: where the line that defines it has an error.
+            Skipped: where the line that defines it has an error.
         """
         if name in self._values:
             found = self._values[name]
             if found is None:
-                raise AlreadyReported
+                raise Skipped
             return found
         known = [*self._values, *CONSTANTS]
         if name in OPERATORS:

@@ -36,10 +36,10 @@ class Calls:
             monkeypatch.setattr(cases, name, self._counted(name, getattr(cases, name)))
 
     def _counted(self, name: str, function: Callable[..., object]) -> Callable[..., object]:
-        def call(*arguments: object) -> object:
+        def call(*arguments: object, **options: object) -> object:
             with self.file.open("a") as out:
                 out.write(f"{name}\n")
-            return function(*arguments)
+            return function(*arguments, **options)
 
         return call
 

@@ -99,3 +99,27 @@ def test_the_limit_holds_while_checking_too() -> None:
 def test_a_size_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "all", f"--max-memory={text}"]) == 2
     assert "--max-memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["w{i} = v + {i}", "w{i} = sort(ones(9e6) * {i})[0]"])
+def test_a_check_leaves_large_fixed_arrays_to_a_run(line: str) -> None:
+    model = "\n".join(f"      {line.format(i=i)}" for i in range(2))
+    text = REGISTRY.format(n=1).replace(
+        "q, k ~ normal(0, 1)[n]",
+        f"v = arange(1e7)\n{model}\n      m = sum(v) * 0 + 2\n      q, k ~ normal(0, m)[m]",
+    )
+    registry = read_text(text.replace("q @ k / n", "(q @ k + sum(v)) / n"))
+    tracemalloc.start()
+    checked = check_registry(registry)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert checked.problems == ()
+    assert peak < 20e6
+
+
+@pytest.mark.parametrize("wrong", ["q[1, 2]", "zeros(3) + zeros(4)", "v + zeros(3)", "1 / 0"])
+def test_what_is_wrong_beside_large_fixed_arrays_is_found(wrong: str) -> None:
+    model = "q, k ~ normal(0, 1)[n]"
+    text = REGISTRY.format(n=1).replace(model, f"{model}\n      v = arange(1e7)")
+    registry = read_text(text.replace("== 0", f"== {wrong} + sum(v)"))
+    assert len(check_registry(registry).problems) == 1

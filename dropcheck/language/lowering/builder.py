@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.language.cost import (
+    MOST_CHECKED_WORK,
     MOST_FIXED_WORK,
     MOST_WORK,
     draw_cost,
@@ -19,7 +20,7 @@ from dropcheck.language.cost import (
 )
 from dropcheck.language.folding import fixed_array, folded
 from dropcheck.language.graph import LARGEST_PLAIN, Kind, Suspect, Value, joined_sources, thawed
-from dropcheck.language.names import AlreadyReported
+from dropcheck.language.names import Skipped
 from dropcheck.language.syntax import Position
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
@@ -30,6 +31,7 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # A number as a draw may be: neither 0 nor 1, whose products and powers say nothing.
 USUAL = 1.5
+SMALL_WORK = 1e4  # nanoseconds below which nothing fixed is postponed
 VALUE_SIZE = 400  # bytes of a value with a number, as measured
 
 
@@ -46,12 +48,14 @@ class _Spent:
 class GraphBuilder:
     """Makes values; equal expressions become one, so that nothing is computed twice."""
 
-    def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
+    def __init__(self, memory: int = DEFAULT_MEMORY, postpone: bool = False) -> None:
         self._memory = memory
         self._most_elements = most_elements(memory)
         self._known: dict[tuple[Any, ...], Value] = {}
         self._drawn = _Spent(MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(MOST_FIXED_WORK, "what is fixed in this claim")
+        self._postpone = postpone
+        self._checked_work = 0.0  # nanoseconds for the fixed arrays that are worked out
 
     @property
     def size(self) -> int:
@@ -119,22 +123,24 @@ class GraphBuilder:
             found = self._times_one(function, values, shape)
         if found is not None:
             return found
-        random = estimated = False
+        random = estimated = postponed = False
         fixed = True  # all that goes in is known
         suspect = None
         for value in values:
             random = random or value.random
             estimated = estimated or value.estimated
             fixed = fixed and value.constant is not None
+            postponed = postponed or value.postponed
             suspect = suspect or value.suspect
         self.check_size(shape, at, None)
+        work = 0.0
         if not estimated:
             held = 0 if function.view else math.prod(shape)
             work = function.cost(shape, [value.shape for value in values])
             self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
         thawed_options = {name: thawed(value) for name, value in options}
-        if fixed and not random and not estimated:
+        if fixed and not random and not estimated and not self._is_postponed(work):
             try:
                 array = folded(function, [value.constant for value in values], thawed_options)
             except ValueError as error:  # a value that the function cannot take
@@ -142,7 +148,11 @@ class GraphBuilder:
         if function.guards:
             suspect = None
         elif suspect is not None and suspect.cured_if_finite:
-            suspect = None if _is_finite(array, function, values, thawed_options) else suspect
+            suspect = (
+                None
+                if postponed or _is_finite(array, function, values, thawed_options)
+                else suspect
+            )
         elif suspect is None and array is not None:
             suspect = _overflow(function, values, array, at)
         found = Value(
@@ -161,6 +171,13 @@ class GraphBuilder:
         )
         self._known[key] = found
         return found
+
+    def _is_postponed(self, work: float) -> bool:
+        """Whether what is fixed, and takes so many nanoseconds, is left for a run to work out."""
+        if not self._postpone or work < SMALL_WORK:
+            return False
+        self._checked_work += work
+        return self._checked_work > MOST_CHECKED_WORK
 
     def _times_one(
         self, function: Function, values: tuple[Value, ...], shape: Shape
@@ -208,7 +225,7 @@ class GraphBuilder:
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
         if spent.elements > self._most_elements or spent.work > spent.most_work:
-            raise AlreadyReported
+            raise Skipped
         spent.elements += count
         spent.work += nanoseconds
         if spent.elements > self._most_elements:

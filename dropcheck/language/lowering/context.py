@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dropcheck.errors import Problem
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import GraphBuilder
-from dropcheck.language.names import Scope
+from dropcheck.language.names import Scope, Skipped
 from dropcheck.language.syntax import Node
 from dropcheck.settings import DEFAULT_MEMORY
 
@@ -19,13 +19,17 @@ class Context:
         lower: the value of an expression in this context. What lowers parts of an expression, such
             as a call, gets it here, so that no module needs the one that calls it.
         memory: bytes that one draw may take, together with what is fixed.
+        postpone: leave large fixed arrays, and what is made of them, to a run.
     """
 
     def __init__(
-        self, lower: Callable[[Context, Node], Value], memory: int = DEFAULT_MEMORY
+        self,
+        lower: Callable[[Context, Node], Value],
+        memory: int = DEFAULT_MEMORY,
+        postpone: bool = False,
     ) -> None:
         self._lower = lower
-        self.graph = GraphBuilder(memory)
+        self.graph = GraphBuilder(memory, postpone)
         self.scope = Scope()
         self.notes: list[Problem] = []
 
@@ -42,8 +46,11 @@ class Context:
 
         Raises:
             DropcheckError: with the message and the hint where it is random.
+            Skipped: where it is postponed.
         """
         value = self.lower(node)
         if value.random or value.estimated:
             raise node.at.error(message, hint)
+        if value.postponed:
+            raise Skipped
         return value

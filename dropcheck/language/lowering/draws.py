@@ -12,7 +12,7 @@ from dropcheck.language.cost import memory_hint
 from dropcheck.language.folding import fixed_argument_problem
 from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.names import LawParameterValue
+from dropcheck.language.names import LawParameterValue, Skipped
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind
 from dropcheck.records import dataclass
@@ -140,6 +140,7 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
 
     Raises:
         DropcheckError: where an argument is not one of the law.
+        Skipped: where a number among them is postponed.
     """
     for parameter, value, node in zip(law.parameters, arguments, drawn.arguments, strict=True):
         if value.estimated:
@@ -155,6 +156,8 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
                 f"{of}{describe(value.shape)}",
                 f"write {law.signature}",
             )
+        if value.postponed and value.shape == ():
+            raise Skipped  # a shape may follow from it, or that nothing is random
         known = value.known
         reported = value.suspect is not None  # a division by zero has an error of its own
         if isinstance(known, float) and not parameter.axes and not reported:

@@ -10,7 +10,7 @@ from dropcheck.claims.registry import parameter_text
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import Kind, Value, joined_sources
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.names import AlreadyReported
+from dropcheck.language.names import Skipped
 from dropcheck.language.syntax import Call, Name, Node, Statement, bind, children
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
@@ -169,7 +169,7 @@ def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
         if isinstance(below, Name):
             try:
                 found = context.scope.look_up(below.name, below.at)
-            except (DropcheckError, AlreadyReported):
+            except (DropcheckError, Skipped):
                 continue
             if isinstance(found, Value) and found.random:
                 culprit = below
