@@ -24,7 +24,8 @@ from dropcheck.report.numbers import plural
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.integrands import Sums
-from dropcheck.simulation.program import Program, computed
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.steps import computed
 from dropcheck.simulation.streams import MAIN, stream
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws import LAWS
