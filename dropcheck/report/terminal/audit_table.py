@@ -12,35 +12,17 @@ from dropcheck.audit.error_rates import Audit, Row, Truth
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, parameter_data
-from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange
+from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
 FIELDS = Fields(
-    headings={
-        "claim": "claim",
-        "truth": "truth",
-        "runs": "runs",
-        "wrong": "wrong",
-        "rate": "rate",
-        "at_most": "at most",
-        "promise": "promise",
-        "undecided": "undecided",
-        "draws": "draws a run",
-        "result": "result",
-    },
     right=("runs", "wrong", "rate", "at_most", "promise", "undecided", "draws"),
     prose=("truth",),
+    headings={"at_most": "at most", "draws": "draws a run"},
 )
-LAYOUTS: tuple[Layout, ...] = (
-    tuple((name,) for name in FIELDS.headings),
-    (
-        ("claim", "truth"),
-        ("runs", "wrong"),
-        ("rate", "at_most"),
-        ("promise",),
-        ("undecided", "draws"),
-        ("result",),
-    ),
+LAYOUTS = (
+    layout("claim truth runs wrong rate at_most promise undecided draws result"),
+    layout("claim/truth runs/wrong rate/at_most promise undecided/draws result"),
 )
 
 

@@ -21,7 +21,7 @@ from dropcheck.report.json_report import (
     parameter_data,
     problem_data,
 )
-from dropcheck.report.terminal.layout import Cell, Fields, arrange, pairs_table
+from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.screen import Terminal, line, one_line, render, styled
 
@@ -50,28 +50,28 @@ def claim_cards(
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     document = registry.documents.get(claim.document or "")
-    pairs = [
-        ("title", one_line(claim.title)),
-        ("claim", claim.statement.text.strip("\n")),
-        ("model", claim.model.text.strip("\n") if claim.model else None),
-        ("parameters", parameters_text(claim)),
-        ("cases", str(claim.case_count)),
-        ("requires", "\n".join(text.text.strip() for text in claim.requires)),
-        ("expect", claim.expect),
-        ("tolerance", None if claim.tolerance is None else _tolerance(claim.tolerance)),
-        ("resolution", resolution_text(claim)),
-        ("guarantee", _guarantee(claim)),
-        ("document", None if claim.document is None else document_text(claim.document, document)),
-        ("section", claim.section and one_line(claim.section)),
-        ("tags", ", ".join(claim.tags)),
-        ("note", claim.note and one_line(claim.note)),
-        ("where", place(claim.location)),
-    ]
-    shown = [
-        (label, Cell(_broken(terminal.spell(text), label, terminal)))
-        for label, text in pairs
+    pairs = {
+        "title": one_line(claim.title),
+        "claim": claim.statement.text.strip("\n"),
+        "model": claim.model.text.strip("\n") if claim.model else None,
+        "parameters": parameters_text(claim),
+        "cases": str(claim.case_count),
+        "requires": "\n".join(text.text.strip() for text in claim.requires),
+        "expect": claim.expect,
+        "tolerance": None if claim.tolerance is None else _tolerance(claim.tolerance),
+        "resolution": resolution_text(claim),
+        "guarantee": _guarantee(claim),
+        "document": None if claim.document is None else document_text(claim.document, document),
+        "section": claim.section and one_line(claim.section),
+        "tags": ", ".join(claim.tags),
+        "note": claim.note and one_line(claim.note),
+        "where": place(claim.location),
+    }
+    shown = {
+        label: Cell(_broken(terminal.spell(text), label, terminal))
+        for label, text in pairs.items()
         if text
-    ]
+    }
     return [styled(claim.id, "bold"), pairs_table(shown)]
 
 
@@ -219,25 +219,12 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
 
 
 EXPECT = "expect"  # a column of its own, where there is something in it
-LAYOUTS = (
-    (("id",), ("title",), ("document",), (EXPECT,), ("cases",)),
-    (("id", "document"), ("title",), (EXPECT,), ("cases",)),
-)
+FIELDS = Fields(right=("cases",), prose=("title",), headings={"id": "claim"})
+LAYOUTS = (layout("id title document expect cases"), layout("id/document title expect cases"))
 
 
 def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
     """A row a claim, and how many there are; what is expected to be refuted is marked."""
-    fields = Fields(
-        headings={
-            "id": "claim",
-            "title": "title",
-            "document": "document",
-            EXPECT: "expect",
-            "cases": "cases",
-        },
-        right=("cases",),
-        prose=("title",),
-    )
     cases = {claim.id: claim.case_count for claim in claims}
     rows = [
         {
@@ -256,7 +243,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
     )
     shown = any(row[EXPECT].text for row in rows)
     layouts = [tuple(column for column in one if shown or column != (EXPECT,)) for one in LAYOUTS]
-    return render([*arrange(rows, fields, layouts, terminal), "", line(total, terminal)], terminal)
+    return render([*arrange(rows, FIELDS, layouts, terminal), "", line(total, terminal)], terminal)
 
 
 @dataclass(frozen=True, slots=True)

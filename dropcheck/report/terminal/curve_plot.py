@@ -219,7 +219,7 @@ def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list
         Text(indent + " " + name.center(canvas.width).rstrip(), overflow="fold"),
     ]
     if not panel.numeric:
-        key = [(f"{place:g}", Cell(terminal.spell(one_line(label)))) for place, label in places]
+        key = {f"{place:g}": Cell(terminal.spell(one_line(label))) for place, label in places}
         items.append(pairs_table(key))
     return items
 

@@ -1,11 +1,14 @@
 """Rows of named fields, laid out as a table where one fits and one below the other where not.
 
-Nothing is ever cut: where no table fits the width, each row becomes a small block.
+Nothing is ever cut: where no table fits the width, each row becomes a small block. Tables are set
+here, as rich would set them: rich takes a second and a half for a thousand rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from dropcheck.records import dataclass
@@ -14,14 +17,21 @@ from dropcheck.report.terminal.screen import Terminal, cells, plain, styled
 if TYPE_CHECKING:  # imported where something is to be wrapped
     from rich.console import RenderableType
     from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
 
 Layout = tuple[tuple[str, ...], ...]
 """The columns of a table: each is one field, or several, one below the other."""
 
 GAP = 2  # spaces between columns
 WRAPPED = 28  # the least width for a column of prose to be worth having
+
+
+def layout(columns: str) -> Layout:
+    """A layout by the names of its fields; those that share a column have a slash between them.
+
+    >>> layout("claim/parameters draws")
+    (('claim', 'parameters'), ('draws',))
+    """
+    return tuple(tuple(column.split("/")) for column in columns.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,129 +44,106 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields that rows may have: their headings, and how they stand in a column."""
+    """How the fields of rows stand in a column; `headings` names those not headed by their name."""
 
-    headings: Mapping[str, str]
     right: Collection[str] = ()  # numbers, flush right
     prose: Collection[str] = ()  # may be wrapped
+    headings: Mapping[str, str] = field(default_factory=dict)
+
+    def heading(self, name: str) -> str:
+        """What stands over a field."""
+        return self.headings.get(name, name)
 
 
 def arrange(
     rows: Sequence[Mapping[str, Cell]],
     fields: Fields,
-    layouts: Iterable[Layout],
+    layouts: Sequence[Layout],
     terminal: Terminal,
 ) -> list[RenderableType]:
     """The rows in the first of the layouts that fits the terminal; stacked where none does."""
     shown = [
         {
-            name: Cell(terminal.spell(plain(cell.text)), cell.style)
+            name: Cell(terminal.spell(plain(cell.text)).expandtabs(), cell.style)
             for name, cell in row.items()
-            if name in fields.headings
         }
         for row in rows
     ]
-    last: Layout = ()
-    for layout in layouts:
-        last = layout
-        if terminal.width is None or _width(shown, fields, layout) <= terminal.width:
-            plainly = _lines(shown, fields, layout, terminal)
-            return plainly or [_table(shown, fields, layout, terminal)]
-    names = [name for column in last for name in column]
-    return _stacked(shown, fields, names)
+    for columns in layouts:
+        gaps = GAP * (len(columns) - 1)
+        least = sum(_least_width(shown, fields, column) for column in columns)
+        if terminal.width is None or least + gaps <= terminal.width:
+            return _table(shown, fields, columns, terminal)
+    return _stacked(shown, fields, [name for column in layouts[-1] for name in column])
 
 
-def _column_width(rows: Sequence[Mapping[str, Cell]], fields: Fields, column: Sequence[str]) -> int:
+def _least_width(rows: Sequence[Mapping[str, Cell]], fields: Fields, column: Sequence[str]) -> int:
     """The least width that cuts nothing: prose may be wrapped, but not into a ribbon."""
     widths = []
     for name in column:
-        texts = [row[name].text for row in rows if name in row]
-        longest = max(map(cells, texts), default=0)
+        lines = (line for row in rows if name in row for line in row[name].text.split("\n"))
+        longest = max(map(cells, lines), default=0)
         widths.append(min(longest, WRAPPED) if name in fields.prose else longest)
-        widths.append(cells(fields.headings[name]))
+        widths.append(cells(fields.heading(name)))
     return max(widths)
 
 
-def _width(rows: Sequence[Mapping[str, Cell]], fields: Fields, layout: Layout) -> int:
-    widths = [_column_width(rows, fields, column) for column in layout]
-    return sum(widths) + GAP * (len(layout) - 1)
-
-
-def _lines(
-    rows: Sequence[Mapping[str, Cell]], fields: Fields, layout: Layout, terminal: Terminal
+def _table(
+    rows: Sequence[Mapping[str, Cell]], fields: Fields, columns: Layout, terminal: Terminal
 ) -> list[RenderableType]:
-    """The table line by line, as rich would set it, where nothing is to be wrapped or stacked.
+    """The table line by line."""
+    names = chain.from_iterable(columns)
+    headings = {name: Cell(terminal.spell(fields.heading(name)), "bold") for name in names}
+    grid = [[_stack(row, column) for column in columns] for row in [headings, *rows]]
+    deepest = max(map(len, columns))
+    grid[0] = [[Cell("")] * (deepest - len(stack)) + stack for stack in grid[0]]
+    widths = [max(cells(one.text) for row in grid for one in row[i]) for i in range(len(columns))]
+    prose = [i for i, column in enumerate(columns) if set(column) & set(fields.prose)]
+    right = [bool(set(column) & set(fields.right)) for column in columns]
+    gaps = GAP * (len(columns) - 1)
+    while terminal.width is not None and sum(widths) + gaps > terminal.width:
+        widths[max(prose, key=lambda i: widths[i])] -= 1
+    lines: list[RenderableType] = []
+    for row in grid:
+        stacks = [
+            [part for one in stack for part in _folded(one, width)]
+            for stack, width in zip(row, widths, strict=True)
+        ]
+        parts = zip_longest(*stacks, fillvalue=Cell(""))
+        lines += [_line(one, widths, right, terminal) for one in parts]
+    lines.insert(deepest, terminal.spell("─") * (sum(widths) + gaps))
+    return lines
 
-    None otherwise. Rich takes twenty times as long: for `list`, longer than all else.
-    """
-    names = [column[0] for column in layout]
-    headings = {name: Cell(terminal.spell(fields.headings[name]), "bold") for name in names}
-    table = [headings, *({name: row.get(name, Cell("")) for name in names} for row in rows)]
-    widths = {name: max(cells(row[name].text) for row in table) for name in names}
-    width = sum(widths.values()) + GAP * (len(names) - 1)
-    wrapped = terminal.width is not None and width > terminal.width
-    stacked = any(len(column) > 1 for column in layout)
-    if wrapped or stacked or not rows or not all(map(_single, table)):
-        return []
-    items = [_line(row, widths, fields, terminal) for row in table]
-    return [items[0], terminal.spell("─") * width, *items[1:]]
+
+def _stack(row: Mapping[str, Cell], column: Sequence[str]) -> list[Cell]:
+    """The lines of one column, field below field; the last fields left out where empty."""
+    fields = [row.get(name, Cell("")) for name in column]
+    while len(fields) > 1 and not fields[-1].text:
+        fields.pop()
+    return [Cell(line, cell.style) for cell in fields for line in cell.text.split("\n")]
 
 
-def _single(row: Mapping[str, Cell]) -> bool:
-    return not any("\n" in cell.text or "\t" in cell.text for cell in row.values())
+def _folded(line: Cell, width: int) -> list[Cell]:
+    """A line of a column on lines of at most a width, broken between words where it can be."""
+    if cells(line.text) <= width:
+        return [line]
+    from rich.console import Console
+
+    wrapped = styled(line.text).wrap(Console(), width, overflow="fold")
+    return [Cell(part.plain.rstrip(), line.style) for part in wrapped]
 
 
 def _line(
-    row: Mapping[str, Cell], widths: Mapping[str, int], fields: Fields, terminal: Terminal
+    parts: Sequence[Cell], widths: Sequence[int], right: Sequence[bool], terminal: Terminal
 ) -> RenderableType:
-    parts = []
-    for name, width in widths.items():
-        cell = row[name]
-        room = " " * (width - cells(cell.text))
-        text = room + cell.text if name in fields.right else cell.text + room
-        parts.append((text, cell.style))
-    gap = " " * GAP
+    texts = []
+    for part, width, flush_right in zip(parts, widths, right, strict=True):
+        room = " " * (width - cells(part.text))
+        texts.append(room + part.text if flush_right else part.text + room)
     if not terminal.colour:
-        return gap.join(text for text, _ in parts)
-    return styled(gap).join(styled(text, style) for text, style in parts)
-
-
-def _table(
-    rows: Sequence[Mapping[str, Cell]], fields: Fields, layout: Layout, terminal: Terminal
-) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    # the box puts one character between columns, and the padding the rest
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=(0, GAP - 1, 0, 0),
-        pad_edge=False,
-        show_edge=False,
-        header_style="bold",
-    )
-    for column in layout:
-        prose = bool(set(column) & set(fields.prose))
-        width = _column_width(rows, fields, column)
-        table.add_column(
-            Text("\n".join(terminal.spell(fields.headings[name]) for name in column)),
-            justify="right" if set(column) & set(fields.right) else "left",
-            no_wrap=not prose,
-            overflow="fold",
-            min_width=width,
-        )
-    for row in rows:
-        table.add_row(*(_stack(row, column) for column in layout))
-    return table
-
-
-def _stack(row: Mapping[str, Cell], column: Sequence[str]) -> Text:
-    """The fields of one column, one below the other; the last ones left out where empty."""
-    stacked = [row.get(name, Cell("")) for name in column]
-    while len(stacked) > 1 and not stacked[-1].text:
-        stacked.pop()
-    return styled("\n").join(styled(cell.text, cell.style) for cell in stacked)
+        return (" " * GAP).join(texts)
+    shown = (styled(text, part.style) for text, part in zip(texts, parts, strict=True))
+    return styled(" " * GAP).join(shown)
 
 
 def _stacked(
@@ -165,15 +152,12 @@ def _stacked(
     items: list[RenderableType] = []
     head, *rest = names
     for row in rows:
-        items.append(styled(row[head].text, "bold"))
-        pairs = [
-            (fields.headings[name], row[name]) for name in rest if row.get(name, Cell("")).text
-        ]
-        items.append(pairs_table(pairs))
+        pairs = {fields.heading(name): row[name] for name in rest if row.get(name, Cell("")).text}
+        items += [styled(row[head].text, "bold"), pairs_table(pairs)]
     return items
 
 
-def pairs_table(pairs: Iterable[tuple[str, Cell]], indent: int = 2) -> Padding:
+def pairs_table(pairs: Mapping[str, Cell]) -> Padding:
     """Labels and what they stand for, in two columns; the right one is wrapped, never cut."""
     from rich.padding import Padding
     from rich.table import Table
@@ -181,9 +165,22 @@ def pairs_table(pairs: Iterable[tuple[str, Cell]], indent: int = 2) -> Padding:
     grid = Table.grid(padding=(0, GAP, 0, 0))
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
-    for label, cell in pairs:
+    for label, cell in pairs.items():
         grid.add_row(label, styled(cell.text, cell.style))
-    return Padding(grid, (0, 0, 0, indent), expand=False)
+    return Padding(grid, (0, 0, 0, GAP), expand=False)
+
+
+def block(
+    heading: Cell, pairs: Mapping[str, str | None], repeat: str, terminal: Terminal
+) -> list[RenderableType]:
+    """What there is to say of one result below a table, and the command that repeats it.
+
+    Labels without a text are left out. The command stands on a line that is never broken, so that
+    it can be copied.
+    """
+    shown = {label: Cell(terminal.spell(text)) for label, text in pairs.items() if text}
+    last = f"  {'repeat':<{max(map(len, shown))}}  {repeat}"
+    return [styled(heading.text, heading.style), pairs_table(shown), last]
 
 
 def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:

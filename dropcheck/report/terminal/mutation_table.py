@@ -17,29 +17,19 @@ from dropcheck.mutation.outcome import (
 )
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, location, parameter_data
-from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, pairs_table
+from dropcheck.report.terminal.layout import Cell, Fields, arrange, block, layout
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
 FIELDS = Fields(
-    headings={
-        "claim": "claim",
-        "at": "tried first at",
-        "mutants": "mutants",
-        "refuted": "refuted",
-        "true": "true as well",
-        "neither": "neither",
-        "survivors": "survivors",
-        "result": "result",
-    },
     right=("mutants", "refuted", "true", "neither", "survivors"),
     prose=("at",),
+    headings={"at": "tried first at", "true": "true as well"},
 )
-_COUNTS = (("mutants",), ("refuted",), ("true",), ("neither",), ("survivors",), ("result",))
-LAYOUTS: tuple[Layout, ...] = (
-    (("claim",), ("at",), *_COUNTS),
-    (("claim", "at"), *_COUNTS),
-    (("claim", "at"), ("mutants", "refuted"), ("true", "neither"), ("survivors", "result")),
+LAYOUTS = (
+    layout("claim at mutants refuted true neither survivors result"),
+    layout("claim/at mutants refuted true neither survivors result"),
+    layout("claim/at mutants/refuted true/neither survivors/result"),
 )
 NEITHER = (Fate.BORDER, Fate.MEANINGLESS)
 STYLES = {Fate.BELOW: "bold red", Fate.UNDECIDED: "yellow"}
@@ -105,14 +95,8 @@ def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[R
         "draws": numbers.count(mutant.draws) if mutant.draws else None,
         "where": place(claim.location),
     }
-    shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]
-    widest = max(len(label) for label, _ in shown)
-    # the command stands on a line that is never broken, so that it can be copied
-    return [
-        styled(heading, STYLES[mutant.fate]),
-        pairs_table(shown),
-        f"  {'repeat':<{widest}}  {run.repeats.get(claim.id, '')}",
-    ]
+    repeat = run.repeats.get(claim.id, "")
+    return block(Cell(heading, STYLES[mutant.fate]), pairs, repeat, terminal)
 
 
 def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:

@@ -10,26 +10,17 @@ from dropcheck.claims.values import format_parameters
 from dropcheck.planning.plan import CasePlan, Plan
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, location, parameter_data
-from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, packed
+from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
 FIELDS = Fields(
-    headings={
-        "claim": "claim",
-        "parameters": "parameters",
-        "draws": "draws",
-        "time": "time",
-        "sees": "could see",
-        "relative": "of scale",
-        "note": "note",
-    },
     right=("draws", "time", "sees", "relative"),
     prose=("parameters", "note"),
+    headings={"sees": "could see", "relative": "of scale"},
 )
-
-LAYOUTS: tuple[Layout, ...] = (
-    (("claim",), ("parameters",), ("draws",), ("time",), ("sees",), ("relative",), ("note",)),
-    (("claim", "parameters"), ("draws", "time"), ("sees", "relative"), ("note",)),
+LAYOUTS = (
+    layout("claim parameters draws time sees relative note"),
+    layout("claim/parameters draws/time sees/relative note"),
 )
 
 

@@ -9,70 +9,28 @@ from rich.console import RenderableType
 from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
-from dropcheck.report.terminal.layout import (
-    Cell,
-    Fields,
-    Layout,
-    arrange,
-    packed,
-    pairs_table,
-)
+from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, block, layout, packed
 from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 from dropcheck.results import CaseResult, RunResult
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
-FIELDS = Fields(
-    headings={
-        "claim": "claim",
-        "parameters": "parameters",
-        "claimed": "claimed",
-        "estimated": "estimated",
-        "interval": "interval",
-        "confidence": "confidence",
-        "guarantee": "guarantee",
-        "resolution": "resolution",
-        "draws": "draws",
-        "verdict": "verdict",
-        "result": "result",
-    },
-    right=("claimed", "estimated", "resolution", "draws"),
-    prose=("parameters",),
-)
-
-_MEASURED = (("claimed",), ("estimated",), ("interval",))
-_JUDGED = (("verdict",), ("result",))
-
+FIELDS = Fields(right=("claimed", "estimated", "resolution", "draws"), prose=("parameters",))
 LAYOUTS: tuple[Layout, ...] = (
-    (("claim",), ("parameters",), *_MEASURED, ("draws",), *_JUDGED),
-    (("claim", "parameters"), *_MEASURED, ("draws",), *_JUDGED),
-    (("claim", "parameters"), ("claimed", "draws"), ("estimated", "interval"), *_JUDGED),
-    (
-        ("claim", "parameters"),
-        ("claimed", "draws"),
-        ("estimated", "interval"),
-        ("verdict", "result"),
-    ),
+    layout("claim parameters claimed estimated interval draws verdict result"),
+    layout("claim/parameters claimed estimated interval draws verdict result"),
+    layout("claim/parameters claimed/draws estimated/interval verdict result"),
+    layout("claim/parameters claimed/draws estimated/interval verdict/result"),
 )
-
 VERBOSE_LAYOUTS: tuple[Layout, ...] = (
-    (
-        ("claim",),
-        ("parameters",),
-        *_MEASURED,
-        ("resolution",),
-        ("confidence",),
-        ("guarantee",),
-        ("draws",),
-        *_JUDGED,
+    layout(
+        "claim parameters claimed estimated interval resolution confidence guarantee draws "
+        "verdict result"
     ),
-    (
-        ("claim", "parameters"),
-        ("claimed", "resolution", "draws"),
-        ("estimated", "interval"),
-        ("confidence", "guarantee"),
-        ("verdict", "result"),
+    layout(
+        "claim/parameters claimed/resolution/draws estimated/interval confidence/guarantee "
+        "verdict/result"
     ),
 )
 
@@ -90,11 +48,7 @@ def table_report(report: Report) -> str:
 
 
 def run_report(
-    result: RunResult,
-    terminal: Terminal,
-    *,
-    verbose: bool = False,
-    quiet: bool = False,
+    result: RunResult, terminal: Terminal, *, verbose: bool = False, quiet: bool = False
 ) -> str:
     """The whole report; `quiet` leaves the table and the warnings out, `verbose` shows each case.
 
@@ -193,14 +147,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
         "reason": None if case.explanation is None else str(case.explanation),
         "where": place(case.location),
     }
-    shown = [(label, Cell(terminal.spell(text))) for label, text in pairs.items() if text]
-    widest = max(len(label) for label, _ in shown)
-    # the command stands on a line that is never broken, so that it can be copied
-    return [
-        styled(heading, words.STYLES[case.result]),
-        pairs_table(shown),
-        f"  {'repeat':<{widest}}  {case.repeat}",
-    ]
+    return block(Cell(heading, words.STYLES[case.result]), pairs, case.repeat, terminal)
 
 
 def _estimated(case: CaseResult) -> str | None:
