@@ -158,7 +158,7 @@ def against_torch(repeats: int, side: int = 10_000) -> Iterator[Figure]:
         ours = [sys.executable, "-m", "dropcheck", "run", "-f", str(claims), "--format", "json"]
         ours += ["--no-progress"]
         ratios, memories, widths = [], [], []
-        bare = run_process([sys.executable, "-c", "import numpy, scipy.special, click, rich.table"])
+        bare = run_process([sys.executable, "-c", "import numpy, scipy.special, typer, rich.table"])
         idle = run_process([str(python), script, "0"])
         for _ in range(repeats):
             theirs, mine = run_process([str(python), script, str(side)]), run_process(ours)

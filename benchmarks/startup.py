@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from benchmarks.measure import Bar, Figure, Ran, Spread, paired_processes, run_process
 
 ROOT = Path(__file__).resolve().parent.parent
-LIGHT = "import click, rich.table"
-READING = "import numpy, click, rich.table"
-HEAVY = "import numpy, scipy.special, click, rich.table"
+LIGHT = "import typer, rich.table"
+READING = "import numpy, typer, rich.table"
+HEAVY = "import numpy, scipy.special, typer, rich.table"
 COMPLETION = {
     "_DROPCHECK_COMPLETE": "bash_complete",
     "COMP_WORDS": "dropcheck run qk-",

@@ -113,6 +113,7 @@ class Option:
         accepts: what the command line and the pytest plugin accept, in words.
         metavar: what stands for the value in `--help`, where its kind does not say.
         letter: the short form.
+        written: the long forms, where `flag` is not the only one.
         repeated: whether it may be given several times.
         help_in: other help texts, for commands in which it means something else.
         setting: the field of `Settings` that it sets; a flag sets the opposite of the default.
@@ -132,6 +133,7 @@ class Option:
     accepts: str = ""
     metavar: str = ""
     letter: str = ""
+    written: tuple[str, ...] = ()
     repeated: bool = False
     help_in: Mapping[str, str] = field(default_factory=dict)
     setting: str = ""
@@ -148,6 +150,16 @@ class Option:
         '--max-draws'
         """
         return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Every way to write the option.
+
+        >>> Option(name="max_draws", letter="n").spellings
+        ('-n', '--max-draws')
+        """
+        short = (f"-{self.letter}",) if self.letter else ()
+        return (*short, *(self.written or (self.flag,)))
 
     @property
     def placeholder(self) -> str:

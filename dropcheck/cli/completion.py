@@ -1,161 +1,82 @@
-"""What the shell offers where a claim, a tag or a value is to be typed, and how it learns to.
+"""What the shell offers where a claim, a tag or a value is to be typed.
 
-The shells ask through the scripts of click; `--show-completion` prints the script of a shell, and
-`--install-completion` puts it where that shell reads it at every start.
+How a shell asks, and how it learns to, is typer's: `--install-completion`, `--show-completion`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import shlex
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
-import click
-from click.shell_completion import CompletionItem, get_completion_class
+from dropcheck.claims.registry import Claim
+from dropcheck.cli.given import Given, is_file
+from dropcheck.errors import DropcheckError
+from dropcheck.settings import Kind, Option
 
-from dropcheck.claims.registry import Registry
-from dropcheck.claims.source import read_bytes
-from dropcheck.cli.given import is_file
-from dropcheck.cli.output import append_file, write_file
-from dropcheck.errors import DropcheckError, Problem
-from dropcheck.settings import Kind, Option, one_of
+Completer = Callable[[str], list[tuple[str, str]]]
+"""What begins like a word that is being typed, and what there is to say of each."""
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-
-REGISTRY = "dropcheck.registry"
-"""Where the context of a command keeps the claims that were read for it."""
-
-LONGEST_TITLE = 70
+LONGEST_TEXT = 70
 
 # No space, quote, bracket or sign that a shell gives a meaning to.
 _PLAIN = re.compile(r"[\w.,:+@%/=-]+")
 
 
-# ---- what is offered -----------------------------------------------------------------------------
+def typed_line() -> list[str] | None:
+    """The words of a line that a shell asks to complete; None where no shell asks."""
+    if "_DROPCHECK_COMPLETE" not in os.environ:
+        return None
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    with suppress(ValueError):  # a quotation that is still open
+        return shlex.split(line)[1:]
+    return line.split()[1:]
 
 
-def claims_and_files(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """The ids that begin so, each with its title; files where a file is being typed."""
-    if is_file(incomplete):
-        return files(ctx, param, incomplete)
-    registry = _registry(ctx)
-    return [
-        CompletionItem(claim.id, help=described(claim.title))
-        for claim in (registry.claims.values() if registry is not None else ())
-        if claim.id.startswith(incomplete)
-    ]
+def claims_and_files(given: Given) -> Completer:
+    """The ids that begin so, each with its title; files are for the shell to look for."""
+
+    def offered(incomplete: str) -> list[tuple[str, str]]:
+        claims = () if is_file(incomplete) else _claims(given)
+        return [(one.id, described(one.title)) for one in claims if one.id.startswith(incomplete)]
+
+    return offered
 
 
-def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Files, which the shell itself looks for."""
-    return [CompletionItem(incomplete, type="file")]
-
-
-def tags(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The tags that begin so, except those that a shell would not take as they stand."""
-    registry = _registry(ctx)
-    claims = registry.claims.values() if registry is not None else ()
-    known = dict.fromkeys(tag for claim in claims for tag in claim.tags)
-    return [
-        CompletionItem(tag) for tag in known if tag.startswith(incomplete) and _PLAIN.fullmatch(tag)
-    ]
-
-
-def among(words: Sequence[str]) -> Completer:
-    """A completer that offers those of the words that begin so."""
-    return lambda _, __, incomplete: [
-        CompletionItem(word) for word in words if word.startswith(incomplete)
-    ]
-
-
-def values_of(option: Option) -> Completer:
+def values_of(option: Option, given: Given) -> Completer:
     """The completer of an option's value."""
-    if option.kind is Kind.TAG:
-        return tags
-    if option.kind in (Kind.FILE, Kind.REPORT):
-        return files
-    return among(("fresh",) if option.kind is Kind.SEED else option.words)
+
+    def offered(incomplete: str) -> list[tuple[str, str]]:
+        words: Iterable[str] = () if option.kind is Kind.REPORT else option.words
+        if option.kind is Kind.TAG:  # except those that a shell would not take as they stand
+            tags = dict.fromkeys(tag for claim in _claims(given) for tag in claim.tags)
+            words = filter(_PLAIN.fullmatch, tags)
+        elif option.kind is Kind.SEED:
+            words = ("fresh",)
+        return [(word, "") for word in words if word.startswith(incomplete)]
+
+    return offered
 
 
 def described(text: str) -> str:
-    r"""A user's text as a description in a shell: one short line without backslashes.
+    r"""A text as a description in a shell: one short line, in which nothing is markup.
 
-    >>> described("1\n2 \\$(x)")
-    '1 2 /$(x)'
+    >>> described("1\n2 \\$(x) [red]")
+    '1 2 /$(x) \\[red]'
     """
     from dropcheck.report.terminal.screen import one_line
 
     text = one_line(text).replace("\\", "/")
-    return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 3].rstrip() + "..."
+    text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3].rstrip() + "..."
+    return re.sub(r"\[(?=[a-z#/@])", r"\\[", text)  # typer reads descriptions as rich's markup
 
 
-def _registry(ctx: click.Context) -> Registry | None:
+def _claims(given: Given) -> Iterable[Claim]:
     from dropcheck.claims.reader import load_registry
 
-    read = ctx.meta.get(REGISTRY)
-    if isinstance(read, Registry):  # for the parameters of the claims that are there already
-        return read
-    named = [*(ctx.params.get("file") or ()), *filter(is_file, ctx.params.get("words") or ())]
-    try:
-        return load_registry(named)
-    except DropcheckError:  # completion has nowhere to say what is wrong
-        return None
-
-
-# ---- how a shell learns to ask -------------------------------------------------------------------
-
-# Where each shell reads at its start: a file for the script, and the file that has to name it.
-PLACES: dict[str, tuple[str, str]] = {
-    "bash": (".dropcheck-complete.bash", ".bashrc"),
-    "zsh": (".dropcheck-complete.zsh", ".zshrc"),
-    "fish": (".config/fish/completions/dropcheck.fish", ""),
-}
-
-
-def usual_shell() -> str:
-    """The user's shell."""
-    usual = "powershell" if os.name == "nt" else ""
-    shell = Path(os.environ.get("SHELL", usual)).stem
-    return "powershell" if shell == "pwsh" else shell
-
-
-def script(program: click.Command, shell: str = "") -> str:
-    """What a shell reads to ask for completion, by default the user's shell.
-
-    Raises:
-        DropcheckError: there is none for this shell.
-    """
-    shell = shell or usual_shell()
-    known = get_completion_class(shell)
-    if known is None:
-        message = f"there is no completion for the shell {shell!r}" if shell else "SHELL is not set"
-        hint = f"name a shell that has it before the command: SHELL={one_of(tuple(PLACES))}"
-        raise DropcheckError(Problem(message, hint=hint))
-    return known(program, {}, "dropcheck", "_DROPCHECK_COMPLETE").source().rstrip("\n")
-
-
-def install(program: click.Command) -> str:
-    """Put the script where the user's shell reads it, and say so.
-
-    Raises:
-        DropcheckError: there is none for this shell, or a file cannot be written.
-    """
-    shell = usual_shell()
-    text = script(program, shell)
-    if shell not in PLACES:
-        hint = "add this line to $PROFILE: dropcheck --show-completion | Out-String | iex"
-        raise DropcheckError(Problem(f"{shell} is set up by hand", hint=hint))
-    place, reader = PLACES[shell]
-    path, start = Path.home() / place, Path.home() / reader
-    path.parent.mkdir(parents=True, exist_ok=True)
-    problems = [write_file(path, f"{text}\n")]
-    line = f"source '{path}'"
-    if reader and not (start.is_file() and line.encode() in read_bytes(start, str(start))):
-        problems.append(append_file(start, f"\n{line}\n"))
-    failed = [problem for problem in problems if problem is not None]
-    if failed:
-        raise DropcheckError(failed)
-    return f"{shell} completion is installed in {path}; new shells will have it"
+    with suppress(DropcheckError):  # completion has nowhere to say what is wrong
+        # it was read where the claims' parameters are options
+        return (given.registry or load_registry(given.files)).claims.values()
+    return ()

@@ -45,6 +45,8 @@ class Given:
         command: its name.
         texts: what was given for each option, by its name: a text, several, or whether a flag was.
         words: claims and files, in order.
+        options: the command's options.
+        parameter_options: those for parameters of the selected claims.
         registry: the claims, where they were read to find the options.
         claims: the claims that are selected, likewise.
         parameters: what was given for parameters of claims that are options.
@@ -54,6 +56,8 @@ class Given:
     command: str
     texts: Mapping[str, Any]
     words: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    parameter_options: tuple[Option, ...] = ()
     registry: Registry | None = None
     claims: tuple[Claim, ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)

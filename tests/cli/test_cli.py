@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from cli_stub import Cli, parameters_of, stub
 
-from dropcheck.cli.command import glimpse, positional
+from dropcheck.cli.arguments import HELP, read_line
 from dropcheck.cli.given import assignments
 from dropcheck.errors import DropcheckError
 from dropcheck.option_values import option_named, read_value
 from dropcheck.results import CaseResult
-from dropcheck.settings import Settings
+from dropcheck.settings import Kind, Option, Settings
 
 # exit codes
 
@@ -329,18 +328,45 @@ def test_a_long_seed_keeps_every_digit() -> None:
     assert read_value(option_named("seed"), "9007199254740993") == 9007199254740993  # 2**53 + 1
 
 
-def test_a_look_ahead_reads_what_the_command_itself_reads() -> None:
-    known = [
-        click.Option(["-f", "--file"], multiple=True),
-        click.Option(["-x"], is_flag=True),
-        click.Option(["--quiet"], is_flag=True),
-        click.Argument(["words"], nargs=-1),
-    ]
-    seen = glimpse(["a", "--quiet", "b", "--dk", "c", "-xfq", "--format", "json"], known)
-    assert positional(seen["words"]) == ("a", "b")
-    assert seen["file"] == ("q",)
-    assert (seen["quiet"], seen["x"]) == (True, True)
-    assert not glimpse(["a", "--file"], known)["file"]  # and nothing is an error
+FILE = Option(name="file", letter="f", kind=Kind.FILE, repeated=True)
+QUIET = Option(name="quiet", letter="q")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "texts", "unknown"),
+    [
+        (["a", "-qfb", "-f", "c"], ["a"], {"quiet": True, "file": ("b", "c")}, []),
+        (["--file=a", "--file", "--", "b"], ["b"], {"file": ("a", "--")}, []),
+        (["-f", "-q", "--", "-f", "--dk"], ["-f", "--dk"], {"file": ("-q",)}, []),
+        (["a", "--dk", "-1", "b"], ["a", "b"], {}, ["--dk"]),
+        (["--dk=1", "a", "-", "-zq"], ["a", "-"], {"quiet": True}, ["--dk", "-z"]),
+        (["--dk", "--quiet", "--help"], [], {"quiet": True, "help": True}, ["--dk"]),
+    ],
+)
+def test_arguments_are_read_by_the_options_that_are_known(
+    arguments: list[str], words: list[str], texts: dict[str, Any], unknown: list[str]
+) -> None:
+    line = read_line(arguments, [FILE, QUIET, HELP])
+    assert (line.words, line.texts, line.unknown, line.problems) == (words, texts, unknown, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("run --alpha", "option '--alpha' needs a value"),
+        ("run -f", "option '-f' needs a value"),
+        ("run --quiet=yes", "option '--quiet' takes no value"),
+        ("schema what", "schema takes no argument 'what'"),
+        ("init a.yaml b.yaml", "init takes no argument 'b.yaml'"),
+    ],
+)
+def test_what_a_command_lacks_or_does_not_take_is_said(
+    cli: Cli, arguments: str, message: str
+) -> None:
+    result = cli(*arguments.split())
+    hint = f"dropcheck {arguments.split(maxsplit=1)[0]} --help says what it takes"
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"error: {message}\nhint: {hint}\n"
 
 
 def test_set_and_an_option_of_the_same_name_clash() -> None:

@@ -160,10 +160,11 @@ def test_completion(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, shell: str, words: str, offered: str
 ) -> None:
     Path("bad.yaml").write_text("claims: [")
-    monkeypatch.setenv("_DROPCHECK_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("_DROPCHECK_COMPLETE", f"complete_{shell}")
     monkeypatch.setenv("COMP_WORDS", words)
-    last = words.rsplit(maxsplit=1)[-1] if shell == "fish" else str(len(words.split()) - 1)
-    monkeypatch.setenv("COMP_CWORD", last)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", words)
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
     result = cli()
     assert result.code == 0
     assert offered in result.out

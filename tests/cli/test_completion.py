@@ -77,7 +77,7 @@ class Shell:
         environment = {
             key: value
             for key, value in os.environ.items()
-            if not key.startswith(("_DROPCHECK", "COMP_"))
+            if not key.startswith(("_DROPCHECK", "_TYPER", "COMP_"))
         }
         environment |= {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -173,12 +173,12 @@ def test_hostile_titles_tags_and_laws_are_text(shell: Shell) -> None:
 
 
 def asked(cli: Cli, monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
-    monkeypatch.setenv("_DROPCHECK_COMPLETE", "bash_complete")
+    monkeypatch.setenv("_DROPCHECK_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", f"dropcheck {words}")
     monkeypatch.setenv("COMP_CWORD", str(len(f"{words}|".split())))
     result = cli()
     assert (result.code, result.err) == (0, "")
-    return [line.removeprefix("plain,") for line in result.out.split()]
+    return result.out.split()
 
 
 @pytest.mark.parametrize(

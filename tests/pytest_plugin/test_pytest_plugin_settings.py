@@ -133,7 +133,7 @@ import sys, pytest
 class Look:
     def pytest_sessionfinish(self):
         names = sorted(name for name in sys.modules if name.split(".")[0] in
-                       ("dropcheck", "numpy", "scipy", "rich", "yaml", "pydantic", "click"))
+                       ("dropcheck", "numpy", "scipy", "rich", "yaml", "pydantic", "typer"))
         print("\\nloaded", *names)
 pytest.main(["-q", *sys.argv[1:]], plugins=[Look()])
 """
