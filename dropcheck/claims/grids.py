@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
+from dropcheck.claims import values
 from dropcheck.claims.kinds import (
     LARGEST,
     NOT_EMPTY,
@@ -23,14 +24,7 @@ from dropcheck.claims.kinds import (
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
 from dropcheck.claims.registry import MOST_CASES, Value
 from dropcheck.claims.source import Report
-from dropcheck.claims.values import (
-    ACCEPTED,
-    LONGEST_NAME,
-    name_problem,
-    parse_value,
-    shortened,
-    value_hint,
-)
+from dropcheck.claims.values import LONGEST_NAME, name_problem
 from dropcheck.errors import nearest
 
 
@@ -45,12 +39,12 @@ def _read_value(field: Field) -> Value:
     if isinstance(value, int | float):
         if math.isfinite(value):
             return float(value) + 0.0  # -0.0 is 0.0: one number, one case
-        raise WrongError("must be a finite number", ACCEPTED)
+        raise WrongError("must be a finite number", values.ACCEPTED)
     try:
-        return parse_value(node.text)
+        return values.parse_value(node.text)
     except ValueError as error:
-        says = f"must be {holds}, and {shortened(node.text)!r} {error}"
-        raise WrongError(says, value_hint(node.text, error)) from None
+        says = f"must be {holds}, and {values.shortened(node.text)!r} {error}"
+        raise WrongError(says, values.value_hint(node.text, error)) from None
 
 
 VALUE = Kind("a number or a law", {"$ref": "#/definitions/value"}, _read_value)
@@ -107,8 +101,7 @@ def _read_cases(field: Field) -> tuple[dict[str, Value], ...]:
     trees = [one for one in node.items if isinstance(one, Tree)]
     places = {name: one.key_start for tree in reversed(trees) for name, one in tree.entries.items()}
     for name, place in places.items():
-        wrong = _parameter_problem(name)
-        if wrong is not None:
+        if (wrong := _parameter_problem(name)) is not None:
             field.report.add(place, *wrong)
     _check_same_names(trees, field.report)
     first: dict[frozenset[tuple[str, Value]], int] = {}
@@ -135,18 +128,14 @@ def _check_same_names(cases: Sequence[Tree], report: Report) -> None:
         report.add(case.start, message, hint)
 
 
+_CASE_SCHEMA = {
+    "description": "A case: a value for each parameter.",
+    **_CASE.schema,
+    "propertyNames": PARAMETERS.schema,
+}
 CASES = Kind(
     "a list of cases, each a mapping of parameters to values",
-    {
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {
-            "description": "A case: a value for each parameter.",
-            **_CASE.schema,
-            "propertyNames": PARAMETERS.schema,
-        },
-    },
+    {"type": "array", "minItems": 1, "uniqueItems": True, "items": _CASE_SCHEMA},
     _read_cases,
 )
 

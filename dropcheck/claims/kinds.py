@@ -15,7 +15,7 @@ from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, s
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.source import Position, Report
 from dropcheck.claims.values import format_value, parse_number, percentage
-from dropcheck.errors import nearest
+from dropcheck.errors import nearest, suggestion
 from dropcheck.records import dataclass
 
 Schema = dict[str, Any]
@@ -29,12 +29,11 @@ NOT_EMPTY = "leave it out, or put something in"
 class Kind:
     """What a value may be.
 
-    `holds` is what messages and documentation call such a value ("a number greater than 0"),
-    `schema` its part of the JSON Schema. `read` returns the value or raises a `WrongError`; what is
-    wrong within a list or a mapping it reports.
+    `read` returns the value or raises a `WrongError`; what is wrong within a list or a mapping it
+    reports.
     """
 
-    holds: str
+    holds: str  # what messages and documentation call such a value: "a number greater than 0"
     schema: Schema
     read: Callable[[Field], Any]
 
@@ -164,8 +163,8 @@ def word(*words: str) -> Kind:
         node = field.node
         if isinstance(node, Scalar) and node.value in words:
             return node.text
-        near = nearest(node.text, words) if isinstance(node, Scalar) else None
-        raise field.wrong_kind(holds, f"did you mean {near!r}?" if near else None)
+        hint = suggestion(node.text, words) if isinstance(node, Scalar) else None
+        raise field.wrong_kind(holds, hint)
 
     return Kind(holds, {"enum": list(words)}, read_word)
 
@@ -248,8 +247,7 @@ def named(
             field.refuse("is empty", if_empty)
         values = {}
         for name, entry in node.entries.items():
-            wrong = names.problem(name) if names is not None else None
-            if wrong is not None:
+            if names is not None and (wrong := names.problem(name)) is not None:
                 field.report.add(entry.key_start, *wrong)
             values[name] = read(item, field.under(entry, f"{what}{name!r}"))
         return values
@@ -326,14 +324,11 @@ class Level:
             raise field.wrong_kind(MAPPING, self.hint)
         known = {key.name: key for key in self.keys}
         values: dict[str, Any] = {}
-        unknown = []
         for name, entry in node.entries.items():
             key = known.get(name)
-            if key is None:
-                unknown.append(name)
-            else:
+            if key is not None:
                 values[name] = read(key.kind, field.under(entry, repr(name)), key.required)
-        self._check_names(node, field, unknown)
+        self._check_names(node, field)
         if self.either and all(name in values for name in self.either):
             later = max(node.entries[name].key_start for name in self.either)
             message = f"{field.name} gives both {' and '.join(map(repr, self.either))}"
@@ -342,11 +337,11 @@ class Level:
             self.check(node, field.report)
         return values
 
-    def _check_names(self, tree: Tree, field: Field, unknown: list[str]) -> None:
+    def _check_names(self, tree: Tree, field: Field) -> None:
         """Report keys that are unknown, and required ones that are missing."""
         names = [key.name for key in self.keys]
         meant = set()
-        for name in unknown:
+        for name in [one for one in tree.entries if one not in names]:
             near = nearest(name, names)
             meant.add(near)
             hint = (self.misplaced or {}).get(name, "the keys here are " + ", ".join(names))

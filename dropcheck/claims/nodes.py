@@ -75,17 +75,11 @@ Node = Scalar | Listing | Tree | Broken
 
 def shown(node: Node) -> str:
     """The node as a message names it: `'banana'`, `3`, `empty`, `a list`."""
-    match node:
-        case Scalar(value=str()):
+    if isinstance(node, Scalar):
+        if isinstance(node.value, str):
             return repr(shortened(" ".join(node.text.split())))
-        case Scalar():
-            return "empty" if node.value is None else node.text[:40]
-        case Listing():
-            return "a list"
-        case Tree():
-            return "a mapping"
-        case Broken():
-            return "unreadable"
+        return "empty" if node.value is None else node.text[:40]
+    return {Listing: "a list", Tree: "a mapping", Broken: "unreadable"}[type(node)]
 
 
 def compose(report: Report) -> Node | None:
@@ -231,8 +225,7 @@ class _Composer:
 
 
 def _start(event: Any) -> Position:
-    mark = event.start_mark
-    return (mark.line, mark.column)
+    return (event.start_mark.line, event.start_mark.column)
 
 
 # ---- from the text of a scalar back to the file --------------------------------------------------

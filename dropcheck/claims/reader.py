@@ -27,9 +27,8 @@ SHIPPED_NAME = "claims.yaml (shipped with dropcheck)"
 def load_registry(files: Sequence[str | Path] = ()) -> Registry:
     """The registry that a command works on.
 
-    It holds the files named on the command line, where `shipped` names the claims that ship with
-    the package. Where no file is named, it is `claims.yaml` in the current folder, or else the
-    claims that ship.
+    It holds the files named on the command line, as `read_registries`. Where no file is named, it
+    is `claims.yaml` in the current folder, or else the claims that ship.
 
     Raises:
         DropcheckError: a file cannot be read or holds errors; two files use one id; or no file is
@@ -48,10 +47,8 @@ def load_registry(files: Sequence[str | Path] = ()) -> Registry:
 def read_registries(paths: Sequence[str | Path]) -> Registry:
     """Read several claims files into one registry, in the order in which they are named.
 
-    Documents and defaults hold for their own file only; a file that is named twice is read once.
-
-    Args:
-        paths: the files, at least one; `shipped` stands for the claims that ship with the package.
+    There is at least one; `shipped` stands for the claims that ship with the package. Documents
+    and defaults hold for their own file only; a file that is named twice is read once.
 
     Raises:
         DropcheckError: files cannot be read or hold errors, or two of them use one id: all of it.
@@ -113,11 +110,7 @@ def _shipped() -> Path:
 
 
 def read_registry(path: str | Path, name: str | None = None) -> Registry:
-    """Read a claims file.
-
-    Args:
-        path: the file.
-        name: what messages call it; the path itself unless given.
+    """Read a claims file; `name` is what messages call it, its path unless given.
 
     Raises:
         DropcheckError: the file cannot be read, or holds errors: every one of them.

@@ -133,11 +133,8 @@ def repeat_command(
 ) -> str:
     """The command that runs one case again, quoted for a POSIX shell.
 
-    Args:
-        case: which case.
-        seed: of the run.
-        files: the claims files that the run named; none for the usual one.
-        reserved: the options of `run`: a parameter of such a name is set by `--set`.
+    `seed` and `files` are those of the run (no files for the usual one), `reserved` its options: a
+    parameter of such a name is set by `--set`.
     """
     words = ["dropcheck", "run", case.claim.id]
     words += [word for file in files for word in ("--file", file)]

@@ -95,10 +95,9 @@ def read_bytes(path: Path, name: str) -> bytes:
 
 def _nearby(path: Path) -> str | None:
     try:
-        names = [child.name for child in path.parent.iterdir() if child.is_file()]
+        return suggestion(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
     except OSError:
         return f"there is no folder {str(path.parent)!r} that can be read"
-    return suggestion(path.name, names)
 
 
 def decode(data: bytes, name: str) -> Source:
@@ -132,8 +131,8 @@ def _not_utf8(data: bytes, start: int, name: str) -> Problem:
     rest = data[start : start + 200].decode("utf-8", "replace")
     shown = lines[-1] + _LINE_END.split(rest)[0]
     byte = f"byte 0x{data[start]:02x} at offset {start}"
-    message = f"the file is not UTF-8: {byte} does not begin a character"
     at = Location(name, len(lines), len(lines[-1]) + 1, shown)
+    message = f"the file is not UTF-8: {byte} does not begin a character"
     return Problem(message, at, "save it as UTF-8")
 
 

@@ -23,7 +23,8 @@ def explain(error: Any, source: Source) -> Problem:
     """
     problem = str(error.problem or error.context or "it breaks off")
     at = _position(error.problem_mark or error.context_mark)
-    opened = _position(error.context_mark) if error.context_mark is not None else at
+    opened = _position(error.context_mark or error.problem_mark)
+    mark = source.lines[opened[0]][opened[1] :][:1] if opened[0] < len(source.lines) else ""
     line = source.lines[at[0]] if at[0] < len(source.lines) else ""
     rest = line[at[1] :]
     indented = not line[: at[1]].strip()
@@ -43,20 +44,28 @@ def explain(error: Any, source: Source) -> Problem:
         hint = "begin the list on the next line, or write [a, b]"
         return source.problem(at, "a list of '- …' cannot begin on this line", hint)
     if "unexpected end of stream" in problem or "unexpected document indicator" in problem:
-        quote = source.lines[opened[0]][opened[1] : opened[1] + 1]
-        message = f"the quote {quote} that opens here is never closed"
-        return source.problem(opened, message, f"close it with {quote} where the text ends")
-    if "',' or ']'" in problem:
-        return _unclosed(source, opened, at, "list", "]")
-    if "',' or '}'" in problem:
-        return _unclosed(source, opened, at, "mapping", "}")
+        message = f"the quote {mark} that opens here is never closed"
+        return source.problem(opened, message, f"close it with {mark} where the text ends")
+    if "',' or ']'" in problem or "',' or '}'" in problem:
+        kind, closing = ("list", "]") if "]" in problem else ("mapping", "}")
+        ended = not "".join(source.lines[at[0] :])[at[1] :].strip()
+        where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
+        message = f"the {kind} that '{mark}' opens here is not closed: "
+        message += f"',' or '{closing}' is expected {where}"
+        return source.problem(opened, message, f"close it with '{closing}'")
     if "could not find expected ':'" in problem:
         hint = "write 'key: value'; text that goes on is indented deeper than its key"
         return source.problem(opened, "a key with ': ' after it is expected here", hint)
     if "did not find expected key" in problem and rest[:1] in ("]", "}"):
         return source.problem(at, f"'{rest[0]}' closes no bracket", "take it out")
+    if "did not find expected key" in problem and indented:
+        hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
+        message = "a key is expected here, and the indentation matches no other key"
+        return source.problem(at, message, hint)
     if "did not find expected key" in problem:
-        return _no_key(source, opened, at, indented)
+        hint = "a quote within quoted text is doubled: 'it''s'"
+        message = "a line break is expected here: the value has ended before"
+        return source.problem(at, message, hint)
     if "expected '-' indicator" in problem:
         hint = f"indent it like the list's other items, in column {opened[1] + 1}"
         return source.problem(at, "an item of the list, '- …', is expected here", hint)
@@ -64,11 +73,11 @@ def explain(error: Any, source: Source) -> Problem:
         hint = "use single quotes, in which a backslash is an ordinary character"
         return source.problem(at, "YAML has no such escape after '\\'", hint)
     if "comment or line break" in problem:
-        mark = source.lines[opened[0]][opened[1] : opened[1] + 1]
         hint = f"after '{mark}' the text begins on the next line; or put the whole in quotes"
         return source.problem(at, f"there cannot be text on the line of '{mark}'", hint)
     if "expected node content" in problem:
-        return source.problem(at, "a value is expected here", _unless_end(rest))
+        hint = f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"
+        return source.problem(at, "a value is expected here", hint)
     if "<document start>" in problem:
         hint = "every key of the file's top level begins in the first column"
         return source.problem(at, "the file's mapping has ended before this", hint)
@@ -85,10 +94,6 @@ def _needs_quotes(source: Source, at: Position) -> Problem:
     return source.problem(at, message, f"write it in quotes: '{shortened(text)}'")
 
 
-def _unless_end(rest: str) -> str | None:
-    return f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"
-
-
 def _colon(source: Source, at: Position, line: str) -> Problem:
     found = _KEY_AND_TEXT.match(line)
     if found is not None and at[1] > found.end(1):
@@ -98,24 +103,4 @@ def _colon(source: Source, at: Position, line: str) -> Problem:
         return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
     message = "a key cannot be here: what is above already has a value"
     hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"
-    return source.problem(at, message, hint)
-
-
-def _unclosed(source: Source, opened: Position, at: Position, kind: str, closing: str) -> Problem:
-    opening = source.lines[opened[0]][opened[1] : opened[1] + 1]
-    ended = at[0] >= len(source.lines) or not "".join(source.lines[at[0] :])[at[1] :].strip()
-    where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
-    message = (
-        f"the {kind} that '{opening}' opens here is not closed: ',' or '{closing}' is expected"
-    )
-    return source.problem(opened, f"{message} {where}", f"close it with '{closing}'")
-
-
-def _no_key(source: Source, opened: Position, at: Position, indented: bool) -> Problem:
-    if indented:
-        message = "a key is expected here, and the indentation matches no other key"
-        hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
-        return source.problem(at, message, hint)
-    message = "a line break is expected here: the value has ended before"
-    hint = "a quote within quoted text is doubled: 'it''s'"
     return source.problem(at, message, hint)

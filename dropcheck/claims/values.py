@@ -86,26 +86,23 @@ def parse_number(text: str) -> float:
     if not text.strip() or len(text) > _LONGEST_NUMBER or not _ARITHMETIC.fullmatch(text):
         raise NotANumberError("is not a number")
     try:
-        value = _literal_or_arithmetic(text)
-    except OverflowError:
-        value = math.inf
-    except ZeroDivisionError:
-        raise ValueError("divides by zero") from None
+        value = float(text)  # what Python's grammar refuses too: `010`
+    except ValueError:
+        value = _arithmetic(text)
     if not math.isfinite(value):
         raise ValueError("is too large: numbers are float64, up to 1.8e308")
     return value + 0.0  # -0.0 is 0.0: one number, one case
 
 
-def _literal_or_arithmetic(text: str) -> float:
+def _arithmetic(text: str) -> float:
     try:
-        return float(text)  # what Python's grammar refuses too: `010`
-    except ValueError:
-        pass
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _evaluate(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, RecursionError, MemoryError):
         raise NotANumberError("is not a number") from None
-    return _evaluate(tree.body)
+    except OverflowError:
+        return math.inf
+    except ZeroDivisionError:
+        raise ValueError("divides by zero") from None
 
 
 def _evaluate(node: ast.expr) -> float:
@@ -188,9 +185,7 @@ def _one_spelling(law: str) -> str:
         raise ValueError("has brackets that do not match")
     if closing != len(law) - 1:
         raise ValueError("continues after the law's closing bracket")
-    law = re.sub(r"\s+", " ", law)
-    law = re.sub(r" ?([()\[\],]) ?", r"\1", law)
-    return law.replace(",", ", ")
+    return re.sub(r" ?([()\[\],]) ?", r"\1", re.sub(r"\s+", " ", law)).replace(",", ", ")
 
 
 def _closing_bracket(text: str) -> int | None:

@@ -75,15 +75,9 @@ LOW = LawParameter("low", FINITE)
 HIGH = LawParameter("high", FINITE)
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What must hold between the parameters of a law.
-
-    `holds` takes all arguments in order, as arrays that broadcast.
-    """
-
-    text: str
-    holds: Callable[..., Any]
+Condition = tuple[str, Callable[..., Any]]
+"""What must hold between the parameters of a law: a sentence, and a function that says where it
+does, of all arguments in order, as arrays that broadcast."""
 
 
 class Values(Enum):
@@ -191,10 +185,10 @@ class Law:
         return math.prod(shape) * self.nanoseconds
 
     def sample(self, generator: Generator, arguments: Arguments, shape: Shape, draws: int) -> Array:
-        """Independent draws of the law.
+        """Independent draws of the law; the state of the generator alone decides them.
 
         Args:
-            generator: Where the randomness comes from; its state alone decides the result.
+            generator: Where the randomness comes from.
             arguments: In order, in their domains (see `argument_problem`), as float64 arrays that
                 broadcast against the result without the law's own axes.
             shape: The shape of one draw, the law's own axes included.
@@ -287,7 +281,8 @@ def argument_problem(law: Law, arguments: Arguments) -> str | None:
 
 
 def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> str | None:
-    holds = np.asarray(condition.holds(*arguments))
+    text, where = condition
+    holds = np.asarray(where(*arguments))
     if holds.all():
         return None
     # a condition need not look at every argument, and those may have more elements
@@ -297,7 +292,7 @@ def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> 
         f"{parameter.name} = {plain(np.broadcast_to(argument, shape)[first])}"
         for parameter, argument in zip(law.parameters, arguments, strict=True)
     )
-    return f"{condition.text}, and it does not hold for {given}"
+    return f"{text}, and it does not hold for {given}"
 
 
 def domain_problem(parameter: LawParameter, value: float) -> str | None:

@@ -23,7 +23,6 @@ from dropcheck.vocabulary.law import (
     NOT_NEGATIVE,
     POSITIVE,
     Array,
-    Condition,
     Generator,
     Law,
     LawParameter,
@@ -82,10 +81,7 @@ UNIFORM = _bounded(
     name="uniform",
     summary="equally likely anywhere between low and high, never at either",
     parameters=(LOW, HIGH),
-    conditions=(
-        Condition("low <= high is required", lambda low, high: low <= high),
-        Condition(NO_ROOM, _room),
-    ),
+    conditions=(("low <= high is required", lambda low, high: low <= high), (NO_ROOM, _room)),
     ends=lambda low, high: (low, high),
     degenerate=lambda low, high: (low == high, low),
     near_ends=lambda low, high: (1.0, 1.0),
@@ -141,11 +137,8 @@ TRIANGULAR = _bounded(
     summary="density rising straight from low to mode and falling straight to high",
     parameters=(LOW, LawParameter("mode", FINITE), HIGH),
     conditions=(
-        Condition(
-            "low <= mode <= high is required",
-            lambda low, mode, high: (low <= mode) & (mode <= high),
-        ),
-        Condition(NO_ROOM, lambda low, mode, high: _room(low, high)),
+        ("low <= mode <= high is required", lambda low, mode, high: (low <= mode) & (mode <= high)),
+        (NO_ROOM, lambda low, mode, high: _room(low, high)),
     ),
     ends=lambda low, mode, high: (low, high),
     degenerate=lambda low, mode, high: (low == high, low),
@@ -257,15 +250,15 @@ TRUNCATED_NORMAL = _bounded(
     summary="a normal variable given that it lies in (low, high); mean and sd before truncation",
     parameters=(MEAN, SD, LawParameter("low", ANY), LawParameter("high", ANY)),
     conditions=(
-        Condition(
+        (
             "low <= high is required, and not both the same infinity",
             lambda mean, sd, low, high: (low <= high) & (low < math.inf) & (high > -math.inf),
         ),
-        Condition(
+        (
             "where sd is 0, low <= mean <= high is required",
             lambda mean, sd, low, high: (sd > 0) | ((low <= mean) & (mean <= high)),
         ),
-        Condition(NO_ROOM, lambda mean, sd, low, high: _room(low, high)),
+        (NO_ROOM, lambda mean, sd, low, high: _room(low, high)),
     ),
     ends=lambda mean, sd, low, high: (low, high),
     degenerate=lambda mean, sd, low, high: (

@@ -24,7 +24,6 @@ from dropcheck.vocabulary.law import (
     PROBABILITY,
     WHOLE,
     Array,
-    Condition,
     Domain,
     Generator,
     Law,
@@ -37,6 +36,7 @@ from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_ar
 P = LawParameter("p", PROBABILITY)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
 N = LawParameter("n", COUNT)
+DRAWN = LawParameter("drawn", COUNT)
 # numpy's hypergeometric generator takes groups below 1e9
 GROUP = Domain(0.0, 1e9, low_open=False, whole=True)
 # numpy's Poisson generator counts in 64-bit integers
@@ -182,9 +182,7 @@ NEGATIVE_BINOMIAL = _discrete(
     parameters=(LawParameter("n", NOT_NEGATIVE), SUCCESS),
     # a draw stays below 2**53, where whole numbers end, but for a chance below 1e-1000
     conditions=(
-        Condition(
-            "(n + 1) * (1 - p) / p <= 1e12 is required", lambda n, p: (n + 1) * (1 - p) <= 1e12 * p
-        ),
+        ("(n + 1) * (1 - p) / p <= 1e12 is required", lambda n, p: (n + 1) * (1 - p) <= 1e12 * p),
     ),
     ends=(0.0, math.inf),
     degenerate=lambda n, p: ((n == 0) | (p == 1), 0.0),
@@ -234,14 +232,8 @@ def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) ->
 HYPERGEOMETRIC = _discrete(
     name="hypergeometric",
     summary="good ones among `drawn` taken without putting back; good and bad below 1e9",
-    parameters=(
-        LawParameter("good", GROUP),
-        LawParameter("bad", GROUP),
-        LawParameter("drawn", COUNT),
-    ),
-    conditions=(
-        Condition("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),
-    ),
+    parameters=(LawParameter("good", GROUP), LawParameter("bad", GROUP), DRAWN),
+    conditions=(("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),),
     ends=_good_ones,
     degenerate=_one_count,
     moments=math.inf,
@@ -273,7 +265,7 @@ DISCRETE_UNIFORM = _discrete(
     name="discrete_uniform",
     summary="equally likely whole numbers from low to high, both ends in",
     parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
-    conditions=(Condition("low <= high is required", lambda low, high: low <= high),),
+    conditions=(("low <= high is required", lambda low, high: low <= high),),
     ends=lambda low, high: (low, high),
     degenerate=lambda low, high: (low == high, low),
     moments=math.inf,
