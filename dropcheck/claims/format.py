@@ -36,7 +36,7 @@ from dropcheck.claims.kinds import (
 from dropcheck.claims.nodes import Entry, Scalar, Tree
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.claims.source import Report
-from dropcheck.errors import nearest
+from dropcheck.errors import suggestion
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
@@ -70,13 +70,10 @@ def _check_document(tree: Tree, documents: Mapping[str, Entry], report: Report) 
     name = entry.node.value
     if not isinstance(name, str) or not name.strip() or name in documents:
         return
-    near = nearest(name, documents)
-    if near is not None:
-        hint = f"did you mean {near!r}?"
-    elif documents:
-        hint = "the documents are " + ", ".join(list(documents)[:10])
-    else:
-        hint = "list it under 'documents', with its title"
+    hint = suggestion(name, documents)
+    if hint is None:
+        names = "the documents are " + ", ".join(list(documents)[:10])
+        hint = names if documents else "list it under 'documents', with its title"
     report.add(entry.node.start, f"there is no document {name!r}", hint)
 
 

@@ -22,7 +22,7 @@ from dropcheck.claims.values import (
     shortened,
     split_values,
 )
-from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, suggestion
 
 ALL = "all"
 _WILD = frozenset("*?[")
@@ -186,13 +186,10 @@ def _override_values(
 
 def _unknown_parameter(name: str, known: Sequence[str]) -> Problem:
     # as options, two short names are near enough; single letters are not near to one another
-    near = nearest(f"--{name}", [f"--{one}" for one in known]) if len(name) > 1 else None
-    if near is not None:
-        hint = f"did you mean {near!r}?"
-    elif known:
-        hint = "the parameters here are " + ", ".join(known[:20])
-    else:
-        hint = "the selected claims have no parameters"
+    hint = suggestion(f"--{name}", [f"--{one}" for one in known]) if len(name) > 1 else None
+    if hint is None:
+        names = "the parameters here are " + ", ".join(known[:20])
+        hint = names if known else "the selected claims have no parameters"
     return Problem(f"no selected claim has a parameter {name!r}", hint=hint)
 
 

@@ -112,8 +112,8 @@ class Law:
     # the least interval, ends included, of its values where it is not degenerate: one pair where
     # that is the same for all arguments, which then holds the degenerate values too
     ends: tuple[float, float] | Callable[..., tuple[Any, Any]]
-    # where the law is a constant, and which one
-    degenerate: Callable[..., tuple[Any, Any]]
+    # where the law is a constant, and which one; None: where its two ends meet
+    degenerate: Callable[..., tuple[Any, Any]] | None
 
     # E|x|^r is finite for r below this, and infinite from here on: one number where it is the same
     # for all arguments; asked where the law is not degenerate
@@ -161,7 +161,7 @@ class Law:
         Lists and matrices are nested tuples here, as for all functions that take `values`.
         """
         with np.errstate(all="ignore"):
-            where, value = self.degenerate(*self._arrays(values))
+            where, value = self._constants(self._arrays(values))
         return _number(value) if np.all(where) else None
 
     def support(self, *values: Any) -> tuple[float, float]:
@@ -187,15 +187,9 @@ class Law:
     def sample(self, generator: Generator, arguments: Arguments, shape: Shape, draws: int) -> Array:
         """Independent draws of the law; the state of the generator alone decides them.
 
-        Args:
-            generator: Where the randomness comes from.
-            arguments: In order, in their domains (see `argument_problem`), as float64 arrays that
-                broadcast against the result without the law's own axes.
-            shape: The shape of one draw, the law's own axes included.
-            draws: How many draws.
-
-        Returns:
-            An array of shape `shape + (draws,)`: bool where the values are truths, else float64.
+        The arguments are in order, in their domains (see `argument_problem`), as float64 arrays
+        that broadcast against the result without the law's own axes. The result has the shape
+        `shape + (draws,)`, the law's own axes included: bool where it gives truths, else float64.
         """
         size, dtype = (*shape, draws), bool if self.values is Values.TRUTHS else np.float64
         if 0 in size:
@@ -206,15 +200,9 @@ class Law:
     def log_density(self, arguments: Arguments, x: Array) -> Array:
         """Logarithm of the density, or of the probability where the law is discrete.
 
-        Args:
-            arguments: In order, in their domains.
-            x: Where: an array that broadcasts against the arguments; a law of vectors reads a
-                value on the axis before that of draws.
-
-        Returns:
-            An array of the shape that x and the arguments broadcast to, without the law's own
-            axis; -inf outside the support and between the points of a discrete law, NaN where x
-            is NaN.
+        `x` broadcasts against the arguments; a law of vectors reads a value on the axis before that
+        of draws. The result has the shape that x and the arguments broadcast to, without the law's
+        own axis: -inf outside the support and between the points of a discrete law, NaN where x is.
 
         Raises:
             ValueError: A continuous law is a constant, which has no density.
@@ -224,7 +212,7 @@ class Law:
             if self.own_axes is not None:
                 values = self.log_density_inside(x, *arguments)
                 return np.where(np.isnan(x).any(axis=-2), np.nan, values)
-            if not self.discrete and np.any(self.degenerate(*arguments)[0]):
+            if not self.discrete and np.any(self._constants(arguments)[0]):
                 raise ValueError(f"{self.name!r} with no spread is a constant, and has no density")
             low, high = self._ends(arguments)
             # an infinite x has no density, even where the support has no end
@@ -244,6 +232,12 @@ class Law:
     def _ends(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
         return self.ends(*arguments) if callable(self.ends) else self.ends
 
+    def _constants(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
+        if self.degenerate is not None:
+            return self.degenerate(*arguments)
+        low, high = self._ends(arguments)
+        return np.equal(low, high), low
+
     def _arrays(self, values: tuple[Any, ...]) -> list[Any]:
         """Fixed arguments, lists and matrices among them as arrays."""
         return [
@@ -259,9 +253,7 @@ def _number(value: Any) -> float:
 def argument_problem(law: Law, arguments: Arguments) -> str | None:
     """A sentence on the first of some arguments that the law does not take; None if there is none.
 
-    Args:
-        law: A law of the language.
-        arguments: Its arguments in order, draws last, as for `Law.sample`.
+    The arguments are in order, draws last, as for `Law.sample`.
 
     >>> from dropcheck.vocabulary.laws import LAWS
     >>> argument_problem(LAWS["bernoulli"], [np.array([0.5, 1.5])])

@@ -40,10 +40,12 @@ from dropcheck.vocabulary.laws.sampling import (
 )
 from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
 
-# no law has a tail here: a truncated normal's falls faster than any exponential
+# no law has a tail here: a truncated normal's falls faster than any exponential; and one is a
+# constant where its ends meet
 _bounded = partial(
     Law,
     values=Values.NUMBERS,
+    degenerate=None,
     moments=math.inf,
     tails=lambda *_: (math.inf, math.inf),
     rare=None,
@@ -83,7 +85,6 @@ UNIFORM = _bounded(
     parameters=(LOW, HIGH),
     conditions=(("low <= high is required", lambda low, high: low <= high), (NO_ROOM, _room)),
     ends=lambda low, high: (low, high),
-    degenerate=lambda low, high: (low == high, low),
     near_ends=lambda low, high: (1.0, 1.0),
     sampler=_uniform_draws,
     # half of each: the width itself may overflow
@@ -98,7 +99,6 @@ BETA = _bounded(
     summary="a share between 0 and 1 whose mean is a / (a + b)",
     parameters=(LawParameter("a", POSITIVE), LawParameter("b", POSITIVE)),
     ends=(0.0, 1.0),
-    degenerate=lambda a, b: (False, 0.0),
     near_ends=lambda a, b: (a, b),
     sampler=lambda generator, size, a, b: inside(
         generator.beta(scalar_or_array(a), scalar_or_array(b), size), 0.0, 1.0
@@ -141,7 +141,6 @@ TRIANGULAR = _bounded(
         (NO_ROOM, lambda low, mode, high: _room(low, high)),
     ),
     ends=lambda low, mode, high: (low, high),
-    degenerate=lambda low, mode, high: (low == high, low),
     near_ends=lambda low, mode, high: (2.0 - (mode == low), 2.0 - (mode == high)),
     sampler=_triangular_draws,
     log_density_inside=_triangular_log_density,
@@ -159,7 +158,6 @@ VON_MISES = _bounded(
     summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
     parameters=(LawParameter("mu", FINITE), LawParameter("kappa", NOT_NEGATIVE)),
     ends=(-math.pi, math.pi),
-    degenerate=lambda mu, kappa: (False, 0.0),
     near_ends=None,
     sampler=lambda generator, size, mu, kappa: inside(
         generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size), -math.pi, math.pi

@@ -109,7 +109,7 @@ RADEMACHER = _discrete(
     parameters=(),
     values=Values.SIGNS,
     ends=(-1.0, 1.0),
-    degenerate=lambda: (False, 0.0),
+    degenerate=None,
     moments=math.inf,
     rare=None,
     sampler=signs,
@@ -220,11 +220,6 @@ def _good_ones(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
     return np.maximum(0.0, drawn - bad), np.minimum(drawn, good)
 
 
-def _one_count(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
-    low, high = _good_ones(good, bad, drawn)
-    return low == high, low
-
-
 def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) -> Any:
     return _log_comb(good, x) + _log_comb(bad, drawn - x) - _log_comb(good + bad, drawn)
 
@@ -235,7 +230,7 @@ HYPERGEOMETRIC = _discrete(
     parameters=(LawParameter("good", GROUP), LawParameter("bad", GROUP), DRAWN),
     conditions=(("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),),
     ends=_good_ones,
-    degenerate=_one_count,
+    degenerate=None,
     moments=math.inf,
     rare=_not_the_mode(
         lambda good, bad, drawn: np.floor((drawn + 1) * (good + 1) / (good + bad + 2)),
@@ -267,7 +262,7 @@ DISCRETE_UNIFORM = _discrete(
     parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
     conditions=(("low <= high is required", lambda low, high: low <= high),),
     ends=lambda low, high: (low, high),
-    degenerate=lambda low, high: (low == high, low),
+    degenerate=None,
     moments=math.inf,
     rare=None,
     sampler=_discrete_uniform_draws,

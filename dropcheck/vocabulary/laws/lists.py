@@ -86,11 +86,6 @@ def _possible(p: Array) -> tuple[Any, Any]:
     return possible.argmax(axis=-2) + 0.0, last - possible[..., ::-1, :].argmax(axis=-2)
 
 
-def _only_outcome(p: Array) -> tuple[Any, Any]:
-    first, last = _possible(p)
-    return first == last, first
-
-
 CATEGORICAL = _of_lists(
     name="categorical",
     summary="index, from 0, of an outcome picked by its probability",
@@ -98,7 +93,7 @@ CATEGORICAL = _of_lists(
     check=_sum_problem,
     values=Values.WHOLE,
     ends=_possible,
-    degenerate=_only_outcome,
+    degenerate=None,
     rare=smaller,
     sampler=_categorical_draws,
     log_density_inside=_categorical_log_mass,
@@ -127,7 +122,7 @@ CHOICE = _of_lists(
     parameters=(LawParameter("v", FINITE, axes=1),),
     values=Values.LISTED,
     ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),
-    degenerate=lambda v: (v.min(axis=-2) == v.max(axis=-2), v[..., 0, :]),
+    degenerate=None,
     rare=_choice_chances,
     sampler=_choice_draws,
     log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
@@ -235,7 +230,7 @@ PERMUTATION = _of_lists(
     own_axes=_permutation_axes,
     values=Values.WHOLE,
     ends=lambda n: (0.0, n - 1.0),
-    degenerate=lambda n: (n == 1, 0.0),
+    degenerate=None,
     rare=None,
     sampler=_permutation_draws,
     log_density_inside=_permutation_log_mass,
