@@ -18,15 +18,7 @@ from dropcheck.language.lowering.operator_calls import check_range, operand_valu
 from dropcheck.language.names import LawParameterValue, Skipped
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
-from dropcheck.language.syntax import (
-    Call,
-    ModelLine,
-    Name,
-    Node,
-    Position,
-    Statement,
-    children,
-)
+from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Statement, children
 from dropcheck.records import dataclass
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS

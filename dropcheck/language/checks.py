@@ -7,12 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dropcheck.claims.registry import Case, Claim, Registry, parameter_text
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.language.cases import (
-    CaseGraphs,
-    ParsedClaim,
-    lower_case,
-    used_names,
-)
+from dropcheck.language.cases import CaseGraphs, ParsedClaim, lower_case, used_names
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.laws import LAWS
 

@@ -96,10 +96,7 @@ def parse_statement(source: SourceText) -> Statement:
     rising = all(operator in ("<", "<=") for operator in operators)
     falling = all(operator in (">", ">=") for operator in operators)
     if len(operators) == 2 and not (rising or falling):
-        raise node.at.error(
-            "a range needs two signs of the same direction",
-            "write 'a <= L <= b'",
-        )
+        raise node.at.error("a range needs two signs of the same direction", "write 'a <= L <= b'")
     if len(operators) > 2:
         raise node.at.error(
             "a claim has one or two signs of comparison, and this has more",

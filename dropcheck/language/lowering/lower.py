@@ -36,13 +36,7 @@ from dropcheck.vocabulary.functions import SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import NEGATIVE
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
-from dropcheck.vocabulary.functions.truths import (
-    AND,
-    COMPARISONS,
-    CONDITIONAL,
-    NOT,
-    NOT_EQUAL,
-)
+from dropcheck.vocabulary.functions.truths import AND, COMPARISONS, CONDITIONAL, NOT, NOT_EQUAL
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
@@ -136,8 +130,7 @@ def _name(context: Context, name: str, at: Position) -> Value:
     found = context.scope.look_up(name, at)
     if isinstance(found, LawParameterValue):
         raise at.error(
-            f"{name!r} is a law, not a number",
-            f"draw from it on a line of the model: x ~ {name}",
+            f"{name!r} is a law, not a number", f"draw from it on a line of the model: x ~ {name}"
         )
     return found
 
