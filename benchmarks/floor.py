@@ -19,7 +19,7 @@ from benchmarks.measure import Bar, Clock, Figure, Spread, paired
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.execution.schedule import Judge, drive
 from dropcheck.judging.prepared import prepare
-from dropcheck.language.folding import number
+from dropcheck.language.graph import number
 from dropcheck.report.numbers import plural
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Compiled

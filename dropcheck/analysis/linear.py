@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable
 
 from dropcheck.analysis.bounds import support
-from dropcheck.language.folding import fixed_array
-from dropcheck.language.graph import Kind, Value, joined_sources
+from dropcheck.language.graph import Kind, Value, fixed_array, joined_sources
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Function

@@ -12,10 +12,10 @@ from dropcheck.claims.registry import Case, Claim, Sample, SourceText, parameter
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import Value
+from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.lower import define_line, define_parameter, define_sampled, lower
 from dropcheck.language.lowering.operator_calls import check_range, operand_value
-from dropcheck.language.names import LawParameterValue, Skipped
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Statement, children
@@ -167,7 +167,7 @@ def lower_case(
         node = parsed.parameter(name)
         try:
             if isinstance(value, str):
-                define_parameter(context, node, LawParameterValue(parsed.law(name, value)))
+                define_parameter(context, node, parsed.law(name, value))
             else:
                 define_parameter(context, node, float(value))
         except DropcheckError as error:

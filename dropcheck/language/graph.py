@@ -1,19 +1,24 @@
 """The typed graph of a case: every quantity once, with its shape and whether it is random.
 
-What is fixed is worked out while the graph is built, and held as an array.
+What is fixed is worked out while the graph is built, and held as an array. Arrays have the axis of
+draws last, of length 1 where nothing is random.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from dropcheck.claims.registry import Sample
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.operators import OPERATORS, Operator
@@ -32,7 +37,7 @@ LARGEST_PLAIN = 2**16
 SAMPLE = "sample="
 
 
-class Kind:
+class Kind(StrEnum):
     """What sort of node a value is."""
 
     CONSTANT = "constant"
@@ -65,12 +70,12 @@ class Value:
     length 1; None for others, and for what a check leaves for a run to work out.
     """
 
-    kind: str
+    kind: Kind
     operation: str
-    inputs: tuple[Value, ...]
-    options: tuple[tuple[str, Any], ...]
     shape: Shape
     at: Position
+    inputs: tuple[Value, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
     name: str | None = None
     constant: Any = None
     random: bool = False
@@ -197,3 +202,32 @@ def thawed(value: Any) -> Any:
             return slice(*value[1:])
         return tuple(thawed(entry) for entry in value)
     return value
+
+
+def kernel_of(value: Value) -> Kernel:
+    """What computes a value from its inputs, with the options that it is written with."""
+    kernel = value.function.kernel
+    if not value.options:
+        return kernel
+    return partial(kernel, **{name: thawed(option) for name, option in value.options})
+
+
+def number(array: Array) -> Array:
+    """Truths as the numbers 1 and 0, everything else as it is."""
+    return array.astype(np.float64) if array.dtype == np.bool_ else array
+
+
+def fixed_array(value: Plain) -> Array:
+    """A number or nested tuples as an array with an axis of draws."""
+    return np.asarray(value, dtype=np.float64)[..., np.newaxis]
+
+
+def folded(function: Function, constants: Sequence[Array], options: Mapping[str, Any]) -> Array:
+    """The result of a function of fixed arrays, by the kernel that draws go through too.
+
+    Raises:
+        KernelError: of a value that the function cannot take.
+    """
+    values = constants if function.takes_truth else [number(value) for value in constants]
+    with np.errstate(all="ignore"):
+        return function.kernel(*values, **options)

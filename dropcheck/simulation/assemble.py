@@ -11,13 +11,12 @@ import numpy as np
 from dropcheck.analysis.products import below
 from dropcheck.analysis.rarity import is_condition, picked_sources, rarest
 from dropcheck.language.cost import draw_cost
-from dropcheck.language.folding import crossed_product, kernel_of
-from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.graph import Kind, Value, kernel_of, ordered
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
-from dropcheck.simulation.steps import Step, Watched, computed
+from dropcheck.simulation.steps import Step, Watched, computed, crossed_product
 from dropcheck.vocabulary.function import Array
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.

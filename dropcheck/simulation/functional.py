@@ -12,8 +12,7 @@ from itertools import chain, product
 
 import numpy as np
 
-from dropcheck.language.folding import kernel_of, number
-from dropcheck.language.graph import Kind, Value, in_order, operators
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
 from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.functions import arrays, elementwise
 from dropcheck.vocabulary.functions.elementwise import POWER

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.folding import number
+from dropcheck.language.graph import number
 from dropcheck.vocabulary.function import Array
 
 Sums = npt.NDArray[np.float64]

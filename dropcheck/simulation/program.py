@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.folding import number
-from dropcheck.language.graph import Value
+from dropcheck.language.graph import Value, number
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, counts, occurrences, weighted

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from dropcheck.language.names import CONSTANTS
+from dropcheck.language.lowering.context import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS
 from dropcheck.vocabulary.law import Law

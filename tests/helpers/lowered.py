@@ -12,7 +12,6 @@ from dropcheck.language.cases import parse_law
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.lower import define_line, define_parameter, lower
-from dropcheck.language.names import LawParameterValue
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import Name, Position
 from dropcheck.settings import DEFAULT_MEMORY
@@ -34,7 +33,7 @@ def lowering(
     found = Context(lower, memory)
     for name, value in (parameters or {}).items():
         at = Position(SourceText.plain(name), 0, 0)
-        law = LawParameterValue(parse_law(value, at.location)) if isinstance(value, str) else value
+        law = parse_law(value, at.location) if isinstance(value, str) else value
         define_parameter(found, Name(at, name), law)
     for line in parse_model(SourceText.plain(model.replace(";", "\n"))):
         define_line(found, line)

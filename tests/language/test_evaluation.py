@@ -21,7 +21,7 @@ from scipy import special
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.folding import number
+from dropcheck.language.graph import number
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.syntax import (
     Array,

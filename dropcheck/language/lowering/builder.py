@@ -18,9 +18,16 @@ from dropcheck.language.cost import (
     most_elements,
     time_text,
 )
-from dropcheck.language.folding import fixed_array, folded
-from dropcheck.language.graph import LARGEST_PLAIN, Kind, Suspect, Value, joined_sources, thawed
-from dropcheck.language.names import Skipped
+from dropcheck.language.graph import (
+    LARGEST_PLAIN,
+    Kind,
+    Suspect,
+    Value,
+    fixed_array,
+    folded,
+    joined_sources,
+    thawed,
+)
 from dropcheck.language.syntax import Position
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
@@ -33,6 +40,10 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError
 USUAL = 1.5
 SMALL_WORK = 1e4  # nanoseconds below which nothing fixed is postponed
 VALUE_SIZE = 400  # bytes of a value with a number, as measured
+
+
+class Skipped(Exception):  # noqa: N818 - not an error of its own
+    """What is asked for depends on what has an error, reported already, or on what is postponed."""
 
 
 @dataclass(slots=True)
@@ -69,8 +80,15 @@ class GraphBuilder:
         key = (Kind.CONSTANT, "number", (), options)
         found = self._known.get(key)
         if found is None:
-            found = Value(Kind.CONSTANT, "number", (), options, (), at, name, fixed_array(value))
-            self._known[key] = found
+            found = self._known[key] = Value(
+                kind=Kind.CONSTANT,
+                operation="number",
+                options=options,
+                shape=(),
+                at=at,
+                name=name,
+                constant=fixed_array(value),
+            )
         return found
 
     def elementwise(self, function: Function, values: tuple[Value, ...], at: Position) -> Value:
@@ -155,13 +173,13 @@ class GraphBuilder:
             )
         elif suspect is None and array is not None:
             suspect = _overflow(function, values, array, at)
-        found = Value(
-            Kind.COMPUTED,
-            function.name,
-            values,
-            options,
-            shape,
-            at,
+        found = self._known[key] = Value(
+            kind=Kind.COMPUTED,
+            operation=function.name,
+            inputs=values,
+            options=options,
+            shape=shape,
+            at=at,
             constant=array,
             random=random,
             estimated=estimated,
@@ -169,7 +187,6 @@ class GraphBuilder:
             sources=joined_sources(values),
             suspect=suspect,
         )
-        self._known[key] = found
         return found
 
     def _is_postponed(self, work: float) -> bool:
@@ -192,18 +209,9 @@ class GraphBuilder:
                 return kept
         return None
 
-    def make(
-        self,
-        kind: str,
-        operation: str,
-        inputs: tuple[Value, ...],
-        *,
-        shape: Shape,
-        at: Position,
-        **fields: Any,
-    ) -> Value:
-        """A value, or the one that is already known to be the same."""
-        value = Value(kind, operation, inputs, fields.pop("options", ()), shape, at, **fields)
+    def make(self, **fields: Any) -> Value:
+        """A value of these fields, or the one that is already known to be the same."""
+        value = Value(**fields)
         key = self._key(value)
         return self._known.setdefault(key, value) if key is not None else value
 

@@ -72,7 +72,12 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
         written = (("value", constant.tobytes()),)
         return context.graph.make(
-            Kind.CONSTANT, "number", (), options=written, shape=shape, at=node.at, constant=constant
+            kind=Kind.CONSTANT,
+            operation="number",
+            options=written,
+            shape=shape,
+            at=node.at,
+            constant=constant,
         )
     return context.graph.operation(
         function,

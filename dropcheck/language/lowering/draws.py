@@ -9,15 +9,14 @@ import numpy as np
 
 from dropcheck.claims.registry import Sample
 from dropcheck.language.cost import memory_hint
-from dropcheck.language.folding import fixed_argument_problem
-from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources
+from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
+from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.names import LawParameterValue, Skipped
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind
 from dropcheck.records import dataclass
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.law import Law, domain_problem
+from dropcheck.vocabulary.law import Law, argument_problem, domain_problem
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 
@@ -50,25 +49,23 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     context.graph.spend_draw(law, shape, name.at)
     check_values(law, arguments, drawn)
     known = [argument.known for argument in arguments]
-    if own == () and all(isinstance(number, float) for number in known):
+    if own == () and all(isinstance(one, float) for one in known):
         value = law.constant(*known)
         if value is not None:
             return context.graph.make(
-                Kind.CONSTANT,
-                "degenerate",
-                (),
+                kind=Kind.CONSTANT,
+                operation="degenerate",
                 shape=shape,
                 at=name.at,
                 name=name.name,
                 constant=np.broadcast_to(np.float64(value), (*shape, 1)),
             )
     return Value(
-        Kind.DRAW,
-        law.name,
-        tuple(arguments),
-        (),
-        shape,
-        name.at,
+        kind=Kind.DRAW,
+        operation=law.name,
+        inputs=tuple(arguments),
+        shape=shape,
+        at=name.at,
         name=name.name,
         random=True,
         sources=frozenset({name.name}) | joined_sources(arguments),
@@ -83,12 +80,10 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
     context.graph.check_size(shape, name.at, name.name)
     context.graph.spend_draw(None, shape, name.at)
     return Value(
-        Kind.DRAW,
-        SAMPLE,
-        (),
-        (),
-        shape,
-        name.at,
+        kind=Kind.DRAW,
+        operation=SAMPLE,
+        shape=shape,
+        at=name.at,
         name=name.name,
         random=True,
         sources=frozenset({SAMPLE}),
@@ -114,12 +109,12 @@ def read_draw(context: Context, node: Node) -> Draw:
                 f"{base.name!r} needs its arguments", f"write {LAWS[base.name].signature}"
             )
         found = context.scope.look_up(base.name, base.at)
-        if not isinstance(found, LawParameterValue):
+        if not isinstance(found, Call):
             raise base.at.error(
                 f"{base.name!r} is a number, not a law",
                 "write a law such as normal(0, 1), or '=' for an expression",
             )
-        base = found.call
+        base = found
     if not isinstance(base, Call):
         raise base.at.error(
             "a law is expected right of '~'",
@@ -184,7 +179,7 @@ def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
         return
     if not law.restricted and all(isinstance(value.known, float) for value in arguments):
         return  # that each lies in its domain has been seen
-    problem = fixed_argument_problem(law, arguments)
+    problem = argument_problem(law, [number(argument.constant) for argument in arguments])
     if problem is not None:
         raise drawn.at.error(f"{law.name}: {problem}", _about(law))
 

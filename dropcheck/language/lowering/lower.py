@@ -8,10 +8,9 @@ from functools import partial
 from dropcheck.claims.registry import Sample
 from dropcheck.language.graph import Suspect, Value, hashable
 from dropcheck.language.lowering.calls import call
-from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.context import CONSTANTS, Context
 from dropcheck.language.lowering.draws import draw, sampled
 from dropcheck.language.lowering.operator_calls import operator_call
-from dropcheck.language.names import CONSTANTS, LawParameterValue
 from dropcheck.language.syntax import (
     Array,
     Binary,
@@ -44,9 +43,9 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 LONGEST_SHOWN = 40  # characters of the reader's own text in a hint
 
 
-def define_parameter(context: Context, name: Name, value: float | LawParameterValue) -> None:
+def define_parameter(context: Context, name: Name, value: float | Call) -> None:
     """A parameter at its value in this case."""
-    if isinstance(value, LawParameterValue):
+    if isinstance(value, Call):
         context.scope.define_parameter(name, value)
     else:
         number = context.graph.number(value, name.at, name.name)
@@ -128,7 +127,7 @@ def _name(context: Context, name: str, at: Position) -> Value:
     if name in CONSTANTS:
         return context.graph.number(CONSTANTS[name], at)
     found = context.scope.look_up(name, at)
-    if isinstance(found, LawParameterValue):
+    if isinstance(found, Call):
         raise at.error(
             f"{name!r} is a law, not a number", f"draw from it on a line of the model: x ~ {name}"
         )

@@ -9,8 +9,8 @@ from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.registry import parameter_text
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import Kind, Value, joined_sources
+from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.names import Skipped
 from dropcheck.language.syntax import Call, Name, Node, Statement, bind, children
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
@@ -33,9 +33,9 @@ def operator_call(context: Context, node: Call) -> Value:
     if operator.probability:
         context.notes += _notes_on_event(values[0], node)
     return context.graph.make(
-        Kind.OPERATOR,
-        node.name,
-        values,
+        kind=Kind.OPERATOR,
+        operation=node.name,
+        inputs=values,
         options=(("given", "given" in bound),),
         shape=(),
         at=node.at,

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.analysis.products import Separated, separated
-from dropcheck.language.folding import number
-from dropcheck.language.graph import Value
+from dropcheck.language.graph import Value, number
 from dropcheck.simulation.integrands import Held, Sums, Term
 from dropcheck.simulation.shortcuts.truth_tables import counts
 from dropcheck.vocabulary.function import Array
