@@ -44,8 +44,7 @@ class InvalidClaimError(DropcheckError, ValueError):
     """The arguments are not a claim: the message shows each problem and its place."""
 
     def __str__(self) -> str:
-        from dropcheck.report.terminal.problem_text import problems_text
-        from dropcheck.report.terminal.screen import Terminal
+        from dropcheck.report.terminal.screen import Terminal, problems_text
 
         text = problems_text(self.problems, Terminal(), counted=False)
         return text.rstrip("\n").removeprefix("error: ")

@@ -26,9 +26,8 @@ from dropcheck.language.checks import check_registry
 from dropcheck.option_values import read_value
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.report.phrases import headline
-from dropcheck.report.terminal.problem_text import problems_text
 from dropcheck.report.terminal.run_table import case_block
-from dropcheck.report.terminal.screen import Terminal
+from dropcheck.report.terminal.screen import Terminal, problems_text
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.settings import Option, Settings
 

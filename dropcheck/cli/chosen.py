@@ -94,7 +94,7 @@ def checked_registry(
 
 
 def _as_warning(note: Problem) -> str:
-    from dropcheck.report.terminal.problem_text import place
+    from dropcheck.report.terminal.screen import place
 
     where = place(note.location)
     hint = f" ({note.hint})" if note.hint else ""

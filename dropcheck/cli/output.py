@@ -82,8 +82,7 @@ def complain(problems: Sequence[Problem], kind: str = "error") -> None:
     """Print problems, or notes, to standard error."""
     if not problems:
         return
-    from dropcheck.report.terminal.problem_text import problems_text
-    from dropcheck.report.terminal.screen import terminal_of
+    from dropcheck.report.terminal.screen import problems_text, terminal_of
 
     text = problems_text(problems, terminal_of(sys.stderr), "note" if kind == "note" else "error")
     emit(text, sys.stderr)

@@ -10,8 +10,7 @@ from dropcheck.errors import Location, Problem
 from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import not_passed
-from dropcheck.report.terminal.problem_text import place
-from dropcheck.report.terminal.screen import one_line, plain
+from dropcheck.report.terminal.screen import one_line, place, plain
 from dropcheck.results import CaseResult
 
 # GitHub shows ten errors a step and drops the rest unseen: the tenth says how many those are

@@ -18,9 +18,8 @@ from dropcheck.errors import Problem
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
 from dropcheck.report.csv_report import number_field
-from dropcheck.report.terminal.problem_text import problems_text
 from dropcheck.report.terminal.run_table import case_block
-from dropcheck.report.terminal.screen import Terminal, one_line
+from dropcheck.report.terminal.screen import Terminal, one_line, problems_text
 from dropcheck.results import CaseResult, Outcome, RunResult
 
 # no XML 1.0 holds these, not even as references (the specification, 2.2)

@@ -11,9 +11,8 @@ from dropcheck.language.printing import claim_latex
 from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
-from dropcheck.report.terminal.problem_text import place
 from dropcheck.report.terminal.run_table import summary_parts
-from dropcheck.report.terminal.screen import one_line, plain
+from dropcheck.report.terminal.screen import one_line, place, plain
 from dropcheck.results import CaseResult, Outcome
 
 MOST = 20  # cases shown one by one; the rest are counted

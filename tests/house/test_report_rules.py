@@ -19,7 +19,6 @@ ELSEWHERE = {
     "markdown": {"claims.registry", "language.printing"},  # --math writes statements as LaTeX
     # a page quotes a claim in full: its model, its note, its document
     "html.page": {"claims.registry"},
-    "html.case_table": {"claims.registry"},
     "html.claim_sections": {"claims.registry"},
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {"claims.registry", "language", "judging", "vocabulary"},

@@ -23,8 +23,7 @@ from dropcheck.report.terminal.claim_cards import (
     claims_table,
     resolution_text,
 )
-from dropcheck.report.terminal.problem_text import problems_text
-from dropcheck.report.terminal.screen import Terminal
+from dropcheck.report.terminal.screen import Terminal, problems_text
 from dropcheck.results import Region
 
 # numbers

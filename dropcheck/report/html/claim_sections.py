@@ -17,7 +17,7 @@ from dropcheck.report.numbers import draws, exact, plural
 from dropcheck.report.pictures import bands
 from dropcheck.report.pictures.bands import Placed
 from dropcheck.report.terminal.claim_cards import parameters_text
-from dropcheck.report.terminal.problem_text import place
+from dropcheck.report.terminal.screen import place
 from dropcheck.results import CaseResult, Outcome, Verdict
 
 FEW_COMMANDS = 3  # more are folded away: a page is to be read

@@ -22,8 +22,7 @@ from dropcheck.report.json_report import (
     problem_data,
 )
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
-from dropcheck.report.terminal.problem_text import place
-from dropcheck.report.terminal.screen import Terminal, line, one_line, render, styled
+from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -18,8 +18,7 @@ from dropcheck.mutation.outcome import (
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, location, parameter_data
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, block, layout
-from dropcheck.report.terminal.problem_text import place
-from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 
 FIELDS = Fields(
     right=("mutants", "refuted", "true", "neither", "survivors"),

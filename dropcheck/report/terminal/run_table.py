@@ -10,8 +10,7 @@ from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
 from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, block, layout, packed
-from dropcheck.report.terminal.problem_text import place
-from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 from dropcheck.results import CaseResult, RunResult
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
