@@ -71,10 +71,7 @@ class Reason(Enum):
     NO_DIFFERENCE_YET = ("no draw differs yet, and {needed:,.0f} are needed",)
     TOO_SKEWED = ("the averages are still too skewed for the normal limit",)
     HEAVY_SUM = ("a few draws carry the sum (heavy tails)", _HEAVY)
-    HEAVY_PART = (
-        "a few draws carry an average that the quantity is made of (heavy tails)",
-        _HEAVY,
-    )
+    HEAVY_PART = ("a few draws carry an average that the quantity is made of (heavy tails)", _HEAVY)
     AT_THE_EDGE = (
         "the estimate lies where no interval can decide, at the edge of what is claimed",
         "at the edge of what is claimed: use == or a range, or claim a little more or less",

@@ -18,6 +18,7 @@ from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
+from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee, Settings
 from dropcheck.settings import default_threads
 from dropcheck.simulation import Request, SpanSums
@@ -42,7 +43,7 @@ class CasePlan:
     relative: float | None
     scale: float | None
     resolution: float
-    reason: str | None
+    explanation: Explanation | None
     spent: float  # seconds that a run would spend on it alone
     work: float  # the same, of one thread
     drawn: int  # draws that a run would make: to the verdict, or to where it gives up
@@ -59,8 +60,8 @@ class CasePlan:
 
     @property
     def doubtful(self) -> bool:
-        """Whether it may take more draws than the pilot tells: the reason says why."""
-        return bool(self.draws) and self.reason is not None
+        """Whether it may take more draws than the pilot tells: the explanation says why."""
+        return bool(self.draws) and self.explanation is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,17 +230,17 @@ def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
     drawn = budget if likely is None else min(likely, budget)
     drawn = 0 if needless else drawn
     return CasePlan(
-        found.case,
-        found.guarantee,
-        found.draws,
-        None if found.draws is None else seconds(found.draws),
-        budget,
-        seen,
-        seen / found.scale if seen is not None and found.scale else None,
-        found.scale,
-        found.resolution,
-        None if found.explanation is None else str(found.explanation),
-        seconds(drawn),
-        drawn * found.seconds_a_draw,
-        drawn,
+        case=found.case,
+        guarantee=found.guarantee,
+        draws=found.draws,
+        seconds=None if found.draws is None else seconds(found.draws),
+        budget=budget,
+        discrepancy=seen,
+        relative=seen / found.scale if seen is not None and found.scale else None,
+        scale=found.scale,
+        resolution=found.resolution,
+        explanation=found.explanation,
+        spent=seconds(drawn),
+        work=drawn * found.seconds_a_draw,
+        drawn=drawn,
     )

@@ -90,9 +90,7 @@ FORMATS: Mapping[str, Format] = {
         shows_problems=True,
     ),
     "csv": Format(
-        purpose="spreadsheets and data frames",
-        function="csv_report.csv_report",
-        ending=".csv",
+        purpose="spreadsheets and data frames", function="csv_report.csv_report", ending=".csv"
     ),
     "html": Format(
         purpose="readers: one page that sorts and filters, and needs no network",

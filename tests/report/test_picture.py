@@ -29,9 +29,9 @@ from PIL import Image
 from report_cases import FAILED, PASSED, UNDECIDED, claiming, run_of
 
 from dropcheck.errors import DropcheckError
-from dropcheck.report import formats
+from dropcheck.report import formats, pictures
 from dropcheck.report.phrases import standing
-from dropcheck.report.pictures import MARKS, bands, marker, wrapped
+from dropcheck.report.pictures import MARKS, marker, wrapped
 from dropcheck.report.pictures.cases_picture import picture
 from dropcheck.report.pictures.curve_picture import curve_picture
 from dropcheck.results import CaseResult, Region, Resolution, Verdict
@@ -58,7 +58,7 @@ def size(root: ElementTree.Element) -> tuple[float, float]:
 
 
 def test_an_equality_stands_in_units_of_its_resolution() -> None:
-    row = bands.placed(PASSED)
+    row = pictures.placed(PASSED)
     assert row.allowed == (0.0, 0.0)
     assert row.verified == (-1.0, 1.0)
     assert row.estimate == pytest.approx((511.83 - 512) / 5.12)
@@ -66,44 +66,44 @@ def test_an_equality_stands_in_units_of_its_resolution() -> None:
 
 
 def test_what_is_far_off_stands_by_the_logarithm() -> None:
-    row = bands.placed(FAILED)  # 0.7 where at least 0.9 is claimed: 22 units
+    row = pictures.placed(FAILED)  # 0.7 where at least 0.9 is claimed: 22 units
     assert row.estimate == pytest.approx(-(1 + math.log10((0.9 - 0.7004) / 0.009)))
     assert row.allowed == (0.0, math.inf)
     assert row.verified == pytest.approx((-1.0, math.inf))
 
 
 def test_a_range_ends_at_one_with_its_widening() -> None:
-    row = bands.placed(UNDECIDED)  # 0.405 to 0.415, by a tenth of its half-width
+    row = pictures.placed(UNDECIDED)  # 0.405 to 0.415, by a tenth of its half-width
     assert row.verified == pytest.approx((-1.0, 1.0))
     assert row.allowed == pytest.approx((-10 / 11, 10 / 11))
 
 
 def test_a_strict_end_is_not_widened() -> None:
-    assert bands.placed(STRICT).verified == (-math.inf, 0.0)
+    assert pictures.placed(STRICT).verified == (-math.inf, 0.0)
     loose = claiming(STRICT, Region(high=2.0))
-    assert bands.placed(loose).verified == pytest.approx((-math.inf, 1.0))
+    assert pictures.placed(loose).verified == pytest.approx((-math.inf, 1.0))
 
 
 def test_a_strict_end_is_not_widened_on_either_side() -> None:
     above = claiming(STRICT, Region(low=1.9, low_open=True))
-    assert bands.placed(above).verified == (0.0, math.inf)
+    assert pictures.placed(above).verified == (0.0, math.inf)
     between = claiming(UNDECIDED, Region(0.405, 0.415, low_open=True))
-    low, high = bands.placed(between).verified or (0.0, 0.0)
+    low, high = pictures.placed(between).verified or (0.0, 0.0)
     assert high == pytest.approx(1.0)
     assert low == pytest.approx(-10 / 11)
 
 
 def test_an_end_that_is_unknown_is_infinite_and_what_is_unknown_is_nowhere() -> None:
-    row = bands.placed(ONE_SIDED)
+    row = pictures.placed(ONE_SIDED)
     assert row.interval is not None
     assert row.interval[1] == math.inf
-    nothing = bands.placed(UNKNOWN)
+    nothing = pictures.placed(UNKNOWN)
     assert (nothing.allowed, nothing.interval, nothing.estimate) == (None, None, None)
 
 
 def test_an_absolute_resolution_is_the_unit() -> None:
     absolute = replace(PASSED, sharpness=Resolution(2.0, 2.0, absolute=True))
-    assert bands.placed(absolute).estimate == pytest.approx(-0.17 / 2)
+    assert pictures.placed(absolute).estimate == pytest.approx(-0.17 / 2)
 
 
 def test_a_claim_of_certainty_has_the_band_of_rare_violations() -> None:
@@ -114,18 +114,18 @@ def test_a_claim_of_certainty_has_the_band_of_rare_violations() -> None:
         estimate=1.0,
         interval=(0.99995, 1.0),
     )
-    row = bands.placed(sure)
+    row = pictures.placed(sure)
     assert row.interval == pytest.approx((-0.5, 0.0))
     likely = claiming(sure, Region(0.99, 0.99), scale=1.0)
-    assert bands.placed(likely).interval == pytest.approx((0.995, 1.0))
+    assert pictures.placed(likely).interval == pytest.approx((0.995, 1.0))
 
 
 def test_the_axis_holds_all_but_what_is_beyond_a_million_units() -> None:
-    rows = [bands.placed(case) for case in (PASSED, FAILED, FAR)]
-    low, high = bands.limits(rows)
+    rows = [pictures.placed(case) for case in (PASSED, FAILED, FAR)]
+    low, high = pictures.limits(rows)
     assert low < -(1 + math.log10(22))
-    assert high == bands.FARTHEST + 0.3
-    assert bands.limits(rows[:1]) == (-bands.LEAST_SHOWN, bands.LEAST_SHOWN)
+    assert high == pictures.FARTHEST + 0.3
+    assert pictures.limits(rows[:1]) == (-pictures.LEAST_SHOWN, pictures.LEAST_SHOWN)
 
 
 # ---- what is written and drawn ------------------------------------------------------------------

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.report import phrases as words
+from dropcheck.report import pictures
 from dropcheck.report.html import Markup, element, join
 from dropcheck.report.numbers import draws, exact, plural
-from dropcheck.report.pictures import bands
-from dropcheck.report.pictures.bands import Placed
+from dropcheck.report.pictures import Placed
 from dropcheck.report.terminal.claim_cards import parameters_text
 from dropcheck.report.terminal.screen import place
 from dropcheck.results import CaseResult, Outcome, Verdict
@@ -109,8 +109,8 @@ def _source(case: CaseResult, registry: Registry) -> Markup | None:
 
 def _figure(cases: Sequence[CaseResult]) -> Markup:
     """Each case as an interval, with the axis below them."""
-    rows = [bands.placed(case) for case in cases]
-    ends = bands.limits(rows)
+    rows = [pictures.placed(case) for case in cases]
+    ends = pictures.limits(rows)
     items = [
         element(
             "li",
@@ -123,9 +123,7 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
     axis = element("li", element("span"), axis_picture(ends), element("span"), aria_hidden="true")
     caption = "Distance from the claim: ±1 is the edge of the band in which it is verified."
     return element(
-        "figure",
-        element("ul", *items, axis, class_="intervals"),
-        element("figcaption", caption),
+        "figure", element("ul", *items, axis, class_="intervals"), element("figcaption", caption)
     )
 
 
@@ -190,10 +188,7 @@ Ends = tuple[float, float]
 
 def interval_picture(row: Placed, ends: Ends) -> Markup:
     """One case: its band, what is allowed, its interval and its estimate."""
-    parts = [
-        *_ground(row, ends),
-        *([] if row.interval is None else _interval(row.interval, ends)),
-    ]
+    parts = [*_ground(row, ends), *([] if row.interval is None else _interval(row.interval, ends))]
     if row.estimate is not None and ends[0] <= row.estimate <= ends[1]:
         parts.append(_mark(row.case.verdict, _share(row.estimate, ends)))
     return element(
@@ -222,16 +217,9 @@ def axis_picture(ends: Ends) -> Markup:
     """The axis that all pictures of a page share."""
     labels = [
         element("text", label, x=_share(place, ends), y=12, text_anchor="middle")
-        for place, label in bands.ticks(ends, MOST_TICKS)
+        for place, label in pictures.ticks(ends, MOST_TICKS)
     ]
-    return element(
-        "svg",
-        *labels,
-        class_="axis",
-        width="100%",
-        height=16,
-        aria_hidden="true",
-    )
+    return element("svg", *labels, class_="axis", width="100%", height=16, aria_hidden="true")
 
 
 def key_picture(verdict: Verdict) -> Markup:
@@ -249,7 +237,7 @@ def key_picture(verdict: Verdict) -> Markup:
 
 def _share(place: float, ends: Ends) -> str:
     """A place as a percentage, with a little room at both ends."""
-    share = (bands.within(ends, place)[0] - ends[0]) / (ends[1] - ends[0])
+    share = (pictures.within(ends, place)[0] - ends[0]) / (ends[1] - ends[0])
     return f"{3 + 94 * share:.2f}%"
 
 
@@ -257,7 +245,7 @@ def _ground(row: Placed, ends: Ends) -> list[Markup]:
     parts = []
     for span, name in ((row.verified, "band"), (row.allowed, "allowed")):
         if span is not None and span[0] < span[1]:
-            low, high = (bands.within(ends, end)[0] for end in span)
+            low, high = (pictures.within(ends, end)[0] for end in span)
             width = 94 * (high - low) / (ends[1] - ends[0])
             rect = element(
                 "rect", x=_share(low, ends), y=2, width=f"{width:.2f}%", height=24, class_=name

@@ -9,8 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
 from dropcheck import __version__
@@ -97,19 +96,15 @@ def _header(run: RunResult) -> Markup:
         "seed": str(run.settings.seed),
         "error rate α": exact(run.settings.alpha),
     }
+    tiles = (
+        element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
+    )
     return element(
         "header",
         element("h1", run.registry, dir="auto"),
         element("p", outcome[:1].upper() + outcome[1:], class_="lead fail" if bad else "lead"),
-        _tiles(figures),
+        element("dl", *tiles, class_="summary"),
     )
-
-
-def _tiles(figures: Mapping[str, str]) -> Markup:
-    tiles = (
-        element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
-    )
-    return element("dl", *tiles, class_="summary")
 
 
 def _attention(cases: Iterable[CaseResult]) -> Markup | None:
@@ -119,9 +114,7 @@ def _attention(cases: Iterable[CaseResult]) -> Markup | None:
         return None
     items = (
         element(
-            "li",
-            element("a", claim, href=f"#{anchor(claim)}"),
-            element("ul", *map(_missed, cases)),
+            "li", element("a", claim, href=f"#{anchor(claim)}"), element("ul", *map(_missed, cases))
         )
         for claim, cases in claims.items()
     )
@@ -213,19 +206,14 @@ COLUMNS = {  # what each is sorted by
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Choices:
-    """The documents and tags of a run: rows and filters name them by their numbers."""
-
-    documents: Mapping[str, int]
-    tags: Mapping[str, int]
+Numbers = Mapping[str, int]
 
 
-def _choices(cases: Iterable[CaseResult]) -> _Choices:
-    cases = list(cases)
+def _choices(cases: Sequence[CaseResult]) -> tuple[Numbers, Numbers]:
+    """The documents and the tags of a run: rows and filters name them by their numbers."""
     documents = dict.fromkeys(case.document for case in cases if case.document is not None)
     tags = sorted({tag for case in cases for tag in case.tags})
-    return _Choices(
+    return (
         {name: index for index, name in enumerate(documents)},
         {name: index for index, name in enumerate(tags)},
     )
@@ -233,14 +221,14 @@ def _choices(cases: Iterable[CaseResult]) -> _Choices:
 
 def filter_form(run: RunResult, registry: Registry) -> Markup:
     """The filters; hidden until the script that serves them has started."""
-    choices = _choices(run.cases)
+    document_numbers, tag_numbers = _choices(run.cases)
     verdicts = {str(one): str(one) for one in Verdict if any(c.verdict is one for c in run.cases)}
     results = {str(one): str(one) for one in Outcome if run.count(one)}
     documents = {
         str(index): registry.documents[name].title if name in registry.documents else name
-        for name, index in choices.documents.items()
+        for name, index in document_numbers.items()
     }
-    tags = {str(index): name for name, index in choices.tags.items()}
+    tags = {str(index): name for name, index in tag_numbers.items()}
     downward = {"descending": "descending"}
     columns = {str(index): name for index, name in enumerate(COLUMNS)}
     return element(
@@ -274,7 +262,7 @@ def _select(
 
 def case_table(run: RunResult) -> Markup:
     """Every case in the order of the file. Roles are spelled out, for a phone shows cards."""
-    choices = _choices(run.cases)
+    documents, tags = _choices(run.cases)
     heads = (
         element(
             "th",
@@ -295,16 +283,16 @@ def case_table(run: RunResult) -> Markup:
             element("span", " The buttons in the head sort by their column.", class_="wide"),
         ),
         element("thead", element("tr", *heads, role="row"), role="rowgroup"),
-        element("tbody", *(_row(case, choices) for case in run.cases), role="rowgroup"),
+        element("tbody", *(_row(case, documents, tags) for case in run.cases), role="rowgroup"),
         id="cases",
         class_="cases",
         role="table",
     )
 
 
-def _row(case: CaseResult, choices: _Choices) -> Markup:
+def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
     low, high = case.interval or (None, None)
-    document = "" if case.document is None else str(choices.documents[case.document])
+    document = "" if case.document is None else str(documents[case.document])
     claim = element(
         "th",
         element("a", case.claim, href=f"#{anchor(case.claim)}"),
@@ -330,7 +318,7 @@ def _row(case: CaseResult, choices: _Choices) -> Markup:
         data_verdict=str(case.verdict),
         data_result=str(case.result),
         data_document=document,
-        data_tags=" ".join(str(choices.tags[tag]) for tag in case.tags),
+        data_tags=" ".join(str(tags[tag]) for tag in case.tags),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.report import Report
+from dropcheck.report import Report, pictures
 from dropcheck.report import phrases as words
 from dropcheck.report.numbers import exact
 from dropcheck.report.pictures import (
@@ -23,14 +23,13 @@ from dropcheck.report.pictures import (
     MARKS,
     PLOT,
     Kind,
+    Placed,
     as_bytes,
-    bands,
     drawing,
     marker,
     new_figure,
     wrapped,
 )
-from dropcheck.report.pictures.bands import Placed
 from dropcheck.report.pictures.curve_picture import curve_picture
 from dropcheck.results import Outcome, RunResult, Verdict
 
@@ -79,8 +78,8 @@ def picture(run: RunResult, kind: Kind) -> bytes:
 def _figure(run: RunResult, kind: Kind) -> Figure:
     from matplotlib.transforms import Bbox
 
-    rows, height = _rows([bands.placed(case) for case in run.cases])
-    ends = bands.limits([row.placed for row in rows])
+    rows, height = _rows([pictures.placed(case) for case in run.cases])
+    ends = pictures.limits([row.placed for row in rows])
     left = EDGE + ADVANCE * (1 + _longest([line for row in rows for line in row.label]))
     right = EDGE + ADVANCE * (1 + _longest([words.standing(row.placed.case) for row in rows]))
     title = _title(run, int((left + PLOT + right - 2 * EDGE) / ADVANCE))
@@ -134,7 +133,7 @@ def _title(run: RunResult, letters: int) -> list[str]:
 
 def _frame(axes: Axes, ends: tuple[float, float]) -> None:
     """The axis, labelled above and below: a picture of many cases is longer than a screen."""
-    marks = bands.ticks(ends)
+    marks = pictures.ticks(ends)
     axes.set_xticks([place for place, _ in marks], [label for _, label in marks])
     axes.tick_params(axis="x", top=True, labeltop=True, color=FAINT, labelsize=8)
     axes.set_yticks([])
@@ -157,7 +156,7 @@ def _backgrounds(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) ->
         for span, colour in ((row.placed.verified, BAND), (row.placed.allowed, ALLOWED)):
             if span is None:
                 continue
-            low, upper = bands.within(ends, span[0])[0], bands.within(ends, span[1])[0]
+            low, upper = pictures.within(ends, span[0])[0], pictures.within(ends, span[1])[0]
             if upper > low:
                 shape = Rectangle((low, top + 0.02), upper - low, high - 0.04, color=colour, lw=0)
                 shape.set_zorder(0.2 if colour == BAND else 0.3)
@@ -174,7 +173,7 @@ def _intervals(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> N
         placed, y = row.placed, row.middle
         colour = MARKS[placed.case.verdict].colour
         if placed.interval is not None:
-            low, high = (bands.within(ends, end)[0] for end in placed.interval)
+            low, high = (pictures.within(ends, end)[0] for end in placed.interval)
             axes.plot([low, high], [y, y], color=colour, lw=1.6, zorder=2, solid_capstyle="butt")
             for end in placed.interval:
                 x = min(max(end, ends[0] + inset), ends[1] - inset)

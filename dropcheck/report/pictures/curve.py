@@ -92,10 +92,9 @@ def axis_over(values: Iterable[float]) -> Axis | None:
         stretch = (high / low) ** MARGIN
         return Axis(low / stretch, high * stretch, logarithmic=True)
     pad = (high - low) * MARGIN
-    if (
-        pad <= max(abs(low), abs(high)) * 1e-12 + 1 / LARGEST
-    ):  # one value: a tenth of it to either side
-        pad = max(abs(low), abs(high)) / 10
+    largest = max(abs(low), abs(high))
+    if pad <= largest * 1e-12 + 1 / LARGEST:  # one value: a tenth of it to either side
+        pad = largest / 10
         pad = pad if pad > 1 / LARGEST else 1.0
     return Axis(low - pad, high + pad)
 
@@ -204,14 +203,14 @@ def _panel(
     held = {name: value for name, value in first.parameters.items() if name in shown}
     points.sort(key=lambda point: point.place)
     return Panel(
-        first.claim,
-        parameter,
-        ", ".join(along),
-        format_parameters(held),
-        numeric,
-        tuple(points),
-        _axis_across([point.place for point in points], numeric=numeric),
-        _axis_up(point.case for point in points),
+        claim=first.claim,
+        parameter=parameter,
+        along=", ".join(along),
+        held=format_parameters(held),
+        numeric=numeric,
+        points=tuple(points),
+        across=_axis_across([point.place for point in points], numeric=numeric),
+        up=_axis_up(point.case for point in points),
     )
 
 

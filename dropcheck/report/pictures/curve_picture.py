@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.report import pictures
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import (
     ADVANCE,
@@ -23,14 +24,14 @@ from dropcheck.report.pictures import (
     MARKS,
     PLOT,
     Kind,
+    Placed,
     as_bytes,
-    bands,
     drawing,
     marker,
     new_figure,
+    placed,
     wrapped,
 )
-from dropcheck.report.pictures.bands import Placed, placed
 from dropcheck.report.pictures.curve import Axis, Panel, Point, panels
 from dropcheck.results import RunResult, Verdict
 
@@ -115,19 +116,19 @@ def _sheet(panel: Panel) -> _Sheet:
     near = [placed(point.case) for point in panel.points]
     labels = _labels_across(panel)
     upright = not panel.numeric and len(labels) > FEW_LAWS
-    ticks = [*panel.up.ticks(6), *bands.ticks(bands.limits(near), STRIP_TICKS)]
+    ticks = [*panel.up.ticks(6), *pictures.ticks(pictures.limits(near), STRIP_TICKS)]
     lines = max(text.count("\n") + 1 for _, text in labels)
     longest = max(len(line) for _, text in labels for line in text.split("\n"))
     below = ADVANCE * longest if upright else LINE * lines
     name = wrapped(panel.parameter, LETTERS)
     return _Sheet(
-        panel,
-        near,
-        [*wrapped(panel.claim, LETTERS), *wrapped(panel.heading, LETTERS)],
-        labels,
-        upright,
-        2 * EDGE + ADVANCE * max(len(text) for _, text in ticks),
-        below + 0.2 + LINE * len(name) + EDGE,
+        panel=panel,
+        near=near,
+        heading=[*wrapped(panel.claim, LETTERS), *wrapped(panel.heading, LETTERS)],
+        across=labels,
+        upright=upright,
+        left=2 * EDGE + ADVANCE * max(len(text) for _, text in ticks),
+        below=below + 0.2 + LINE * len(name) + EDGE,
     )
 
 
@@ -224,9 +225,9 @@ def _draw_found(axes: Axes, points: Sequence[Point], verdict: Verdict, up: Axis)
 
 def _draw_strip(axes: Axes, panel: Panel, near: list[Placed]) -> None:
     """How far each estimate is from the claim, in units of the resolution."""
-    ends = bands.limits(near)
+    ends = pictures.limits(near)
     axes.set_ylim(*ends)
-    marks = bands.ticks(ends, STRIP_TICKS)
+    marks = pictures.ticks(ends, STRIP_TICKS)
     axes.set_yticks([place for place, _ in marks], [label for _, label in marks], fontsize=8)
     axes.set_title(
         "distance from the claim, in units of the resolution", fontsize=8, loc="left", pad=4
@@ -234,13 +235,13 @@ def _draw_strip(axes: Axes, panel: Panel, near: list[Placed]) -> None:
     for one in near[:1]:
         for span, colour in ((one.verified, BAND), (one.allowed, ALLOWED)):
             if span is not None and span[0] < span[1]:
-                low, high = (bands.within(ends, end)[0] for end in span)
+                low, high = (pictures.within(ends, end)[0] for end in span)
                 axes.axhspan(low, high, color=colour, linewidth=0, zorder=0)
     axes.axhline(0, color=INK, linewidth=1, linestyle="--")
     for point, one in zip(panel.points, near, strict=True):
         colour = MARKS[point.case.verdict].colour
         if one.interval is not None:
-            low, high = (bands.within(ends, end)[0] for end in one.interval)
+            low, high = (pictures.within(ends, end)[0] for end in one.interval)
             axes.plot([point.place] * 2, [low, high], color=colour, linewidth=1.6)
         if one.estimate is not None and ends[0] <= one.estimate <= ends[1]:
             axes.plot([point.place], [one.estimate], zorder=3, **marker(point.case.verdict))

@@ -15,10 +15,10 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
+from dropcheck.report import pictures
 from dropcheck.report.numbers import plural
 from dropcheck.report.phrases import SEVERITY
-from dropcheck.report.pictures import MARKS, bands
-from dropcheck.report.pictures.bands import placed
+from dropcheck.report.pictures import MARKS, Placed, placed
 from dropcheck.report.pictures.curve import Panel, Point, panels, unswept
 from dropcheck.report.terminal.layout import Cell, pairs_table
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
@@ -61,8 +61,8 @@ def _panel(panel: Panel, terminal: Terminal) -> list[RenderableType]:
     """A curve, the distances below it where they are needed, and what both mean."""
     labels = [(panel.up.at(value), text) for value, text in panel.up.ticks(5)]
     near = _distances(panel)
-    ends = bands.limits(near) if near else (0.0, 1.0)
-    strip_labels = [(_share(place, ends), text) for place, text in bands.ticks(ends)]
+    ends = pictures.limits(near) if near else (0.0, 1.0)
+    strip_labels = [(_share(place, ends), text) for place, text in pictures.ticks(ends)]
     strip_labels = _spaced(strip_labels, STRIP)
     margin = max(len(text) for _, text in (*labels, *strip_labels))
     canvas = Canvas(_width(terminal) - margin - 2, HEIGHT, terminal.ascii)
@@ -109,7 +109,7 @@ def _draw_curve(canvas: Canvas, panel: Panel) -> None:
 
 
 def _draw_strip(
-    strip: Canvas, panel: Panel, near: Iterable[bands.Placed], ends: tuple[float, float]
+    strip: Canvas, panel: Panel, near: Iterable[Placed], ends: tuple[float, float]
 ) -> None:
     """How far each estimate is from the claim, between lines at the claim and at its band."""
     for edge in (-1.0, 0.0, 1.0):
@@ -136,7 +136,7 @@ def _worst_last(points: Iterable[Point]) -> list[Point]:
     return sorted(points, key=lambda point: SEVERITY[point.case.result])
 
 
-def _distances(panel: Panel) -> list[bands.Placed]:
+def _distances(panel: Panel) -> list[Placed]:
     found = [placed(point.case) for point in panel.points]
     return found if any(one.interval is not None for one in found) else []
 

@@ -7,14 +7,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
-from dropcheck.mutation.outcome import (
-    SURVIVING,
-    TRUE,
-    ClaimResult,
-    Fate,
-    MutantResult,
-    MutationRun,
-)
+from dropcheck.mutation.outcome import SURVIVING, TRUE, ClaimResult, Fate, MutantResult, MutationRun
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, location, parameter_data
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, block, layout

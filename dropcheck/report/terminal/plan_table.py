@@ -52,13 +52,14 @@ def _row(case: CasePlan) -> dict[str, Cell]:
 
 def note(case: CasePlan) -> str:
     """What stands in the way of a verdict, or why none is needed."""
-    if case.draws is None or case.draws == 0:
-        return one_line(case.reason or "")
+    why = "" if case.explanation is None else one_line(str(case.explanation))
+    if not case.draws:
+        return why
     parts = []
     if case.beyond:
         parts.append(f"beyond the budget of {numbers.draws(case.budget)}")
     if case.doubtful:
-        parts.append(f"may take more: {one_line(case.reason or '')}")
+        parts.append(f"may take more: {why}")
     return "; ".join(parts)
 
 
@@ -126,6 +127,6 @@ def _case(plan: CasePlan) -> dict[str, Any]:
         "scale": plan.scale,
         "resolution": plan.resolution,
         "guarantee": str(plan.guarantee),
-        "reason": plan.reason,
+        "reason": None if plan.explanation is None else str(plan.explanation),
         "location": location(claim.location),
     }
