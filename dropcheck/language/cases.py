@@ -24,16 +24,6 @@ from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
-__all__ = [
-    "CaseGraphs",
-    "LoweredCase",
-    "ParsedClaim",
-    "lower_case",
-    "parse_claim",
-    "parse_law",
-    "used_names",
-]
-
 MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged
 
 
@@ -166,10 +156,8 @@ def lower_case(
     for name, value in parameters.items():
         node = parsed.parameter(name)
         try:
-            if isinstance(value, str):
-                define_parameter(context, node, parsed.law(name, value))
-            else:
-                define_parameter(context, node, float(value))
+            given = parsed.law(name, value) if isinstance(value, str) else float(value)
+            define_parameter(context, node, given)
         except DropcheckError as error:
             problems.extend(error.problems)
             context.scope.mark_broken([node])

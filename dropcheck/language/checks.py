@@ -141,9 +141,8 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
 
 
 def _merged(parts: Iterable[Checked]) -> Checked:
-    problems: list[Problem] = []
-    notes: list[Problem] = []
-    for part in parts:
-        problems.extend(part.problems)
-        notes.extend(part.notes)
-    return Checked(tuple(problems), tuple(notes))
+    found = list(parts)
+    return Checked(
+        tuple(problem for part in found for problem in part.problems),
+        tuple(note for part in found for note in part.notes),
+    )

@@ -223,16 +223,13 @@ class Converter:
 
     def _index(self, node: ast.expr) -> Node:
         if isinstance(node, ast.Slice):
-            ends = (None if end is None else self.convert(end) for end in _slice_ends(node))
-            start, stop, step = ends
-            place = next((end for end in (start, stop, step) if end is not None), None)
-            at = place.at if place is not None else Position(self.source, self.first, 0)
-            return Slice(at, start, stop, step)
+            ends = [
+                None if end is None else self.convert(end)
+                for end in (node.lower, node.upper, node.step)
+            ]
+            start = Position(self.source, self.first, 0)
+            return Slice(next((end.at for end in ends if end is not None), start), *ends)
         return self.convert(node)
-
-
-def _slice_ends(node: ast.Slice) -> tuple[ast.expr | None, ast.expr | None, ast.expr | None]:
-    return node.lower, node.upper, node.step
 
 
 def _kind(node: ast.expr) -> str:
