@@ -153,9 +153,10 @@ def _read(arguments: Sequence[str], *, lenient: bool) -> Given:
     before = Given("", {}, options=(Option(name="version"), *SHELLS, HELP))
     names = {option.flag for option in before.options}
     place = next((index for index, one in enumerate(arguments) if one[:1] != "-"), len(arguments))
-    unknown = [one for one in arguments[:place] if one not in names and not lenient]
-    if unknown:
-        raise DropcheckError(unknown_option(unknown[0].partition("=")[0], before))
+    written = [one.partition("=")[0] for one in arguments[:place]]
+    unknown = [one for one in written if one not in names]
+    if unknown and not lenient:
+        raise DropcheckError(unknown_option(unknown[0], before))
     if place == len(arguments) or (place and not lenient):
         return before
     name = arguments[place]

@@ -157,7 +157,7 @@ def read_arguments(
     if line.unknown:
         problems = [unknown_option(line.unknown[0], given, with_own=command.with_parameters)]
     elif command.needs_words and not line.words:
-        problems = [*problems, Problem(f"{name} needs a word: {command.words_help}")]
+        problems = [*problems, Problem(f"{name} needs at least one claim or claims file")]
     elif len(line.words) > (1 if command.words else 0) and not command.words.endswith("..."):
         problems = [*problems, Problem(f"{name} takes no argument {line.words[-1][:100]!r}")]
     if problems:

@@ -356,6 +356,7 @@ def test_arguments_are_read_by_the_options_that_are_known(
         ("run --alpha", "option '--alpha' needs a value"),
         ("run -f", "option '-f' needs a value"),
         ("run --quiet=yes", "option '--quiet' takes no value"),
+        ("show", "show needs at least one claim or claims file"),
         ("schema what", "schema takes no argument 'what'"),
         ("init a.yaml b.yaml", "init takes no argument 'b.yaml'"),
     ],
