@@ -64,10 +64,7 @@ def of_probability(
     >>> of_probability(0.5, 0.5, 10, 1e-6, 1e-6) is None
     True
     """
-    found = (
-        _above(high, trials, alpha, false_pass),
-        _above(1 - low, trials, alpha, false_pass),
-    )
+    found = (_above(high, trials, alpha, false_pass), _above(1 - low, trials, alpha, false_pass))
     return max((one for one in found if one is not None), default=None)
 
 

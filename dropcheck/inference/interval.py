@@ -113,9 +113,7 @@ def estimate_interval(
             return _undefined()
         if axes is None:
             return _unbounded(
-                centre,
-                math.nan,
-                Reason.TOO_FEW_BLOCKS.explain(blocks=blocks, needed=FEWEST_BLOCKS),
+                centre, math.nan, Reason.TOO_FEW_BLOCKS.explain(blocks=blocks, needed=FEWEST_BLOCKS)
             )
         return _constant(centre, draws, alpha)
     rank = axes.rank
@@ -195,11 +193,7 @@ def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
     # squares of 1e200 are infinite; a row for each term
     scaled = (deviations / (largest + (largest == 0))).T
     squares = scaled * scaled
-    powers = (
-        np.vecdot(scaled, scaled),
-        np.vecdot(squares, scaled),
-        np.vecdot(squares, squares),
-    )
+    powers = (np.vecdot(scaled, scaled), np.vecdot(squares, scaled), np.vecdot(squares, squares))
     most = 0.0
     columns = zip(*(array.tolist() for array in (weights, largest, *powers)), strict=True)
     for weight, unit, second, third, fourth in columns:

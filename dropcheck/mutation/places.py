@@ -125,13 +125,7 @@ def _below(spot: Spot, index: int, child: Node) -> Spot:
     elif isinstance(node, Call):
         counts = counts or _asks_whole(node, index)
     return Spot(
-        child,
-        spot.statement,
-        counts=counts,
-        law=law,
-        exponent=exponent,
-        above=node,
-        term=term,
+        child, spot.statement, counts=counts, law=law, exponent=exponent, above=node, term=term
     )
 
 
