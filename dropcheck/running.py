@@ -13,9 +13,16 @@ from functools import partial
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.deadline import Clock, Deadline
 from dropcheck.execution.executors import can_fork, shared
-from dropcheck.execution.schedule import Judge, Start, carried_out, drive, in_order
+from dropcheck.execution.schedule import (
+    Clock,
+    Deadline,
+    Start,
+    carried_out,
+    drive,
+    guarded,
+    in_order,
+)
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare, try_prepared
 from dropcheck.language.cases import CaseGraphs
@@ -80,15 +87,12 @@ def verify_cases(
     deadline = Deadline.after(settings.time_limit, clock)
     alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
 
-    def by_default(case: Case) -> str:
-        return repeat_command(case, settings.seed)
-
+    repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
-
-    def start(case: Case) -> Judge[_Judged]:
-        return _guarded(judge(case, settings, alpha, repeat or by_default, deadline, graphs))
-
-    starts = [partial(start, case) for case in cases]
+    starts = [
+        partial(guarded, partial(judge, case, settings, alpha, repeat, deadline, graphs))
+        for case in cases
+    ]
     problems: list[Problem] = []
     for result in in_order(_driven(starts, settings, deadline, watch, processes=processes)):
         if isinstance(result, DropcheckError):
@@ -121,14 +125,6 @@ def _driven(
     for place, result in shared(lambda place: carried_out(starts[place]()), places, threads):
         watch(0 if isinstance(result, DropcheckError) else result.draws)
         yield place, result
-
-
-def _guarded(judged: Judge[CaseResult]) -> Judge[_Judged]:
-    """The same judge, its errors returned, so that one case does not end the others."""
-    try:
-        return (yield from judged)
-    except DropcheckError as error:
-        return error
 
 
 def judge(

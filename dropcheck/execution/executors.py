@@ -6,6 +6,7 @@ Which of them does a piece of work, and in what order pieces finish, has no part
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import multiprocessing
 import os
@@ -30,7 +31,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums
 
 Item = TypeVar("Item")
@@ -211,7 +211,7 @@ def shared(
                 yield out.pop(future), future.result()
 
 
-class SpanExecutors:
+class SpanExecutors(contextlib.ExitStack):
     """What draws the spans of requests: threads, or processes for work that is worth their start.
 
     Processes serve better wherever arrays are short: threads then wait for the interpreter's lock.
@@ -226,22 +226,11 @@ class SpanExecutors:
     def __init__(
         self, workers: int, *, processes: bool = False, executor: Executor | None = None
     ) -> None:
+        super().__init__()  # what it holds ends with the `with` block
         self._workers = workers
         self._may_start = processes
         self._others = executor
-        self._own = contextlib.ExitStack()  # what ends with the block
-        self._threads = self._own.enter_context(Threads(workers))
-
-    def __enter__(self) -> SpanExecutors:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._own.__exit__(kind, error, trace)
+        self._threads = self.enter_context(Threads(workers))
 
     def submit(self, request: Request) -> list[Future[SpanSums]]:
         """Have a request drawn: a future for each of its parts, in order."""
@@ -250,17 +239,9 @@ class SpanExecutors:
         program = None if others is None else _pickled(request.program)
         if others is None or program is None:
             return [self._threads.submit(part.carry_out) for part in parts]
+        names = [field.name for field in dataclasses.fields(Request) if field.name != "program"]
         return [
-            others.submit(
-                _drawn_from,
-                program,
-                part.seed,
-                part.case_key,
-                part.purpose,
-                part.centres,
-                part.first,
-                part.count,
-            )
+            others.submit(_drawn_from, program, {name: getattr(part, name) for name in names})
             for part in parts
         ]
 
@@ -268,7 +249,7 @@ class SpanExecutors:
         """The processes, started for the first request that is worth it."""
         if self._others is None and self._may_start and request.wanted >= WORTH_PROCESSES:
             try:
-                self._others = self._own.enter_context(Processes(self._workers))
+                self._others = self.enter_context(Processes(self._workers))
             except OSError:
                 self._may_start = False
         return self._others
@@ -297,20 +278,9 @@ def _loaded(program: bytes) -> Program:
     return loaded
 
 
-def _drawn_from(
-    program: bytes, seed: int, case_key: str, purpose: int, centres: Sums, first: int, count: int
-) -> SpanSums:
+def _drawn_from(program: bytes, rest: dict[str, Any]) -> SpanSums:
     """In a process: the sums of some spans."""
-    request = Request(
-        program=_loaded(program),
-        seed=seed,
-        case_key=case_key,
-        purpose=purpose,
-        centres=centres,
-        first=first,
-        count=count,
-    )
-    return request.carry_out()
+    return Request(program=_loaded(program), **rest).carry_out()
 
 
 @contextlib.contextmanager

@@ -8,13 +8,13 @@ its own draws alone, which are drawn as its own spans would be, but for the stre
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.execution.schedule import Judge
+from dropcheck.execution.schedule import Done, Judge, advanced
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums, broken_span
@@ -45,11 +45,11 @@ def in_lockstep(starts: Sequence[Callable[[], Judge[Result]]], supply: Supply) -
     waiting: list[tuple[Judge[Result], Request]] = []
 
     def proceed(judge: Judge[Result], sums: SpanSums | None) -> Iterator[Result]:
-        try:
-            waiting.append((judge, next(judge) if sums is None else judge.send(sums)))
-        except StopIteration as stop:
-            result: Result = stop.value
-            yield result
+        step = advanced(judge, sums)
+        if isinstance(step, Done):
+            yield step.result
+        else:
+            waiting.append((judge, step))
 
     for start in starts:
         yield from proceed(start(), None)
@@ -125,7 +125,7 @@ class Supply:
         An undefined draw is numbered from the first of its repetition's spans in a call.
         """
         calls = self._calls_for(program, centres, sum(counts))
-        call, taken = _Call(program), 0
+        call, taken = next(calls), 0
         for count in counts:
             pieces: list[SpanSums] = []
             left = count
@@ -141,7 +141,8 @@ class Supply:
         while count:
             spans = min(count, spans_of_a_call(program))
             bulk = _of_spans(program, spans)
-            yield _Call(program, spans, *bulk.drawn(self._stream(), centres, spans))
+            sums, seen, bad = bulk.drawn(self._stream(), centres, spans)
+            yield _Call(program=program, spans=spans, sums=sums, seen=seen, bad=bad)
             count -= spans
 
     def _stream(self) -> np.random.Generator:
@@ -155,10 +156,10 @@ class _Call:
     """Spans of a program drawn together, and what they left behind: as in `Program.drawn`."""
 
     program: Program
-    spans: int = 0
-    sums: Sums = field(default_factory=lambda: np.zeros((0, 0)))
-    seen: Sums = field(default_factory=lambda: np.zeros((0, 0, 2)))
-    bad: npt.NDArray[np.bool_] | None = None
+    spans: int
+    sums: Sums
+    seen: Sums
+    bad: npt.NDArray[np.bool_] | None
 
     def part(self, first: int, end: int) -> SpanSums:
         """What the spans from the first to before the end left behind."""

@@ -10,6 +10,8 @@ verdicts as it can. What decided cases leave is shared by those whose next look 
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
@@ -19,7 +21,6 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.deadline import Deadline
 from dropcheck.execution.executors import SpanExecutors, tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
@@ -38,24 +39,81 @@ TURN_SECONDS = 0.05
 AT_ONCE_NANOSECONDS = 1e6
 
 
+Clock = Callable[[], float]
+"""Seconds from some origin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The end of the time that all cases of a run share; without one it never comes.
+
+    >>> Deadline().passed(), Deadline.after(0.0).passed(), Deadline.after(60.0).passed()
+    (False, True, False)
+    """
+
+    end: float = math.inf
+    clock: Clock = time.perf_counter
+
+    @classmethod
+    def after(cls, seconds: float | None, clock: Clock = time.perf_counter) -> Deadline:
+        """So many seconds from now; None: never."""
+        return cls(math.inf if seconds is None else clock() + seconds, clock)
+
+    @property
+    def limited(self) -> bool:
+        """Whether it can come at all."""
+        return self.end < math.inf
+
+    def left(self) -> float:
+        """Seconds until then; negative once it has passed."""
+        return self.end - self.clock() if self.limited else math.inf
+
+    def passed(self) -> bool:
+        """Whether the time is up."""
+        return self.limited and self.clock() >= self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[Result]):
+    """The end of a case."""
+
+    result: Result
+
+
+def advanced(
+    judge: Judge[Result], drawn: SpanSums | DropcheckError | None
+) -> Request | Done[Result]:
+    """What a case asks for next, given what was drawn or the error in it; or its end."""
+    try:
+        match drawn:
+            case None:
+                return next(judge)
+            case DropcheckError():
+                return judge.throw(drawn)
+            case _:
+                return judge.send(drawn)
+    except StopIteration as stop:
+        return Done(stop.value)
+
+
 def carried_out(judge: Judge[Result]) -> Result:
     """One case alone, from its first request to its result, all in this thread.
 
     Raises:
         DropcheckError: what the judge makes of an error in a draw.
     """
+    step = advanced(judge, None)
+    while isinstance(step, Request):
+        step = advanced(judge, _sums_or_error(step.carry_out))
+    return step.result
+
+
+def guarded(start: Start[Result]) -> Judge[Result | DropcheckError]:
+    """The same case, its errors returned, so that one case does not end the others."""
     try:
-        request = next(judge)
-        while True:
-            try:
-                sums = request.carry_out()
-            except DropcheckError as error:
-                request = judge.throw(error)
-            else:
-                request = judge.send(sums)
-    except StopIteration as stop:
-        result: Result = stop.value
-        return result
+        return (yield from start())
+    except DropcheckError as error:
+        return error
 
 
 def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
@@ -115,7 +173,7 @@ class _Active(Generic[Result]):
 
     index: int
     judge: Judge[Result]
-    request: Request | None = None
+    request: Request = field(init=False)  # its latest
     parts: list[Future[SpanSums]] = field(default_factory=list)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
@@ -131,33 +189,32 @@ class _Queue(Generic[Result]):
     def __init__(self, deadline: Deadline, threads: int) -> None:
         self._deadline = deadline
         self._threads = threads
-        self._heap: list[tuple[bool, int, int, _Active[Result], Request]] = []
+        self._heap: list[tuple[bool, int, int, _Active[Result]]] = []
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def push(self, case: _Active[Result], request: Request) -> None:
-        late, turns = self._late(request), 0
+    def push(self, case: _Active[Result]) -> None:
+        late, turns = self._late(case), 0
         if self._deadline.limited:
-            seconds = case.spent if late else request.wanted
+            seconds = case.spent if late else case.request.wanted
             turns = int(min(seconds / TURN_SECONDS, 1e15)).bit_length()
-        heappush(self._heap, (late, turns, case.index, case, request))
+        heappush(self._heap, (late, turns, case.index, case))
 
-    def pop(self) -> tuple[_Active[Result], Request]:
-        late, _, _, case, request = heappop(self._heap)
-        while not late and self._late(request):  # it was within reach once
-            self.push(case, request)
-            late, _, _, case, request = heappop(self._heap)
-        return case, request
+    def pop(self) -> _Active[Result]:
+        late, _, _, case = heappop(self._heap)
+        while not late and self._late(case):  # it was within reach once
+            self.push(case)
+            late, _, _, case = heappop(self._heap)
+        return case
 
     def precedes(self, index: int) -> bool:
         """Whether some case here comes before a new one at this place."""
         return bool(self._heap) and self._heap[0][:3] < (False, 0, index)
 
-    def _late(self, request: Request) -> bool:
-        if not self._deadline.limited:
-            return False
-        return request.wanted > self._deadline.left() * self._threads
+    def _late(self, case: _Active[Result]) -> bool:
+        left = self._deadline.left() * self._threads
+        return self._deadline.limited and case.request.wanted > left
 
 
 class _Run(Generic[Result]):
@@ -191,15 +248,15 @@ class _Run(Generic[Result]):
                     index, start = self._waiting.popleft()
                     self._proceed(_Active(index, start()), None)
                 else:
-                    self._draw(*self._parked.pop())
+                    self._draw(self._parked.pop())
             elif self._out:
                 self._take_in(self._drawn.get())
 
-    def _draw(self, case: _Active[Result], request: Request) -> None:
+    def _draw(self, case: _Active[Result]) -> None:
         """Have the request of a case drawn."""
         if self._deadline.passed():
-            request = request.split(1)[0]
-        case.request = request
+            case.request = case.request.split(1)[0]
+        request = case.request
         if self._threads == 1 or _is_for_the_caller(request):
             self._proceed(case, _sums_or_error(request.carry_out))
             return
@@ -220,21 +277,15 @@ class _Run(Generic[Result]):
 
     def _proceed(self, case: _Active[Result], drawn: SpanSums | DropcheckError | None) -> None:
         """Give a case what was drawn, or the error in it; keep what it asks for, or its result."""
-        try:
-            match drawn:
-                case None:
-                    request = next(case.judge)
-                case DropcheckError():
-                    request = case.judge.throw(drawn)
-                case _:
-                    assert case.request is not None
-                    case.spent += drawn.seconds
-                    self._watch(len(drawn.sums) * case.request.program.block_draws)
-                    request = case.judge.send(drawn)
-        except StopIteration as stop:
-            self._finished.append((case.index, stop.value))
-            return
-        self._parked.push(case, request)
+        if isinstance(drawn, SpanSums):
+            case.spent += drawn.seconds
+            self._watch(len(drawn.sums) * case.request.program.block_draws)
+        step = advanced(case.judge, drawn)
+        if isinstance(step, Done):
+            self._finished.append((case.index, step.result))
+        else:
+            case.request = step
+            self._parked.push(case)
 
 
 def _sums_or_error(draw: Callable[[], SpanSums]) -> SpanSums | DropcheckError:

@@ -18,7 +18,7 @@ from dropcheck.analysis.strategy import (
     strategy_of,
 )
 from dropcheck.claims.registry import Case
-from dropcheck.execution.deadline import Deadline
+from dropcheck.execution.schedule import Deadline
 from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide

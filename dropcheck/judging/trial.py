@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.claims.registry import Case, parameter_text
-from dropcheck.execution.deadline import Deadline
 from dropcheck.execution.repetitions import Supply
-from dropcheck.execution.schedule import TURN_SECONDS
+from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.printing import unparse

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
-from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
+from dropcheck.inference.bounded import bernstein_quantile
+from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import ENDLESS, carried_by_few, judged_at, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
@@ -31,11 +33,6 @@ Smallest = Callable[[int], float | None]
 """The smallest discrepancy that so many draws can see; None where they can see none."""
 
 
-def _nothing(_: int) -> float | None:
-    """No number of draws is known to see anything."""
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """What a pilot foretells of one case.
@@ -55,7 +52,7 @@ class Forecast:
     seconds_a_draw: float = 0.0  # of one thread
     piloted: float = 0.0  # seconds of one thread that the pilot took
     scale: float | None = None
-    smallest: Smallest = _nothing
+    smallest: Smallest = lambda _: None
     explanation: Explanation | None = None
     ends: int | None = None
 
@@ -74,18 +71,15 @@ def forecast(
         DropcheckError: where the case cannot be judged at all.
     """
     trial = prepared.trial(settings, alpha)
+    told = partial(Forecast, case=trial.case, resolution=trial.resolution)
     match prepared.strategy, prepared.compiled:
         case Arithmetic(), _:
             why = Reason.NOTHING_RANDOM.explain()
-            return Forecast(trial.case, Guarantee.ARITHMETIC, trial.resolution, 0, explanation=why)
+            return told(guarantee=Guarantee.ARITHMETIC, draws=0, explanation=why)
         case Unanswerable(why), _:
-            return Forecast(
-                trial.case, Guarantee.ASYMPTOTIC, trial.resolution, None, explanation=why
-            )
-        case Certainty(), Counted() as counted:
-            return (yield from _of_certainty(trial, counted))
-        case Proportion() as claim, Counted() as counted:
-            return (yield from _of_proportion(trial, claim, counted))
+            return told(guarantee=Guarantee.ASYMPTOTIC, draws=None, explanation=why)
+        case (Certainty() | Proportion()) as claim, Counted() as counted:
+            return (yield from _of_counts(trial, claim, counted))
         case _, Compiled() as compiled:
             return (yield from _of_block_means(trial, compiled))
         case _:
@@ -94,127 +88,83 @@ def forecast(
 
 def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
     pilot = yield from block_means.piloted(trial, compiled, sparing=False)
-    tally = pilot.tally
+    tally, tier, program = pilot.tally, pilot.tier, pilot.program
+    told = _of_pilot(trial, program, pilot.most, tally, tier)
+    undefined = undefined_draws(tally)
+    if undefined is not None:  # the first look sees it
+        return replace(told, explanation=undefined, ends=pilot.fewest)
+    judged = judged_at(trial, compiled, tally, trial.alpha, tier)
+    if judged is None:
+        return replace(told, explanation=why_undefined(compiled, tally), ends=_given_up(trial))
+    interval = judged.decisive
+    told = replace(told, scale=judged.scale)
+    # other conditions are met after so many draws as they ask for, and these are planned
+    if interval is None or carried_by_few(interval, tally.draws):
+        told = replace(told, explanation=judged.interval.unmet)
+    else:
+        error, second_order = interval.standard_error, interval.second_order
+        floor = _floor(judged.region, judged.widen)
+
+        def smallest(most: int) -> float | None:
+            blocks = most // program.block_draws
+            share = _last_share(pilot.fewest, most, trial.alpha) / len(trial.reading.comparisons)
+            if tier is Guarantee.FINITE_SAMPLE:
+                quantile = bernstein_quantile(share)
+            elif blocks < FEWEST_BLOCKS:
+                return None
+            else:
+                quantile = detectable.student(share, min(blocks, MOST_ROWS // 2))
+            seen = detectable.of_average(
+                error, second_order, quantile, trial.alpha, most / tally.draws
+            )
+            return max(seen, floor) * judged.unit
+
+        told = replace(told, smallest=smallest)
+    endless = why_endless(judged.interval, judged.region, judged.widen)
+    return _decided_after(told, pilot.expected, endless)
+
+
+def _of_counts(
+    trial: Trial, claim: Certainty | Proportion, counted: Counted
+) -> Generator[Request, SpanSums, Forecast]:
+    alpha = trial.alpha
+    pilot = None
+    if isinstance(claim, Proportion):
+        pilot = yield from counting.piloted(trial, claim, counted)
+        program, most, tally = pilot.program, pilot.most, pilot.tally
+        fewest = FEWEST_DRAWS
+    else:
+        most = trial.most_draws(counted.program)
+        program = counted.program.fitted(most, FEWEST_BLOCKS)
+        tally = Tally(program)
+        yield from trial.draw_until(tally, PILOT, 1)
+        fewest = program.span_draws
+    told = _of_pilot(trial, program, most, tally, Guarantee.EXACT)
     undefined = undefined_draws(tally)
     if undefined is not None:
-        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, undefined)
-        return replace(found, ends=pilot.fewest)  # the first look sees it
-    judged = judged_at(trial, compiled, tally, trial.alpha, pilot.tier)
-    if judged is None:
-        why = why_undefined(compiled, tally)
-        found = _of_pilot(trial, pilot.program, pilot.most, tally, pilot.tier, why)
-        return replace(found, ends=_given_up(trial))
-    interval = judged.decisive
-    # other conditions are met after so many draws as they ask for, and these are planned
-    doubtful = interval is None or carried_by_few(interval, tally.draws)
-    smallest: Smallest = _nothing
-    if interval is not None and not doubtful:
-        smallest = _seen_by_average(
-            interval,
-            tally.draws,
-            pilot,
-            trial.alpha,
-            len(trial.reading.comparisons),
-            judged.unit,
-            _floor(judged.region, judged.widen),
-        )
-    return _of_pilot(
-        trial,
-        pilot.program,
-        pilot.most,
-        tally,
-        pilot.tier,
-        judged.interval.unmet if doubtful else None,
-        pilot.expected,
-        judged.scale,
-        smallest,
-        why_endless(judged.interval, judged.region, judged.widen),
-    )
-
-
-def _seen_by_average(
-    interval: Interval,
-    draws: int,
-    pilot: block_means.Pilot,
-    alpha: float,
-    comparisons: int,
-    unit: float,
-    floor: float,
-) -> Smallest:
-    """By draws; `unit` and `floor` are those of the quantity that the interval is of."""
-    fewest, tier, block_draws = pilot.fewest, pilot.tier, pilot.program.block_draws
-
-    def smallest(most: int) -> float | None:
-        blocks = most // block_draws
-        share = _last_share(fewest, most, alpha) / comparisons
-        if tier is Guarantee.FINITE_SAMPLE:
-            quantile = detectable.bernstein(share)
-        elif blocks < FEWEST_BLOCKS:
-            return None
-        else:
-            quantile = detectable.student(share, min(blocks, MOST_ROWS // 2))
-        seen = detectable.of_average(
-            interval.standard_error, interval.second_order, quantile, alpha, most / draws
-        )
-        return max(seen, floor) * unit
-
-    return smallest
-
-
-def _of_proportion(
-    trial: Trial, claim: Proportion, counted: Counted
-) -> Generator[Request, SpanSums, Forecast]:
-    pilot = yield from counting.piloted(trial, claim, counted)
-    tally = pilot.tally
-    undefined = why = undefined_draws(tally)
+        return replace(told, explanation=undefined, ends=fewest)
     share = counting.seen_in(counted, tally) / tally.drawn
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-    if why is not None:
-        found = _of_pilot(trial, pilot.program, pilot.most, tally, Guarantee.EXACT, why)
-        ends = _given_up(trial) if undefined is None else FEWEST_DRAWS
-        return replace(found, ends=ends)
-    region, alpha = pilot.region, trial.alpha
-    floor = _floor(region, pilot.widen)
+        return replace(told, explanation=why, ends=_given_up(trial))
+    if pilot is None:
+        # where a condition holds in some draws only, their number is doubled until it is enough
+        draws = counting.draws_that_bound(trial) * 2 ** math.ceil(math.log2(1 / share))
+        told = replace(
+            told,
+            scale=1.0,
+            smallest=lambda most: detectable.of_certainty(int(min(most, draws) * share), alpha),
+        )
+        return _decided_after(told, draws)
+    region, floor = pilot.region, _floor(pilot.region, pilot.widen)
 
     def smallest(most: int) -> float | None:
         last = _last_share(min(FEWEST_DRAWS, most), most, alpha)
         seen = detectable.of_probability(region.low, region.high, int(most * share), last, alpha)
         return None if seen is None else max(seen, floor)
 
-    return _of_pilot(
-        trial,
-        pilot.program,
-        pilot.most,
-        tally,
-        Guarantee.EXACT,
-        None,
-        max(pilot.expected, min(FEWEST_DRAWS, pilot.most)),
-        pilot.scale,
-        smallest,
-    )
-
-
-def _of_certainty(trial: Trial, counted: Counted) -> Generator[Request, SpanSums, Forecast]:
-    most = trial.most_draws(counted.program)
-    program = counted.program.fitted(most, FEWEST_BLOCKS)
-    tally = Tally(program)
-    yield from trial.draw_until(tally, PILOT, 1)
-    undefined = undefined_draws(tally)
-    share = counting.seen_in(counted, tally) / tally.drawn if undefined is None else 0.0
-    if not share:
-        why = undefined or Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-        found = _of_pilot(trial, program, most, tally, Guarantee.EXACT, why)
-        ends = _given_up(trial) if undefined is None else program.span_draws
-        return replace(found, ends=ends)
-    # where a condition holds in some draws only, their number is doubled until it is enough
-    draws = counting.draws_that_bound(trial) * 2 ** math.ceil(math.log2(1 / share))
-    alpha = trial.alpha
-
-    def smallest(most: int) -> float | None:
-        return detectable.of_certainty(int(min(most, draws) * share), alpha)
-
-    return _of_pilot(trial, program, most, tally, Guarantee.EXACT, None, draws, 1.0, smallest)
+    told = replace(told, scale=pilot.scale, smallest=smallest)
+    return _decided_after(told, max(pilot.expected, min(FEWEST_DRAWS, most)))
 
 
 def _given_up(trial: Trial) -> int | None:
@@ -223,36 +173,26 @@ def _given_up(trial: Trial) -> int | None:
 
 
 def _of_pilot(
-    trial: Trial,
-    program: Program,
-    most: int,
-    tally: Tally,
-    guarantee: Guarantee,
-    explanation: Explanation | None,
-    expected: int | None = None,
-    scale: float | None = None,
-    smallest: Smallest = _nothing,
-    endless: Reason = Reason.AT_THE_EDGE,
+    trial: Trial, program: Program, most: int, tally: Tally, guarantee: Guarantee
 ) -> Forecast:
-    """The forecast from a pilot's draws; whole spans are drawn, whatever is planned."""
-    draws = None
-    if expected is not None and expected < ENDLESS:
-        draws = -(-expected // program.span_draws) * program.span_draws
-    elif expected is not None:
-        explanation = endless.explain()
+    """What every pilot tells: its costs."""
     return Forecast(
-        trial.case,
-        guarantee,
-        trial.resolution,
-        draws,
-        most,
-        program.span_draws,
-        tally.seconds / max(tally.drawn, 1),
-        tally.seconds,
-        scale,
-        smallest,
-        explanation,
+        case=trial.case,
+        guarantee=guarantee,
+        resolution=trial.resolution,
+        draws=None,
+        most=most,
+        span_draws=program.span_draws,
+        seconds_a_draw=tally.seconds / max(tally.drawn, 1),
+        piloted=tally.seconds,
     )
+
+
+def _decided_after(told: Forecast, draws: int, endless: Reason = Reason.AT_THE_EDGE) -> Forecast:
+    """The forecast with the draws to a verdict; whole spans are drawn, whatever is planned."""
+    if draws >= ENDLESS:
+        return replace(told, explanation=endless.explain())
+    return replace(told, draws=-(-draws // told.span_draws) * told.span_draws)
 
 
 def _floor(region: Region, widen: float) -> float:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from operator import itemgetter
+from functools import partial
+from itertools import accumulate, repeat
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError
 from dropcheck.execution.executors import can_fork
-from dropcheck.execution.schedule import Judge, drive
+from dropcheck.execution.schedule import Judge, drive, guarded
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import CaseGraphs
@@ -21,7 +21,6 @@ from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee, Settings
 from dropcheck.settings import default_threads
-from dropcheck.simulation import Request, SpanSums
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,45 +134,35 @@ def plan_cases(
     started = time.perf_counter()
     threads = settings.threads or default_threads()
     alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
-
     built = graphs or CaseGraphs(settings.max_memory, keep=0)
 
-    def starter(case: Case) -> Callable[[], Judge[Forecast | DropcheckError]]:
-        return lambda: _guarded(case, settings, alpha, built)
+    def start(case: Case) -> Judge[Forecast]:
+        prepared = prepare(case, built, crossing=settings.crossing)
+        return (yield from forecast(prepared, settings, alpha))
 
-    found: dict[int, Forecast] = {}
-    problems: dict[int, tuple[Problem, ...]] = {}
+    starts = (partial(guarded, partial(start, case)) for case in cases)
+    results: dict[int, Forecast | DropcheckError] = {}
     interrupted = False
     try:
-        judges = (starter(case) for case in cases)
-        for index, result in drive(judges, threads, processes=processes and can_fork()):
-            if isinstance(result, DropcheckError):
-                problems[index] = result.problems
-            else:
-                found[index] = result
+        for index, result in drive(starts, threads, processes=processes and can_fork()):
+            results[index] = result
             advance(cases[index].claim.id)
     except KeyboardInterrupt:
         interrupted = True
+    ordered = [results[index] for index in sorted(results)]
+    problems = [one for own in ordered if isinstance(own, DropcheckError) for one in own.problems]
     if problems:
-        raise DropcheckError([one for _, own in sorted(problems.items()) for one in own])
-    forecasts = [forecast for _, forecast in sorted(found.items(), key=itemgetter(0))]
+        raise DropcheckError(problems)
+    forecasts = [one for one in ordered if isinstance(one, Forecast)]
     budgets = _budgets(forecasts, settings, threads)
-    plans = tuple(
-        _planned(one, budget, threads) for one, budget in zip(forecasts, budgets, strict=True)
+    return Plan(
+        registry=registry.name,
+        settings=settings,
+        threads=threads,
+        cases=tuple(map(_planned, forecasts, budgets, repeat(threads))),
+        seconds=time.perf_counter() - started,
+        interrupted=interrupted,
     )
-    seconds = time.perf_counter() - started
-    return Plan(registry.name, settings, threads, plans, seconds, interrupted=interrupted)
-
-
-def _guarded(
-    case: Case, settings: Settings, alpha: float, graphs: CaseGraphs
-) -> Generator[Request, SpanSums, Forecast | DropcheckError]:
-    """A case's forecast, or the error that it meets, so that one does not end the others."""
-    try:
-        prepared = prepare(case, graphs, crossing=settings.crossing)
-        return (yield from forecast(prepared, settings, alpha))
-    except DropcheckError as error:
-        return error
 
 
 def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) -> list[int]:

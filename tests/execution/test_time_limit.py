@@ -11,8 +11,7 @@ import pytest
 from plan_cases import registry_of
 
 from dropcheck.execution import schedule
-from dropcheck.execution.deadline import Deadline
-from dropcheck.execution.schedule import drive
+from dropcheck.execution.schedule import Deadline, drive
 from dropcheck.judging import trial
 from dropcheck.results import CaseResult, Outcome, Settings, Verdict
 from dropcheck.running import verify_cases
