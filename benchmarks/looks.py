@@ -16,8 +16,8 @@ from statistics import NormalDist
 from benchmarks.measure import Bar, Figure, Spread
 from dropcheck.analysis.strategy import Certainty
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.inference.bounded import bernstein_quantile
 from dropcheck.inference.budget import case_alpha
+from dropcheck.inference.finite_sample import bernstein_quantile
 from dropcheck.inference.region import reach, widening
 from dropcheck.judging.prepared import prepare, try_prepared
 from dropcheck.judging.trial import Trial

@@ -30,7 +30,7 @@ from dropcheck.audit.audited_claims import SHORT_BLOCK, Subject
 from dropcheck.audit.error_rates import Truth
 from dropcheck.audit.measurement import ready, trial
 from dropcheck.claims.reader import read_text
-from dropcheck.inference.binomial import upper_bound
+from dropcheck.inference.finite_sample import upper_bound
 from dropcheck.results import Settings, Verdict
 
 Floats = npt.NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dropcheck.inference.binomial import clopper_pearson, upper_bound
+from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.results import Verdict
 
 # The chance that an audit of a procedure that keeps its promise raises the alarm at all; it is

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 
-from dropcheck.inference.bounded import bernstein_quantile
 from dropcheck.inference.interval import SECOND_ORDER_SHARE
 from dropcheck.vocabulary import special
 
@@ -43,11 +42,6 @@ def student(alpha: float, blocks: int) -> float:
     return -float(special.stdtrit(max(blocks, 2) - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2))
 
 
-def bernstein(alpha: float) -> float:
-    """The same of the interval for bounded means, beside its second-order part."""
-    return bernstein_quantile(alpha)
-
-
 def of_probability(
     low: float, high: float, trials: int, alpha: float, false_pass: float
 ) -> float | None:
@@ -58,13 +52,12 @@ def of_probability(
     I(p'; k, n − k + 1) = 1 − β. The other side is its mirror image. The larger of the two is
     given, or the one that there is.
 
-    >>> found = of_probability(0.5, 0.5, 10_000, 1e-6, 1e-6)
-    >>> round(found, 3)
+    >>> round(of_probability(0.5, 0.5, 10_000, 1e-6, 1e-6), 3)
     0.048
     >>> of_probability(0.5, 0.5, 10, 1e-6, 1e-6) is None
     True
     """
-    found = (_above(high, trials, alpha, false_pass), _above(1 - low, trials, alpha, false_pass))
+    found = [_above(edge, trials, alpha, false_pass) for edge in (high, 1 - low)]
     return max((one for one in found if one is not None), default=None)
 
 

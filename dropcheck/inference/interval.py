@@ -112,9 +112,8 @@ def estimate_interval(
         if not math.isfinite(centre):
             return _undefined()
         if axes is None:
-            return _unbounded(
-                centre, math.nan, Reason.TOO_FEW_BLOCKS.explain(blocks=blocks, needed=FEWEST_BLOCKS)
-            )
+            why = Reason.TOO_FEW_BLOCKS.explain(blocks=blocks, needed=FEWEST_BLOCKS)
+            return Interval(centre, -math.inf, math.inf, math.nan, unmet=why)
         return _constant(centre, draws, alpha)
     rank = axes.rank
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)
@@ -147,15 +146,13 @@ def estimate_interval(
     settles = draws * max(neglected, parts if parts > 1 else 0.0)
     remainder = _second_order(at, values, gradient, rank, radius) if defined else None
     if remainder is None or not math.isfinite(error):
-        found = _unbounded(centre, error, Reason.UNDEFINED_NEARBY.explain())
-        return replace(found, settles=settles)
+        why = Reason.UNDEFINED_NEARBY.explain()
+        return Interval(centre, -math.inf, math.inf, error, unmet=why, settles=settles)
     if error == 0 and remainder == 0:
         found = _constant(centre, draws, alpha)
-        return (
-            replace(found, unmet=Reason.HEAVY_PART.explain(), settles=settles)
-            if parts > 1
-            else found
-        )
+        if parts > 1:
+            found = replace(found, unmet=Reason.HEAVY_PART.explain(), settles=settles)
+        return found
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
     unmet = None
     if not neglected <= 1:  # what is not a number is not small
@@ -163,13 +160,13 @@ def estimate_interval(
     elif parts > 1:
         unmet = Reason.HEAVY_PART.explain()
     return Interval(
-        centre,
-        centre - error * (quantile + max(-shift, 0.0)) - remainder,
-        centre + error * (quantile + max(shift, 0.0)) + remainder,
-        error,
-        unmet,
-        remainder,
-        settles,
+        estimate=centre,
+        low=centre - error * (quantile + max(-shift, 0.0)) - remainder,
+        high=centre + error * (quantile + max(shift, 0.0)) + remainder,
+        standard_error=error,
+        unmet=unmet,
+        second_order=remainder,
+        settles=settles,
     )
 
 
@@ -211,11 +208,7 @@ def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
 
 def _undefined() -> Interval:
     unmet = Reason.UNDEFINED_AT_AVERAGES.explain()
-    return Interval(math.nan, math.nan, math.nan, math.nan, unmet)
-
-
-def _unbounded(centre: float, error: float, unmet: Explanation) -> Interval:
-    return Interval(centre, -math.inf, math.inf, error, unmet)
+    return Interval(math.nan, math.nan, math.nan, math.nan, unmet=unmet)
 
 
 def draws_that_agree(alpha: float) -> float:
@@ -240,7 +233,7 @@ def _constant(centre: float, draws: int, alpha: float) -> Interval:
     """A sample in which nothing varies: the point, once that is known to be no accident."""
     unmet = never_differed(draws, alpha)
     settles = 0.0 if unmet is None else draws_that_agree(alpha)
-    return Interval(centre, centre, centre, 0.0, unmet, settles=settles)
+    return Interval(centre, centre, centre, 0.0, unmet=unmet, settles=settles)
 
 
 @lru_cache(maxsize=4096)

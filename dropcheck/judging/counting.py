@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.inference import budget
-from dropcheck.inference.binomial import clopper_pearson, upper_bound
+from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.look import ROUNDING, more, planned

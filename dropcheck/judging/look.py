@@ -9,8 +9,7 @@ from statistics import NormalDist
 from typing import TypeVar
 
 from dropcheck.inference import budget
-from dropcheck.inference.bounded import bernstein_quantile
-from dropcheck.inference.comparison import Comparison, Reading
+from dropcheck.inference.finite_sample import bernstein_quantile
 from dropcheck.inference.interval import (
     Interval,
     Theta,
@@ -18,7 +17,7 @@ from dropcheck.inference.interval import (
     estimate_interval,
     never_differed,
 )
-from dropcheck.inference.region import decide, reach, widening
+from dropcheck.inference.region import Comparison, Reading, decide, reach, widening
 from dropcheck.judging.trial import Finding, Floats, Trial
 from dropcheck.judging.unseen import (
     RARE_SHARE,

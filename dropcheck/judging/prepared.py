@@ -19,9 +19,8 @@ from dropcheck.analysis.strategy import (
 )
 from dropcheck.claims.registry import Case
 from dropcheck.execution.schedule import Deadline
-from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.inference.interval import FEWEST_BLOCKS
-from dropcheck.inference.region import decide
+from dropcheck.inference.region import Reading, decide, read_statement
 from dropcheck.judging.block_means import by_block_means
 from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.look import ROUNDING, scale_of, settling

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dropcheck.claims.registry import Case, parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
-from dropcheck.inference.comparison import Reading
+from dropcheck.inference.region import Reading
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Statement

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.inference.binomial import upper_bound
-from dropcheck.inference.bounded import empirical_bernstein
+from dropcheck.inference.finite_sample import empirical_bernstein, upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
 from dropcheck.reasons import Explanation, Reason

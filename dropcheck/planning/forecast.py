@@ -10,7 +10,7 @@ from functools import partial
 from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
-from dropcheck.inference.bounded import bernstein_quantile
+from dropcheck.inference.finite_sample import bernstein_quantile
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import ENDLESS, carried_by_few, judged_at, why_endless, why_undefined

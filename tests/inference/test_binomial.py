@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.inference.binomial import clopper_pearson, upper_bound
-from dropcheck.inference.bounded import empirical_bernstein
+from dropcheck.inference.finite_sample import clopper_pearson, empirical_bernstein, upper_bound
 
 Ends = Callable[[int, int, float], tuple[float, float]]
 

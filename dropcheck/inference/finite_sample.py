@@ -1,10 +1,39 @@
-"""An interval for a mean of independent bounded quantities, valid for any number of draws."""
+"""Intervals that hold for any number of draws: of a probability, and of a bounded mean."""
 
 from __future__ import annotations
 
 import math
 
 from dropcheck.inference.interval import Interval
+from dropcheck.vocabulary import special
+
+
+def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, float]:
+    """An interval that holds the probability with at least 1 − alpha, whatever it is.
+
+    Clopper and Pearson (1934), "The use of confidence or fiducial limits illustrated in the case
+    of the binomial", Biometrika 26: the tail probabilities alpha/2 are inverted through the beta
+    distribution.
+
+    >>> low, high = clopper_pearson(0, 100, 0.05)
+    >>> low, round(high, 6)
+    (0.0, 0.036217)
+    """
+    if trials <= 0:
+        return 0.0, 1.0
+    low, high = 0.0, 1.0
+    if successes > 0:
+        low = float(special.betaincinv(successes, trials - successes + 1, alpha / 2))
+    if successes < trials:
+        high = float(special.betainccinv(successes + 1, trials - successes, alpha / 2))
+    return low, high
+
+
+def upper_bound(successes: int, trials: int, alpha: float) -> float:
+    """One-sided: the probability lies below with at least 1 − alpha."""
+    if trials <= 0 or successes >= trials:
+        return 1.0
+    return float(special.betainccinv(successes + 1, trials - successes, alpha))
 
 
 def empirical_bernstein(
@@ -41,10 +70,10 @@ def empirical_bernstein(
     second = 7 * width * log / (3 * (draws - 1))
     estimate = mean + origin
     return Interval(
-        estimate,
-        estimate - first - second,
-        estimate + first + second,
-        math.sqrt(variance / draws),
+        estimate=estimate,
+        low=estimate - first - second,
+        high=estimate + first + second,
+        standard_error=math.sqrt(variance / draws),
         second_order=second,
     )
 
