@@ -6,7 +6,8 @@ Two nodes are equal where they say the same, wherever they stand.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, fields, replace
+from typing import Any
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
@@ -181,6 +182,27 @@ def children(node: Node) -> tuple[Node, ...]:
             return (base,)
         case _:
             return ()
+
+
+def rebuilt(node: Node, below: Sequence[Node]) -> Node:
+    """The node with other children, given in the order of `children`.
+
+    >>> at = Position(SourceText.plain("a - b"), 0, 2)
+    >>> node = Binary(at, "-", Name(at, "a"), Name(at, "b"))
+    >>> rebuilt(node, children(node)) == node
+    True
+    """
+    if isinstance(node, Conditional):  # the one whose fields are not in the order of the text
+        return Conditional(node.at, condition=below[1], then=below[0], otherwise=below[2])
+    left = iter(below)
+
+    def renewed(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(renewed, value))
+        return next(left) if isinstance(value, Node) else value
+
+    own = {part.name: renewed(getattr(node, part.name)) for part in fields(node)}
+    return replace(node, **{**own, "at": node.at})
 
 
 def bind(

@@ -6,11 +6,11 @@ result is still a claim is not asked here.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.syntax import (
     Binary,
     Call,
@@ -22,7 +22,7 @@ from dropcheck.language.syntax import (
     Node,
     Number,
 )
-from dropcheck.mutation.places import Facts, Spot, Texts, everywhere, is_number, more, two
+from dropcheck.mutation.places import Facts, Spot, everywhere, is_number, more, two
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
 from dropcheck.vocabulary.operators import OPERATORS
@@ -31,7 +31,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 MOST_DOUBLINGS = 10
 
 Rewrite = Callable[[Spot, Facts], Iterable[Node]]
-Plant = Callable[[Texts, Facts], Iterator[Texts]]
+Plant = Callable[[ParsedClaim, Facts], Iterator[ParsedClaim]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Mutator:
 
 
 def _at_each_node(rewrite: Rewrite) -> Plant:
-    return lambda texts, facts: everywhere(texts, lambda spot: rewrite(spot, facts))
+    return lambda claim, facts: everywhere(claim, lambda spot: rewrite(spot, facts))
 
 
 # ---- factors -------------------------------------------------------------------------------------
@@ -53,9 +53,8 @@ def _factor_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
     """`a * b` → `b` or `a`; `a / b` → `a`."""
     match spot.node:
         case Binary(operator="*", left=left, right=right):
-            yield from (
-                kept for kept, lost in ((left, right), (right, left)) if not is_number(lost, 1)
-            )
+            pairs = ((left, right), (right, left))
+            yield from (kept for kept, lost in pairs if not is_number(lost, 1))
         case Binary(operator="/", left=left, right=right) if not is_number(right, 1):
             yield left
 
@@ -158,7 +157,7 @@ def _sign(spot: Spot, _: Facts) -> Iterator[Node]:
         yield Negative(node.at, node)
 
 
-def _constant_changed(texts: Texts, facts: Facts) -> Iterator[Texts]:
+def _constant_changed(claim: ParsedClaim, facts: Facts) -> Iterator[ParsedClaim]:
     """A constant changed by three times the resolution.
 
     That is by a share of itself, and by a share of the claim's scale where it is a term of a side
@@ -175,7 +174,7 @@ def _constant_changed(texts: Texts, facts: Facts) -> Iterator[Texts]:
                     change = value * facts.step if value else 1.0
                 yield Number(at, float(f"{value + times * change:.12g}"))
 
-    sizes = (everywhere(texts, partial(by_times, 2**power)) for power in range(MOST_DOUBLINGS + 1))
+    sizes = (everywhere(claim, partial(by_times, 2**power)) for power in range(MOST_DOUBLINGS + 1))
     for ever_larger in zip(*sizes, strict=True):
         large_enough = next(filter(facts.far_enough, ever_larger), None)
         if large_enough is not None:
@@ -186,8 +185,10 @@ def _constant_changed(texts: Texts, facts: Facts) -> Iterator[Texts]:
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
 _OTHER_MOMENT = {
-    **{one.name: one.mistaken_for for one in OPERATORS.values() if one.mistaken_for},
-    **{one.name: one.mistaken_for for one in FUNCTIONS.values() if one.mistaken_for},
+    name: word.mistaken_for
+    for words in (OPERATORS, FUNCTIONS)
+    for name, word in words.items()
+    if word.mistaken_for
 }
 
 
@@ -195,21 +196,18 @@ def _other_moment(spot: Spot, _: Facts) -> Iterator[Node]:
     """`Var` for `Std`, and `Std` for `Var`; `var` and `std` of one draw likewise."""
     match spot.node:
         case Call(name=name) as node if name in _OTHER_MOMENT:
-            yield dataclasses.replace(node, name=_OTHER_MOMENT[name])
+            yield replace(node, name=_OTHER_MOMENT[name])
 
 
-def _inequality_turned(texts: Texts, _: Facts) -> Iterator[Texts]:
+def _inequality_turned(claim: ParsedClaim, _: Facts) -> Iterator[ParsedClaim]:
     """`<` for `>`, and a range moved by its own width."""
-    statement = texts.statement
+    statement = claim.statement
     match statement.operators, statement.operands:
-        case ((_, _), (low, quantity, high)):
-            for operands in (
-                (high, quantity, _beyond(high, low)),
-                (_beyond(low, high), quantity, low),
-            ):
-                yield Texts(texts.model, dataclasses.replace(statement, operands=operands))
+        case ((_, _), (low, middle, high)):
+            for operands in ((high, middle, _beyond(high, low)), (_beyond(low, high), middle, low)):
+                yield replace(claim, statement=replace(statement, operands=operands))
         case ((first,), _) if first != "==":
-            yield Texts(texts.model, dataclasses.replace(statement, operators=(_TURNED[first],)))
+            yield replace(claim, statement=replace(statement, operators=(_TURNED[first],)))
 
 
 def _beyond(end: Node, other: Node) -> Node:
@@ -221,14 +219,14 @@ def _other_event(spot: Spot, _: Facts) -> Iterator[Node]:
     """A comparison in an event turned round; an alternative, or a condition, left out."""
     match spot.node:
         case Compare(operators=(first, *rest)) as node:
-            yield dataclasses.replace(node, operators=(_TURNED[first], *rest))
+            yield replace(node, operators=(_TURNED[first], *rest))
         case Logic(operands=operands) as node if len(operands) > 2:
             for index in range(len(operands)):
-                yield dataclasses.replace(node, operands=operands[:index] + operands[index + 1 :])
+                yield replace(node, operands=operands[:index] + operands[index + 1 :])
         case Logic(operands=operands):
             yield from operands
         case Call(keywords=(("given", _),)) as node:
-            yield dataclasses.replace(node, keywords=())
+            yield replace(node, keywords=())
 
 
 def _branches_exchanged(spot: Spot, _: Facts) -> Iterator[Node]:

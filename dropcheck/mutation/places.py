@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.syntax import (
-    Array,
     Binary,
     Call,
-    Compare,
-    Conditional,
-    Logic,
-    ModelLine,
     Negative,
     Node,
-    Not,
     Number,
     Slice,
     Statement,
     Subscript,
-    Transpose,
     children,
+    rebuilt,
 )
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """What is mutated of a claim: its model and its statement, as nodes."""
-
-    model: tuple[ModelLine, ...]
-    statement: Statement
-
-    @classmethod
-    def of(cls, parsed: ParsedClaim) -> Texts:
-        """Those of a claim as it was read."""
-        return cls(parsed.model, parsed.statement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +43,6 @@ class Spot:
     term: bool = False
 
 
-def always(_: Texts) -> bool:
-    """Every error is as good as another."""
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What the mutators need to know of a claim.
@@ -82,25 +57,25 @@ class Facts:
     numbers: frozenset[str] = frozenset()
     step: float = 0.03
     zero: float = 0.03
-    far_enough: Callable[[Texts], bool] = always
+    far_enough: Callable[[ParsedClaim], bool] = lambda _: True
 
 
 Rewrite = Callable[[Spot], Iterable[Node]]
 """What may stand in a node's place, each an error of one kind."""
 
 
-def everywhere(texts: Texts, rewrite: Rewrite) -> Iterator[Texts]:
+def everywhere(claim: ParsedClaim, rewrite: Rewrite) -> Iterator[ParsedClaim]:
     """The claim with one node rewritten, for every node, statement first."""
-    statement = texts.statement
+    statement = claim.statement
     for index, operand in enumerate(statement.operands):
         for side in _rewritten(Spot(operand, statement, side=True), rewrite):
             operands = _replaced(statement.operands, index, side)
-            yield Texts(texts.model, dataclasses.replace(statement, operands=operands))
-    for index, line in enumerate(texts.model):
+            yield replace(claim, statement=replace(statement, operands=operands))
+    for index, line in enumerate(claim.model):
         spot = Spot(line.right, statement, line=not line.drawn, law=line.drawn)
         for right in _rewritten(spot, rewrite):
-            changed = dataclasses.replace(line, right=right)
-            yield Texts(_replaced(texts.model, index, changed), statement)
+            changed = _replaced(claim.model, index, replace(line, right=right))
+            yield replace(claim, model=changed)
 
 
 def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[Node]:
@@ -115,17 +90,18 @@ def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[Node]:
 def _below(spot: Spot, index: int, child: Node) -> Spot:
     """What the place of a child makes of it."""
     node = spot.node
-    counts = spot.counts or isinstance(node, Slice)
-    law = False
-    term = (spot.side or spot.term) and _adds(node)
-    exponent = isinstance(node, Binary) and node.operator == "**" and index == 1
-    if isinstance(node, Subscript):
-        law = spot.law and index == 0
-        counts = counts or index > 0
-    elif isinstance(node, Call):
-        counts = counts or _asks_whole(node, index)
+    at_subscript = isinstance(node, Subscript)
     return Spot(
-        child, spot.statement, counts=counts, law=law, exponent=exponent, above=node, term=term
+        node=child,
+        statement=spot.statement,
+        counts=spot.counts
+        or isinstance(node, Slice)
+        or (at_subscript and index > 0)
+        or (isinstance(node, Call) and _asks_whole(node, index)),
+        law=spot.law and at_subscript and index == 0,
+        exponent=isinstance(node, Binary) and node.operator == "**" and index == 1,
+        above=node,
+        term=(spot.side or spot.term) and _adds(node),
     )
 
 
@@ -150,43 +126,6 @@ def _asks_whole(call: Call, index: int) -> bool:
 
 def _replaced(items: tuple, index: int, item: object) -> tuple:  # type: ignore[type-arg]  # any
     return (*items[:index], item, *items[index + 1 :])
-
-
-def rebuilt(node: Node, below: tuple[Node, ...]) -> Node:
-    """The node with other children, given in the order of `children`.
-
-    >>> from dropcheck.claims.registry import SourceText
-    >>> from dropcheck.language.parser import parse_expression
-    >>> node = parse_expression(SourceText.plain("f(a, k=b) if c else x[1:]"))
-    >>> rebuilt(node, children(node)) == node
-    True
-    """
-    match node:
-        case Call(arguments=arguments, keywords=keywords):
-            count = len(arguments)
-            names = [name for name, _ in keywords]
-            named = tuple(zip(names, below[count:], strict=True))
-            return dataclasses.replace(node, arguments=below[:count], keywords=named)
-        case Negative() | Not():
-            return dataclasses.replace(node, operand=below[0])
-        case Binary():
-            return dataclasses.replace(node, left=below[0], right=below[1])
-        case Compare() | Logic():
-            return dataclasses.replace(node, operands=below)
-        case Conditional():
-            return Conditional(node.at, condition=below[1], then=below[0], otherwise=below[2])
-        case Array():
-            return Array(node.at, below)
-        case Slice(start=start, stop=stop, step=step):
-            left = iter(below)
-            ends = (None if end is None else next(left) for end in (start, stop, step))
-            return Slice(node.at, *ends)
-        case Subscript():
-            return Subscript(node.at, below[0], below[1:])
-        case Transpose():
-            return Transpose(node.at, below[0])
-        case _:
-            return node
 
 
 def is_number(node: Node, value: float) -> bool:

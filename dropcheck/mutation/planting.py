@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from dropcheck.claims.registry import Case, Claim, SourceText
 from dropcheck.errors import DropcheckError
@@ -15,7 +15,7 @@ from dropcheck.language.syntax import Binary, Name, Number
 from dropcheck.mutation.distinguishing import numbers_of, share_names, whole_names
 from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import Mutant
-from dropcheck.mutation.places import Facts, Texts
+from dropcheck.mutation.places import Facts
 from dropcheck.mutation.readings import Readings
 
 # Of one claim: each of the sixteen kinds once on average, and a registry of 70 claims in two
@@ -57,34 +57,28 @@ def mutants_of(
     so that the choice is the same every time. One that the check refuses, at the case at which
     mutants are judged first, is passed over: nobody can make that error unnoticed.
     """
-    chosen: list[Mutant] = []
-    for mutant in _candidates(parsed, facts):
-        if len(chosen) == most:
-            break
-        if _is_claim(mutant.claim, case):
-            chosen.append(mutant)
-    return tuple(chosen)
+    claims = (mutant for mutant in _candidates(parsed, facts) if _is_claim(mutant.claim, case))
+    return tuple(islice(claims, most))
 
 
 def _candidates(parsed: ParsedClaim, facts: Facts) -> Iterator[Mutant]:
     """Every mutant in the order in which they are chosen, each text once."""
-    original = Texts.of(parsed)
-    seen = {_written(original)}
+    seen = {_written(parsed)}
     kinds = []
     for mutator in MUTATORS:
         fresh = []
-        for texts in mutator.plant(original, facts):
-            written = _written(texts)
+        for mutated in mutator.plant(parsed, facts):
+            written = _written(mutated)
             if written not in seen:
                 seen.add(written)
-                fresh.append(_mutant(parsed.claim, mutator.name, original, texts))
+                fresh.append(_mutant(mutator.name, parsed, mutated))
         kinds.append(_scattered(fresh))
     for turn in zip_longest(*kinds):
         yield from (mutant for mutant in turn if mutant is not None)
 
 
-def _written(texts: Texts) -> tuple[str, str]:
-    return unparse_model(texts.model), unparse_statement(texts.statement)
+def _written(parsed: ParsedClaim) -> tuple[str, str]:
+    return unparse_model(parsed.model), unparse_statement(parsed.statement)
 
 
 def _scattered(mutants: Sequence[Mutant]) -> list[Mutant]:
@@ -94,18 +88,19 @@ def _scattered(mutants: Sequence[Mutant]) -> list[Mutant]:
     return [mutants[place] for place in order if place < len(mutants)]
 
 
-def _mutant(claim: Claim, operator: str, original: Texts, texts: Texts) -> Mutant:
-    model, statement = _written(texts)
-    mutated = dataclasses.replace(
-        claim,
-        statement=SourceText.plain(statement, claim.location.file),
-        model=SourceText.plain(model, claim.location.file) if texts.model else None,
+def _mutant(operator: str, original: ParsedClaim, mutated: ParsedClaim) -> Mutant:
+    model, statement = _written(mutated)
+    file = original.claim.location.file
+    claim = replace(
+        original.claim,
+        statement=SourceText.plain(statement, file),
+        model=SourceText.plain(model, file) if mutated.model else None,
     )
-    if texts.statement != original.statement:
-        return Mutant(mutated, operator, f"claim: {statement}")
-    pairs = zip(original.model, texts.model, strict=True)
+    if mutated.statement != original.statement:
+        return Mutant(claim, operator, f"claim: {statement}")
+    pairs = zip(original.model, mutated.model, strict=True)
     changed = (unparse_model([new]) for old, new in pairs if old != new)
-    return Mutant(mutated, operator, f"model: {next(changed, '')}", in_model=True)
+    return Mutant(claim, operator, f"model: {next(changed, '')}", in_model=True)
 
 
 def _is_claim(claim: Claim, case: Case) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import Case, Value
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case
 from dropcheck.language.graph import Kind, Plain
 from dropcheck.language.graph import Value as Quantity
-from dropcheck.mutation.places import Texts
 
 # A change of just so many resolutions is one of so many, however it was rounded.
 ROUNDED_CHANGE = 1e-9
@@ -31,34 +30,33 @@ class Readings:
         """The claim itself; None where it is no claim there."""
         key = Case(self.parsed.claim, parameters).key
         if key not in self.known:
-            self.known[key] = self._read(self.parsed, parameters)
+            self.known[key] = _read(self.parsed, parameters)
         return self.known[key]
 
     def differs(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
         """Whether a mutant works out differently from its claim there, and is a claim at all."""
-        own, other = self.own(parameters), self._read(mutated, parameters)
+        own, other = self.own(parameters), _read(mutated, parameters)
         return own is not None and other is not None and not same_case(own, other)
 
     def refused(self, mutated: ParsedClaim) -> tuple[Case, str] | None:
         """The first case at which a mutant is no claim although its claim is one, and why not."""
         for case in self.cases:
-            if self.own(case.parameters) is None:
-                continue
-            try:
-                lower_case(mutated, case.parameters)
-            except DropcheckError as error:
-                return case, error.problems[0].message
+            if self.own(case.parameters) is not None:
+                try:
+                    lower_case(mutated, case.parameters)
+                except DropcheckError as error:
+                    return case, error.problems[0].message
         return None
 
     def change(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> float | None:
         """The relative change of the number that is claimed, where that is fixed and not 0."""
-        own, other = self.own(parameters), self._read(mutated, parameters)
+        own, other = self.own(parameters), _read(mutated, parameters)
         if own is None or other is None:
             return None
         change = fixed_change(own, other)
         return change if change is not None and math.isfinite(change) else None
 
-    def far_enough(self, texts: Texts, share: float, least: float) -> bool:
+    def far_enough(self, mutated: ParsedClaim, share: float, least: float) -> bool:
         """Whether an error moves the fixed number that is claimed so far that it can be seen.
 
         That is by a share of it, or by the number `least` where the share is nothing. A constant
@@ -68,9 +66,8 @@ class Readings:
         """
         if "==" not in self.parsed.statement.operators:
             return True  # a bound may have any room to spare
-        mutated = replace(self.parsed, model=texts.model, statement=texts.statement)
         for case in self.cases:
-            own, other = self.own(case.parameters), self._read(mutated, case.parameters)
+            own, other = self.own(case.parameters), _read(mutated, case.parameters)
             if own is None or other is None or same_case(own, other):
                 continue
             sides = fixed_sides(own, other)
@@ -80,11 +77,12 @@ class Readings:
             return abs(new - old) >= (1 - ROUNDED_CHANGE) * (share * abs(old) or least)
         return True
 
-    def _read(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
-        try:
-            return lower_case(parsed, parameters)
-        except DropcheckError:
-            return None
+
+def _read(parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
+    try:
+        return lower_case(parsed, parameters)
+    except DropcheckError:
+        return None
 
 
 def same_case(first: LoweredCase, second: LoweredCase) -> bool:
@@ -98,8 +96,37 @@ def same_case(first: LoweredCase, second: LoweredCase) -> bool:
 
 
 def same_value(first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities are computed alike from the same draws."""
-    return _Comparison().same(first, second)
+    """Whether two quantities are computed alike from the same draws; each pair is compared once."""
+    known: dict[tuple[int, int], bool] = {}
+
+    def same(first: Quantity, second: Quantity) -> bool:
+        key = (id(first), id(second))
+        if key not in known:
+            known[key] = compared(first, second)
+        return known[key]
+
+    def compared(first: Quantity, second: Quantity) -> bool:
+        one, other = first.known, second.known
+        if one is not None and other is not None:
+            return first.shape == second.shape and _close(one, other)
+        # two draws from one law are two quantities; in both readings the name says which
+        draw = first.kind == Kind.DRAW
+        if _head(first, named=draw) != _head(second, named=draw):
+            return False
+        if all(same(a, b) for a, b in zip(first.inputs, second.inputs, strict=True)):
+            return True
+        if not (first.kind == Kind.COMPUTED and first.function.commutes):
+            return False
+        left, right = first.inputs
+        return same(left, second.inputs[1]) and same(right, second.inputs[0])
+
+    return same(first, second)
+
+
+def _head(value: Quantity, *, named: bool) -> tuple[object, ...]:
+    """What a quantity is, apart from what its inputs are."""
+    name = value.name if named else None
+    return value.kind, value.operation, value.options, value.shape, name, len(value.inputs)
 
 
 def fixed_change(first: LoweredCase, second: LoweredCase) -> float | None:
@@ -132,40 +159,6 @@ def fixed_sides(first: LoweredCase, second: LoweredCase) -> tuple[float, float] 
         return None
     old, new = (value.known for value in changes[0])
     return (old, new) if isinstance(old, float) and isinstance(new, float) else None
-
-
-class _Comparison:
-    """Compares two graphs, each pair of values once."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, int], bool] = {}
-
-    def same(self, first: Quantity, second: Quantity) -> bool:
-        key = (id(first), id(second))
-        if key not in self._known:
-            self._known[key] = self._same(first, second)
-        return self._known[key]
-
-    def _same(self, first: Quantity, second: Quantity) -> bool:
-        one, other = first.known, second.known
-        if one is not None and other is not None:
-            return first.shape == second.shape and _close(one, other)
-        if first.kind != second.kind or first.operation != second.operation:
-            return False
-        if first.options != second.options or first.shape != second.shape:
-            return False
-        # two draws from one law are two quantities; in both readings the name says which
-        if first.kind == Kind.DRAW and first.name != second.name:
-            return False
-        if len(first.inputs) != len(second.inputs):
-            return False
-        if all(self.same(a, b) for a, b in zip(first.inputs, second.inputs, strict=True)):
-            return True
-        turned = first.kind == Kind.COMPUTED and first.function.commutes
-        return turned and (
-            self.same(first.inputs[0], second.inputs[1])
-            and self.same(first.inputs[1], second.inputs[0])
-        )
 
 
 def _close(first: Plain, second: Plain) -> bool:

@@ -19,7 +19,6 @@ from dropcheck.mutation.campaign import mutate_claims, share_of_alpha
 from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
 from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import ClaimResult, Fate, MutantResult
-from dropcheck.mutation.places import Texts
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of
 from dropcheck.mutation.readings import Readings, fixed_change, same_case
 from dropcheck.results import Settings, Verdict
@@ -209,7 +208,7 @@ def test_a_constant_is_changed_until_the_number_that_is_claimed_is(
     parsed = parse_claim(own)
     facts = facts_of(parsed, 10.0, Readings(parsed, own.expand()))
     constant = next(mutator for mutator in MUTATORS if mutator.name == "a constant changed")
-    found = {texts.statement.operands[1] for texts in constant.plant(Texts.of(parsed), facts)}
+    found = {one.statement.operands[1] for one in constant.plant(parsed, facts)}
     assert {unparse(side) for side in found - {parsed.statement.operands[1]}} == planted
 
 

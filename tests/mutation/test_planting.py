@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.printing import unparse_model, unparse_statement
-from dropcheck.language.syntax import children
+from dropcheck.language.syntax import children, rebuilt
 from dropcheck.mutation.mutators import MUTATORS
-from dropcheck.mutation.places import Facts, Texts, rebuilt
+from dropcheck.mutation.places import Facts
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
 
@@ -70,13 +71,15 @@ def test_mutator_plants_its_error_and_nothing_else(
     kind: str, model: str, statement: str, planted: set[str]
 ) -> None:
     mutator = next(mutator for mutator in MUTATORS if mutator.name == kind)
-    texts = Texts(
-        parse_model(SourceText.plain(model)), parse_statement(SourceText.plain(statement))
+    parsed = replace(
+        parse_claim(claim_of("claim: 1 == 1")),
+        model=parse_model(SourceText.plain(model)),
+        statement=parse_statement(SourceText.plain(statement)),
     )
     found = set()
-    for changed in mutator.plant(texts, FACTS):
-        assert (changed.model == texts.model) != (changed.statement == texts.statement)
-        if changed.model != texts.model:
+    for changed in mutator.plant(parsed, FACTS):
+        assert (changed.model == parsed.model) != (changed.statement == parsed.statement)
+        if changed.model != parsed.model:
             found.add(unparse_model(changed.model))
         else:
             found.add(unparse_statement(changed.statement))
@@ -104,7 +107,7 @@ def test_every_mutator_plants_something_in_the_shipped_claims() -> None:
     for claim in SHIPPED.claims.values():
         parsed = parse_claim(claim)
         facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
-        planted |= {one.name for one in MUTATORS if next(one.plant(Texts.of(parsed), facts), None)}
+        planted |= {one.name for one in MUTATORS if next(one.plant(parsed, facts), None)}
     assert planted == {mutator.name for mutator in MUTATORS}
 
 
