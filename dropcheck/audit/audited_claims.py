@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from dropcheck.audit.error_rates import Truth
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.registry import Case, Registry, SourceText
+from dropcheck.claims.registry import Case, SourceText
 from dropcheck.claims.selection import select_claims
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.cases import parse_claim
@@ -44,15 +44,11 @@ def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
     >>> {subject.truth.name for subject in built_in("laws", ["normal-mean"])} == {"TRUE", "FALSE"}
     True
     """
-    registry = _registry(name)
+    text = files("dropcheck.audit").joinpath(SETS[name]).read_text(encoding="utf-8")
+    registry = read_text(text, f"the built-in set '{name}'")
     return tuple(
         _known(case) for claim in select_claims(registry, patterns, ()) for case in claim.expand()
     )
-
-
-def _registry(name: str) -> Registry:
-    text = files("dropcheck.audit").joinpath(SETS[name]).read_text(encoding="utf-8")
-    return read_text(text, f"the built-in set '{name}'")
 
 
 def _known(case: Case) -> Subject:
@@ -109,26 +105,20 @@ def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
     within = claim.within if claim.within is not None else claim.resolution * scale
     by = shift * scale
     if not (by > within and math.isfinite(by)):
-        raise DropcheckError(
-            Problem(
-                f"a shift of {shift:g} is within the resolution of {claim.id}, "
-                f"{within / scale if scale else math.inf:g}: no verdict would be wrong",
-                claim.location,
-                "shift by more, or look more sharply (--resolution)",
-            )
+        message = (
+            f"a shift of {shift:g} is within the resolution of {claim.id}, "
+            f"{within / scale if scale else math.inf:g}: no verdict would be wrong"
         )
+        hint = "shift by more, or look more sharply (--resolution)"
+        raise DropcheckError(Problem(message, claim.location, hint))
     # only a bracket lets a statement run over lines, so each line's comment can be dropped
     text = "\n".join(line.split("#", 1)[0] for line in claim.statement.text.splitlines()).rstrip()
 
     def twin(amount: float) -> Subject:
-        moved = dataclasses.replace(
-            claim,
-            # a side of a comparison binds no weaker than a sum
-            statement=SourceText.plain(f"{text} + {amount!r}", claim.location.file),
-            within=within,
-        )
-        return Subject(
-            Case(moved, case.parameters), Truth.FALSE, f"{amount / scale:+.3g} of the scale"
-        )
+        # a side of a comparison binds no weaker than a sum
+        statement = SourceText.plain(f"{text} + {amount!r}", claim.location.file)
+        moved = dataclasses.replace(claim, statement=statement, within=within)
+        off = f"{amount / scale:+.3g} of the scale"
+        return Subject(Case(moved, case.parameters), Truth.FALSE, off)
 
     return twin(by), twin(-by)

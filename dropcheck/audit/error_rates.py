@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
@@ -45,13 +45,8 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         """Both together."""
-        return Counts(
-            verified=self.verified + other.verified,
-            refuted=self.refuted + other.refuted,
-            inconclusive=self.inconclusive + other.inconclusive,
-            draws=self.draws + other.draws,
-            seconds=self.seconds + other.seconds,
-        )
+        names = (one.name for one in fields(self))
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,6 @@ from dropcheck.judging.trial import Finding
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation import Request, SpanSums
 
-Advance = Callable[[str], None]
-"""Called with the claim of each task that is done."""
-
 # Blocks of a span that is cut to size: the fewest that an interval is made from.
 SPAN_BLOCKS = 64
 # Draws after which a trial gives up.
@@ -77,8 +74,7 @@ def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    prepared = prepare(subject.case, crossing=crossing)
-    block = subject.block
+    prepared, block = prepare(subject.case, crossing=crossing), subject.block
     if block is None:
         return prepared
     return prepared.with_programs(lambda program: program.in_short_blocks(block, SPAN_BLOCKS))
@@ -86,11 +82,6 @@ def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
 
 def trial(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:
     """One trial of a case, from its first draw to its verdict, in this thread.
-
-    Args:
-        prepared: the case.
-        settings: seed and limits.
-        alpha: the error rate that the trial promises.
 
     Raises:
         DropcheckError: for what only a draw can show.
@@ -117,27 +108,28 @@ def side_by_side(
     return in_lockstep([partial(start, one) for one in settings], supply)
 
 
+@dataclass(slots=True)
 class Repeater:
     """Carries out tasks of one plan; the case prepared last is kept, for tasks come row by row."""
 
-    def __init__(self, plan: AuditPlan) -> None:
-        self._plan = plan
-        self._held: tuple[int, Prepared] | None = None
+    plan: AuditPlan
+    held: tuple[int, Prepared] | None = None
 
     def __call__(self, task: Task) -> Counts:
         """The repetitions of a task, each with a seed of its own."""
         started = time.perf_counter()
-        if self._held is None or self._held[0] != task.subject:
-            subject = self._plan.subjects[task.subject]
-            self._held = (task.subject, ready(subject, crossing=self._plan.crossing))
+        plan = self.plan
+        if self.held is None or self.held[0] != task.subject:
+            subject = plan.subjects[task.subject]
+            self.held = (task.subject, ready(subject, crossing=plan.crossing))
         settings = [
             # seeds are hashed with the case into streams: consecutive ones are unrelated
-            Settings(seed=self._plan.seed * 2**32 + repetition, max_draws=self._plan.max_draws)
+            Settings(seed=plan.seed * 2**32 + repetition, max_draws=plan.max_draws)
             for repetition in range(task.first, task.first + task.count)
         ]
         verdicts: Counter[Verdict] = Counter()
         draws = 0
-        for finding in side_by_side(self._held[1], settings, task.alpha):
+        for finding in side_by_side(self.held[1], settings, task.alpha):
             verdicts[finding.verdict] += 1
             draws += finding.draws
         return Counts(
@@ -160,16 +152,14 @@ def repeat(plan: AuditPlan, processes: int) -> Generator[tuple[Task, Counts], No
     return shared(Repeater(plan), plan.tasks(), processes)
 
 
-def carry_out(plan: AuditPlan, processes: int, name: str, advance: Advance) -> Audit:
-    """Every row of a plan.
-
-    An interruption keeps the repetitions that were finished.
+def carry_out(plan: AuditPlan, processes: int, name: str, advance: Callable[[str], None]) -> Audit:
+    """Every row of a plan; an interruption keeps the repetitions that were finished.
 
     Args:
         plan: what is repeated.
         processes: how many to work with; no count depends on it.
         name: of what is audited, for the report.
-        advance: called as tasks are done.
+        advance: called with the claim of each task that is done.
 
     Raises:
         DropcheckError: where a case cannot be judged at all.
@@ -184,17 +174,15 @@ def carry_out(plan: AuditPlan, processes: int, name: str, advance: Advance) -> A
                 advance(plan.subjects[task.subject].case.claim.id)
     except KeyboardInterrupt:
         interrupted = True
-    rows = tuple(
-        _row(plan.subjects[place], alpha, own_counts, FALSE_ALARM / len(counts))
-        for (place, alpha), own_counts in counts.items()
-        if own_counts.runs
-    )
-    seconds = time.perf_counter() - started
     return Audit(
         name=name,
-        rows=rows,
+        rows=tuple(
+            _row(plan.subjects[place], alpha, own_counts, FALSE_ALARM / len(counts))
+            for (place, alpha), own_counts in counts.items()
+            if own_counts.runs
+        ),
         seed=plan.seed,
-        seconds=seconds,
+        seconds=time.perf_counter() - started,
         processes=processes,
         interrupted=interrupted,
     )
@@ -230,28 +218,22 @@ def own_subjects(
     """
     subjects: list[Subject] = []
     left_out: list[str] = []
-    if resolution is not None:
-        cases = [_looked_at(case, resolution) for case in cases]
-    for case, subject in zip(cases, own(cases), strict=True):
+    for given in cases:
+        case = given
+        if resolution is not None:
+            claim = dataclasses.replace(case.claim, resolution=resolution, within=None)
+            case = Case(claim, case.parameters)
+        (subject,) = own([case])
         subjects.append(subject)
         if shift is None:
             continue
         reason = why_no_twin(case)
-        scale = None
-        if reason is None:
-            scale = trial(ready(subject), settings, 0.05).scale
-            if not scale:
-                reason = "its scale could not be found"
-        if reason is not None or scale is None:
-            where = parameter_text(case.parameters)
-            left_out.append(
-                f"shifted twins of {case.claim.id}{f' ({where})' if where else ''}: {reason}"
-            )
+        scale = None if reason else trial(ready(subject), settings, 0.05).scale
+        if scale:
+            subjects += twins(case, scale, shift)
             continue
-        subjects += twins(case, scale, shift)
+        where = parameter_text(case.parameters)
+        which = f"{case.claim.id}{f' ({where})' if where else ''}"
+        why = reason or "its scale could not be found"
+        left_out.append(f"shifted twins of {which}: {why}")
     return tuple(subjects), tuple(left_out)
-
-
-def _looked_at(case: Case, resolution: float) -> Case:
-    claim = dataclasses.replace(case.claim, resolution=resolution, within=None)
-    return Case(claim, case.parameters)

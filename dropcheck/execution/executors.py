@@ -26,8 +26,7 @@ from concurrent.futures import (
 from itertools import islice
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.blocks import Request
@@ -35,7 +34,6 @@ from dropcheck.simulation.program import Program, SpanSums
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
 
 # Seconds between looks of a worker process whether the process that started it still runs.
 LOOK_AFTER = 0.5
@@ -101,11 +99,7 @@ class Processes(ProcessPoolExecutor):
             raise
 
     def submit(
-        self,
-        function: Callable[Arguments, Result],
-        /,
-        *arguments: Arguments.args,
-        **options: Arguments.kwargs,
+        self, function: Callable[..., Result], /, *arguments: Any, **options: Any
     ) -> Future[Result]:
         """Have a function called; a worker that is started for it does not hear Ctrl-C."""
         # Workers inherit the signals that are held back; one that comes now reaches this process a
@@ -118,21 +112,13 @@ class Processes(ProcessPoolExecutor):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._kill()
         self.shutdown(cancel_futures=True)
-        if isinstance(error, BrokenExecutor):
-            raise DropcheckError(
-                Problem(
-                    "a process of this run ended before its work did, perhaps for want of memory",
-                    hint="--threads 1 (of audit: --processes 1) works in one process alone",
-                )
-            ) from None
+        if isinstance(raised[1], BrokenExecutor):
+            message = "a process of this run ended before its work did, perhaps for want of memory"
+            hint = "--threads 1 (of audit: --processes 1) works in one process alone"
+            raise DropcheckError(Problem(message, hint=hint)) from None
 
     def _kill(self) -> None:
         for worker in set(multiprocessing.active_children()) - self._others:

@@ -191,8 +191,7 @@ class MutantJudge:
         refused = self.readings.refused(parsed)
         if refused is not None:
             return _ended(mutant, Fate.MEANINGLESS, *refused)
-        same = _ended(mutant, Fate.SAME, self.readings.cases[0])
-        return self._with_probe(same, parsed)
+        return self._with_probe(_ended(mutant, Fate.SAME, self.readings.cases[0]), parsed)
 
     def _mutated(self, mutant: Mutant, case: Case, times: int = 1) -> CaseResult | None:
         """The mutant's result at a case of its claim, from at most so many times the bound."""
@@ -275,6 +274,5 @@ def _ended(
 
 def _meaningless(result: CaseResult) -> bool:
     """Whether there was nothing to judge: no number at all, or a condition that never held."""
-    if result.verdict is not Verdict.INCONCLUSIVE:
-        return False
-    return result.estimate is None or result.interval == (0.0, 1.0)
+    nothing = result.estimate is None or result.interval == (0.0, 1.0)
+    return nothing and result.verdict is Verdict.INCONCLUSIVE
