@@ -122,9 +122,8 @@ class ClaimsFile(pytest.File):
         """
         try:
             # named as a command that is typed in the same folder would name it
-            registry = read_registry(
-                self.path, os.path.relpath(self.path, self.config.invocation_params.dir)
-            )
+            name = os.path.relpath(self.path, self.config.invocation_params.dir)
+            registry = read_registry(self.path, name)
             checked = check_registry(registry)
             if checked.problems:
                 raise DropcheckError(checked.problems)
@@ -183,20 +182,16 @@ class CaseItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What a table shows of a case that did not pass; a traceback would say nothing."""
         if isinstance(excinfo.value, DidNotPass):
-            return self._shown(excinfo.value.result)
+            path, line, _ = self.reportinfo()
+            result = excinfo.value.result
+            entry = ReprEntryNative([case_block(result, Terminal()).rstrip("\n") + "\n"])
+            return ReprExceptionInfo(  # with a line for pytest's summary; xdist can send it on
+                ReprTraceback([entry], None, style="native"),
+                ReprFileLocation(str(path), line + 1, headline(result)),
+            )
         if isinstance(excinfo.value, DropcheckError):
             return _text_of(excinfo.value.problems)
         return super().repr_failure(excinfo, style)
-
-    def _shown(self, result: CaseResult) -> ReprExceptionInfo:
-        """The block of a case, with a line for pytest's summary; xdist can send it on."""
-        path, line, _ = self.reportinfo()
-        block = case_block(result, Terminal())
-        entry = ReprEntryNative([block.rstrip("\n") + "\n"])
-        return ReprExceptionInfo(
-            ReprTraceback([entry], None, style="native"),
-            ReprFileLocation(str(path), line + 1, headline(result)),
-        )
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the claim stands, lines from 0."""
@@ -235,10 +230,8 @@ def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
     """The files that the patterns of an ini key name, each once."""
     named: dict[Path, None] = {}
     for pattern in patterns:
-        names = sorted(
-            glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207 - may be absolute
-        )
-        files = [root / name for name in names if (root / name).is_file()]
+        names = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207 - may be absolute
+        files = [root / name for name in sorted(names) if (root / name).is_file()]
         if not files:
             raise pytest.UsageError(f"{key}: no file fits {pattern!r} in {root}")
         named.update(dict.fromkeys(files))

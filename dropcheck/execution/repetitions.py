@@ -35,10 +35,6 @@ def in_lockstep(starts: Sequence[Callable[[], Judge[Result]]], supply: Supply) -
 
     What they draw depends on all of them, so that one alone is repeated with the others.
 
-    Args:
-        starts: what starts each repetition.
-        supply: of draws that they share.
-
     Raises:
         DropcheckError: for what only a draw can show.
     """

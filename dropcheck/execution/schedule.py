@@ -179,46 +179,13 @@ class _Active(Generic[Result]):
     spent: float = 0.0  # seconds of drawing, over all threads
 
 
-class _Queue(Generic[Result]):
-    """Cases that wait for their next draws: without a deadline in their order.
-
-    With one those first that can reach their next look, the nearest first, then the others, those
-    first that were drawn for least; either in doublings of a turn, so that few change places.
-    """
-
-    def __init__(self, deadline: Deadline, threads: int) -> None:
-        self._deadline = deadline
-        self._threads = threads
-        self._heap: list[tuple[bool, int, int, _Active[Result]]] = []
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def push(self, case: _Active[Result]) -> None:
-        late, turns = self._late(case), 0
-        if self._deadline.limited:
-            seconds = case.spent if late else case.request.wanted
-            turns = int(min(seconds / TURN_SECONDS, 1e15)).bit_length()
-        heappush(self._heap, (late, turns, case.index, case))
-
-    def pop(self) -> _Active[Result]:
-        late, _, _, case = heappop(self._heap)
-        while not late and self._late(case):  # it was within reach once
-            self.push(case)
-            late, _, _, case = heappop(self._heap)
-        return case
-
-    def precedes(self, index: int) -> bool:
-        """Whether some case here comes before a new one at this place."""
-        return bool(self._heap) and self._heap[0][:3] < (False, 0, index)
-
-    def _late(self, case: _Active[Result]) -> bool:
-        left = self._deadline.left() * self._threads
-        return self._deadline.limited and case.request.wanted > left
-
-
 class _Run(Generic[Result]):
-    """One run: cases not begun, those that wait for draws, and those whose spans are drawn."""
+    """One run: cases not begun, those that wait for draws, and those whose spans are drawn.
+
+    Without a deadline cases wait for their next draws in their order. With one those first that can
+    reach their next look, the nearest first, then the others, those first that were drawn for
+    least; either in doublings of a turn, so that few change places.
+    """
 
     def __init__(
         self,
@@ -230,7 +197,7 @@ class _Run(Generic[Result]):
     ) -> None:
         self._deadline = deadline
         self._waiting = deque(enumerate(starts))
-        self._parked: _Queue[Result] = _Queue(deadline, threads)
+        self._parked: list[tuple[bool, int, int, _Active[Result]]] = []  # a heap
         self._out = 0  # cases whose spans are drawn elsewhere
         self._drawn: SimpleQueue[_Active[Result]] = SimpleQueue()  # once for each part
         self._finished: deque[tuple[int, Result]] = deque()
@@ -244,13 +211,32 @@ class _Run(Generic[Result]):
             while self._finished:
                 yield self._finished.popleft()
             if self._out < 2 * self._threads and (self._waiting or self._parked):
-                if self._waiting and not self._parked.precedes(self._waiting[0][0]):
+                following = (False, 0, self._waiting[0][0]) if self._waiting else None
+                if following and not (self._parked and self._parked[0][:3] < following):
                     index, start = self._waiting.popleft()
                     self._proceed(_Active(index, start()), None)
                 else:
-                    self._draw(self._parked.pop())
+                    self._draw(self._next_parked())
             elif self._out:
                 self._take_in(self._drawn.get())
+
+    def _park(self, case: _Active[Result]) -> None:
+        late, turns = self._late(case), 0
+        if self._deadline.limited:
+            seconds = case.spent if late else case.request.wanted
+            turns = int(min(seconds / TURN_SECONDS, 1e15)).bit_length()
+        heappush(self._parked, (late, turns, case.index, case))
+
+    def _next_parked(self) -> _Active[Result]:
+        late, _, _, case = heappop(self._parked)
+        while not late and self._late(case):  # it was within reach once
+            self._park(case)
+            late, _, _, case = heappop(self._parked)
+        return case
+
+    def _late(self, case: _Active[Result]) -> bool:
+        left = self._deadline.left() * self._threads
+        return self._deadline.limited and case.request.wanted > left
 
     def _draw(self, case: _Active[Result]) -> None:
         """Have the request of a case drawn."""
@@ -285,7 +271,7 @@ class _Run(Generic[Result]):
             self._finished.append((case.index, step.result))
         else:
             case.request = step
-            self._parked.push(case)
+            self._park(case)
 
 
 def _sums_or_error(draw: Callable[[], SpanSums]) -> SpanSums | DropcheckError:

@@ -77,11 +77,8 @@ def principal_axes(deviations: Floats) -> Axes:
 def _of_two(deviations: Floats, first: float, second: float, product: float) -> Axes:
     """The same for two terms: in units of their spreads, the axes are their sum and difference.
 
-    Args:
-        deviations: of each block from the mean of all, [blocks, 2].
-        first: the sum of the squares of the first term's deviations.
-        second: that of the second's.
-        product: the sum of their products.
+    `first`, `second` and `product` are the sums of the squares of the deviations [blocks, 2], and
+    of their products.
     """
     freedom = len(deviations) - 1
     one, other = math.sqrt(first / freedom), math.sqrt(second / freedom)
@@ -97,12 +94,9 @@ def _of_two(deviations: Floats, first: float, second: float, product: float) -> 
         axes.append((right, -up, math.sqrt(narrow)))
     to_error = 1 / math.sqrt(freedom * len(deviations))
     to_unit = math.sqrt(freedom)
-    return Axes(
-        np.array(
-            [(one * x * size * to_error, other * y * size * to_error) for x, y, size in axes]
-        ).T,
-        np.array([(x / one * to_unit / size, y / other * to_unit / size) for x, y, size in axes]).T,
-    )
+    steps = [(one * x * size * to_error, other * y * size * to_error) for x, y, size in axes]
+    whitening = [(x / one * to_unit / size, y / other * to_unit / size) for x, y, size in axes]
+    return Axes(np.array(steps).T, np.array(whitening).T)
 
 
 def _careful(deviations: Floats) -> Axes:
@@ -133,7 +127,6 @@ def _axes(blocks: int, spreads: Floats, lengths: Floats, directions: Floats) -> 
     """
     directions = directions * np.copysign(1.0, directions[0])
     errors = lengths / math.sqrt((blocks - 1) * blocks)
-    return Axes(
-        spreads[:, np.newaxis] * directions * errors,
-        directions / spreads[:, np.newaxis] * (math.sqrt(blocks - 1) / lengths),
-    )
+    spread = spreads[:, np.newaxis]
+    whitening = directions / spread * (math.sqrt(blocks - 1) / lengths)
+    return Axes(spread * directions * errors, whitening)

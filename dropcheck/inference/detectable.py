@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 
-from dropcheck.inference.interval import SECOND_ORDER_SHARE
 from dropcheck.vocabulary import special
 
 
@@ -35,11 +34,6 @@ def of_average(
     """
     normal = -float(special.ndtri(false_pass))
     return (quantile + normal) * error / math.sqrt(growth) + 2 * second_order / growth
-
-
-def student(alpha: float, blocks: int) -> float:
-    """Standard errors on each side of an interval from block means at confidence 1 − alpha."""
-    return -float(special.stdtrit(max(blocks, 2) - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2))
 
 
 def of_probability(

@@ -134,7 +134,7 @@ def estimate_interval(
     # a central difference over one standard error
     gradient = [values[1 + axis] - values[1 + rank + axis] for axis in range(rank)]
     error = math.hypot(*gradient)  # squares of 1e-200 or 1e200 are 0 or infinite
-    quantile = _student(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2)
+    quantile = student_quantile(alpha, blocks)
     skewness = excess = 0.0
     weights = np.zeros(len(mean))
     if 0 < error < math.inf:
@@ -237,9 +237,9 @@ def _constant(centre: float, draws: int, alpha: float) -> Interval:
 
 
 @lru_cache(maxsize=4096)
-def _student(freedom: int, tail: float) -> float:
-    """The quantile that Student's law exceeds with a chance of `tail`."""
-    return -float(special.stdtrit(freedom, tail))
+def student_quantile(alpha: float, blocks: int) -> float:
+    """Standard errors on each side of an interval from block means at confidence 1 − alpha."""
+    return -float(special.stdtrit(blocks - 1, (1 - SECOND_ORDER_SHARE) * alpha / 2))
 
 
 @lru_cache(maxsize=4096)

@@ -111,11 +111,10 @@ def _region(operator: str, end: float) -> Region:
 
 
 def _range(lowered: LoweredCase) -> Reading:
-    low, high = (0, 2) if lowered.operators[0].startswith("<") else (2, 0)
-    first, second = lowered.operators
-    low_open, high_open = (first == "<", second == "<")
-    if low == 2:
-        low_open, high_open = (second == ">", first == ">")
+    rises = lowered.operators[0].startswith("<")
+    low, high = (0, 2) if rises else (2, 0)
+    strict = ["=" not in operator for operator in lowered.operators]
+    low_open, high_open = strict if rises else reversed(strict)
     ends = (_fixed(lowered.operands[low]), _fixed(lowered.operands[high]))
     if ends[0] is not None and ends[1] is not None:
         region = Region(ends[0], ends[1], low_open, high_open)

@@ -48,18 +48,16 @@ def dullness(value: Value) -> float:
 
 def spread(cases: Sequence[Case]) -> tuple[Case, ...]:
     """The same cases: the first, then each time the one least like all before it."""
-    left = list(cases)
-    chosen = left[:1]
-    del left[:1]
+
+    def unlike(first: Case, second: Case) -> int:
+        return sum(first.parameters[name] != second.parameters[name] for name in first.parameters)
+
+    chosen, left = list(cases[:1]), list(cases[1:])
     while left:
-        least_alike = max(left, key=lambda case: min(_unlike(case, other) for other in chosen))
+        least_alike = max(left, key=lambda case: min(unlike(case, other) for other in chosen))
         left.remove(least_alike)
         chosen.append(least_alike)
     return tuple(chosen)
-
-
-def _unlike(first: Case, second: Case) -> int:
-    return sum(first.parameters[name] != second.parameters[name] for name in first.parameters)
 
 
 def probes(case: Case) -> Iterator[tuple[str, Case]]:

@@ -22,7 +22,7 @@ from dropcheck.language.syntax import (
     Node,
     Number,
 )
-from dropcheck.mutation.places import Facts, Spot, everywhere, is_number, more, two
+from dropcheck.mutation.places import Facts, Spot, everywhere, is_number, more
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
 from dropcheck.vocabulary.operators import OPERATORS
@@ -46,6 +46,10 @@ def _at_each_node(rewrite: Rewrite) -> Plant:
     return lambda claim, facts: everywhere(claim, lambda spot: rewrite(spot, facts))
 
 
+def _doubled(node: Node) -> Node:
+    return Binary(node.at, "*", Number(node.at, 2.0), node)
+
+
 # ---- factors -------------------------------------------------------------------------------------
 
 
@@ -62,7 +66,7 @@ def _factor_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
 def _factor_2_too_many(spot: Spot, _: Facts) -> Iterator[Node]:
     """A side of the statement, or what a line of the model names, times 2."""
     if (spot.side or spot.line) and not is_number(spot.node, 0):
-        yield Binary(spot.node.at, "*", two(spot.node), spot.node)
+        yield _doubled(spot.node)
 
 
 def _factor_repeated(spot: Spot, _: Facts) -> Iterator[Node]:
@@ -212,7 +216,7 @@ def _inequality_turned(claim: ParsedClaim, _: Facts) -> Iterator[ParsedClaim]:
 
 def _beyond(end: Node, other: Node) -> Node:
     """As far beyond an end of a range as the other end lies on this side of it."""
-    return Binary(end.at, "-", Binary(end.at, "*", two(end), end), other)
+    return Binary(end.at, "-", _doubled(end), other)
 
 
 def _other_event(spot: Spot, _: Facts) -> Iterator[Node]:

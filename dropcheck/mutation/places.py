@@ -133,11 +133,6 @@ def is_number(node: Node, value: float) -> bool:
     return isinstance(node, Number) and node.value == value
 
 
-def two(beside: Node) -> Number:
-    """The number 2."""
-    return Number(beside.at, 2.0)
-
-
 def more(node: Node, by: float) -> Node:
     """`n + 1` or `n - 1`, worked out where n is a number."""
     if isinstance(node, Number):

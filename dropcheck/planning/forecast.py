@@ -11,7 +11,7 @@ from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unans
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
 from dropcheck.inference.finite_sample import bernstein_quantile
-from dropcheck.inference.interval import FEWEST_BLOCKS
+from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
 from dropcheck.judging import block_means, counting
 from dropcheck.judging.look import ENDLESS, carried_by_few, judged_at, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
@@ -62,11 +62,6 @@ def forecast(
 ) -> Generator[Request, SpanSums, Forecast]:
     """Draw the pilot that a run of the case draws, and tell what follows from it.
 
-    Args:
-        prepared: the case.
-        settings: seed and limits; without a time limit of its own, as a plan has none.
-        alpha: the case's own share of the error rate.
-
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
@@ -113,7 +108,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
             elif blocks < FEWEST_BLOCKS:
                 return None
             else:
-                quantile = detectable.student(share, min(blocks, MOST_ROWS // 2))
+                quantile = student_quantile(share, min(blocks, MOST_ROWS // 2))
             seen = detectable.of_average(
                 error, second_order, quantile, trial.alpha, most / tally.draws
             )

@@ -117,19 +117,6 @@ def plan_cases(
     Raises:
         DropcheckError: with what only a draw can show: a quantity that is undefined on every draw,
             an argument drawn out of its law's domain.
-
-    >>> from dropcheck.claims.reader import read_text
-    >>> registry = read_text('''
-    ... dropcheck: 1
-    ... claims:
-    ...   square:
-    ...     title: The mean square of a standard normal is 1
-    ...     model: x ~ normal(0, 1)
-    ...     claim: E(x**2) == 1
-    ... ''')
-    >>> plan = plan_cases(registry.expand(), Settings(max_draws=10**6), registry)
-    >>> plan.cases[0].within, plan.cases[0].relative < 0.02
-    (True, True)
     """
     started = time.perf_counter()
     threads = settings.threads or default_threads()
