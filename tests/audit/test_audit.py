@@ -77,7 +77,10 @@ def test_student_at_few_blocks_keeps_the_promise(monkeypatch: pytest.MonkeyPatch
 def test_alarm_for_the_normal_quantile_at_few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = few_blocks(monkeypatch)
 
-    monkeypatch.setattr(interval, "_student", lambda _, tail: -float(special.ndtri(tail)))
+    share = (1 - interval.SECOND_ORDER_SHARE) / 2
+    monkeypatch.setattr(
+        interval, "student_quantile", lambda alpha, _: -float(special.ndtri(share * alpha))
+    )
     found = audited((subject,), 2000)
     assert found.alarms == 1
     assert found.rows[0].at_least > ALPHA
