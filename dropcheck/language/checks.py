@@ -1,4 +1,4 @@
-"""The check: every error of a claim that is known before any draw."""
+"""The check: every error of a claim that is known before any draw, but of large fixed arrays."""
 
 from __future__ import annotations
 
