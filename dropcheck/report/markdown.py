@@ -10,7 +10,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.printing import claim_latex
 from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
-from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
+from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.run_table import summary_parts
 from dropcheck.report.terminal.screen import one_line, place, plain
 from dropcheck.results import CaseResult, Outcome
@@ -106,22 +106,13 @@ def _in_math(registry: Registry) -> Statement:
 def _table(cases: Sequence[CaseResult], statement: Statement, verbose: bool) -> str:
     if not cases:
         return ""
-    groups = by_claim(cases)
-    if verbose or len(groups) == 1:
-        rows = [_row(case, statement, words.outcome(case)) for case in cases]
-    else:
-        rows = [_grid_row(group, statement) for group in groups.values()]
+    rows = [_row(case, statement, outcome) for case, outcome in words.rows(cases, each=verbose)]
     head = [_line(name for name, _ in HEADINGS), _line(rule for _, rule in HEADINGS)]
     return "\n".join([*head, *(_line(row) for row in rows)])
 
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _grid_row(group: Sequence[CaseResult], statement: Statement) -> Sequence[str]:
-    case = worst(group)
-    return _row(case, statement, words.outcome(case) + passed_share(group))
 
 
 def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:

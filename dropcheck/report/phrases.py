@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
 from dropcheck.report import numbers
@@ -255,7 +255,18 @@ def worst(group: Iterable[CaseResult]) -> CaseResult:
     return max(group, key=badness)
 
 
-def passed_share(group: Iterable[CaseResult]) -> str:
-    """How many cases of a claim passed, of several: ` 3/4`; nothing of one."""
-    results = [case.result for case in group]
-    return f" {results.count(Outcome.PASS)}/{len(results)}" if len(results) > 1 else ""
+def rows(cases: Sequence[CaseResult], *, each: bool) -> list[tuple[CaseResult, str]]:
+    """The cases that have a row in a table, with their outcome: `FAIL 3/4`, where 3 of 4 passed.
+
+    All of them where `each` is asked for, or where they are of one claim; of several, each its
+    worst case.
+    """
+    groups = by_claim(cases)
+    if each or len(groups) == 1:
+        return [(case, outcome(case)) for case in cases]
+    shown = []
+    for group in groups.values():
+        case, passed = worst(group), sum(one.result is Outcome.PASS for one in group)
+        share = f" {passed}/{len(group)}" if len(group) > 1 else ""
+        shown.append((case, outcome(case) + share))
+    return shown

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
-from dropcheck.report.phrases import by_claim, not_passed, passed_share, worst
+from dropcheck.report.phrases import by_claim, not_passed
 from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, block, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 from dropcheck.results import CaseResult, RunResult
@@ -69,16 +69,7 @@ def run_report(
 
 
 def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
-    groups = by_claim(cases)
-    if verbose or len(groups) == 1:
-        rows = [_row(case) for case in cases]
-        if verbose:
-            rows = [
-                row | {"resolution": Cell(terminal.spell(words.reach(case) or numbers.UNKNOWN))}
-                for row, case in zip(rows, cases, strict=True)
-            ]
-    else:
-        rows = [_grid_row(group) for group in groups.values()]
+    rows = [_row(case, outcome) for case, outcome in words.rows(cases, each=verbose)]
     layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
     if not any(row["parameters"].text for row in rows):
         layouts = tuple(_without(layout, "parameters") for layout in layouts)
@@ -90,7 +81,7 @@ def _without(layout: Layout, field: str) -> Layout:
     return tuple(column for column in columns if column)
 
 
-def _row(case: CaseResult) -> dict[str, Cell]:
+def _row(case: CaseResult, outcome: str) -> dict[str, Cell]:
     style = words.STYLES[case.result]
     return {
         "claim": Cell(case.claim),
@@ -100,17 +91,11 @@ def _row(case: CaseResult) -> dict[str, Cell]:
         "interval": Cell(words.interval(case)),
         "confidence": Cell(numbers.confidence(case.confidence)),
         "guarantee": Cell(str(case.guarantee)),
+        "resolution": Cell(words.reach(case) or numbers.UNKNOWN),
         "draws": Cell(numbers.count(case.draws)),
         "verdict": Cell(str(case.verdict), style),
-        "result": Cell(words.outcome(case), style),
+        "result": Cell(outcome, style),
     }
-
-
-def _grid_row(group: Sequence[CaseResult]) -> dict[str, Cell]:
-    """The worst case of a claim's grid, and how many of its cases passed."""
-    row = _row(worst(group))
-    result = row["result"]
-    return row | {"result": Cell(result.text + passed_share(group), result.style)}
 
 
 def case_block(case: CaseResult, terminal: Terminal) -> str:
