@@ -60,6 +60,10 @@ _STYLE: Any = {  # of types that differ between versions of matplotlib
     "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and copied
     "svg.hashsalt": "dropcheck",
     "figure.facecolor": "white",
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "legend.borderpad": 0,
+    "legend.handletextpad": 0.6,
 }
 
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dropcheck.report import Report, pictures
 from dropcheck.report import phrases as words
@@ -213,7 +213,14 @@ def _legend(figure: Figure, rows: Sequence[_Row], top: float, middle: float) -> 
 
     verdicts = {row.placed.case.verdict for row in rows}
     handles: list[Line2D | Patch] = [
-        Line2D([], [], color=MARKS[one].colour, lw=1.6, label=str(one), **_marker_and_line(one))
+        Line2D(
+            [],
+            [],
+            color=MARKS[one].colour,
+            lw=1.6,
+            label=str(one),
+            **marker(one) | {"linestyle": "-"},
+        )
         for one in Verdict
         if one in verdicts
     ]
@@ -227,14 +234,6 @@ def _legend(figure: Figure, rows: Sequence[_Row], top: float, middle: float) -> 
         loc="upper center",
         bbox_to_anchor=(middle, top),
         ncols=3,
-        frameon=False,
-        fontsize=8,
-        borderpad=0,
-        handletextpad=0.6,
         columnspacing=1.6,
     )
     legend.set_in_layout(False)
-
-
-def _marker_and_line(verdict: Verdict) -> dict[str, Any]:
-    return {**marker(verdict), "linestyle": "-"}

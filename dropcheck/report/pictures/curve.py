@@ -195,7 +195,7 @@ def _panel(
     numeric = not any(isinstance(value, str) for value in values)
     order = {value: index + 1.0 for index, value in enumerate(dict.fromkeys(values))}
     points = [
-        Point(_place(value, order, numeric=numeric), format_value(value), case)
+        Point(float(value) if numeric else order[value], format_value(value), case)
         for case in cases
         if (value := case.parameters.get(parameter)) is not None
     ]
@@ -232,10 +232,6 @@ def _axis_up(cases: Iterable[CaseResult]) -> Axis:
             known += [case.region.low, case.region.high]
         values += [value for value in known if value is not None]
     return axis_over(values) or Axis(-1, 1)
-
-
-def _place(value: Value, order: Mapping[Value, float], *, numeric: bool) -> float:
-    return float(value) if numeric else order[value]
 
 
 def swept(rows: Sequence[Parameters]) -> str | None:

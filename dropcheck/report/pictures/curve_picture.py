@@ -163,11 +163,7 @@ def _draw(figure: Figure, sheet: _Sheet, x: float, left: float, top: float) -> N
         loc="upper left",
         bbox_to_anchor=((x + left) / width, 1 - (top + sheet.above - 0.28) / height),
         ncols=len(labels),
-        frameon=False,
-        fontsize=8,
-        borderpad=0,
         borderaxespad=0,
-        handletextpad=0.6,
     )
 
 
