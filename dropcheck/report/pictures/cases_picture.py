@@ -211,16 +211,12 @@ def _legend(figure: Figure, rows: Sequence[_Row], top: float, middle: float) -> 
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
+    def drawn(verdict: Verdict) -> dict[str, Any]:
+        return {**marker(verdict), "linestyle": "-"}
+
     verdicts = {row.placed.case.verdict for row in rows}
     handles: list[Line2D | Patch] = [
-        Line2D(
-            [],
-            [],
-            color=MARKS[one].colour,
-            lw=1.6,
-            label=str(one),
-            **marker(one) | {"linestyle": "-"},
-        )
+        Line2D([], [], color=MARKS[one].colour, lw=1.6, label=str(one), **drawn(one))
         for one in Verdict
         if one in verdicts
     ]
