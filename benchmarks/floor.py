@@ -92,7 +92,7 @@ class Simulated:
 def simulated(case: Case, *, crossing: bool = False) -> Simulated | None:
     """The case made ready; None where nothing is drawn for it."""
     means = prepare(case, crossing=crossing).compiled
-    if means is None or not means.program.random:
+    if means is None or not means.program.steps:
         return None
     program = means.program
     generator = stream(0, case.key, MAIN, 0)

@@ -19,8 +19,9 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.inference.budget import case_alpha
 from dropcheck.inference.finite_sample import bernstein_quantile
 from dropcheck.inference.region import reach, widening
-from dropcheck.judging.prepared import prepare, try_prepared
-from dropcheck.judging.trial import Trial
+from dropcheck.judging.case_run import CaseRun
+from dropcheck.judging.judge import run_case
+from dropcheck.judging.prepared import prepare
 from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
 
 DECIDES = 0.9
@@ -28,33 +29,33 @@ DECIDES = 0.9
 FEWEST_COMPARED = 2048
 
 
-def tried(case: Case, alpha: float) -> tuple[CaseResult, int, Trial]:
-    """One trial, and all draws that it made, those of its pilot too."""
+def run_once(case: Case, alpha: float) -> tuple[CaseResult, int, CaseRun]:
+    """One run, and all draws that it made, those of its pilot too."""
     prepared = prepare(case)
     settings = Settings(threads=1)
     made = 0
-    asked = try_prepared(prepared, settings, alpha, "")
+    asked = run_case(prepared, settings, alpha)
     try:
         request = next(asked)
         while True:
             made += request.count * request.program.span_draws
             request = asked.send(request.carry_out())
     except StopIteration as stop:
-        trial = prepared.trial(settings, alpha)
+        run = CaseRun(prepared=prepared, settings=settings, alpha=alpha)
         if isinstance(prepared.strategy, Certainty):
             made = 0  # no test has fewer than what bounds the violations
-        return stop.value, made, trial
+        return stop.value, made, run
 
 
-def fixed_draws(found: CaseResult, trial: Trial, alpha: float) -> float:
+def fixed_draws(found: CaseResult, run: CaseRun, alpha: float) -> float:
     """Draws of the fixed test; 0 where nothing varies."""
     if not found.standard_error or found.estimate is None or found.scale is None:
         return 0.0
     needed = 0.0
-    for comparison in trial.reading.comparisons:
+    for comparison in run.reading.comparisons:
         if comparison.share:
             return 0.0  # its interval is of a share, and what is shown is of a difference
-        widen = widening(comparison.region, trial.sharpness(found.scale))
+        widen = widening(comparison.region, run.sharpness(found.scale))
         # a claimed equality that is verified is taken to hold
         point = comparison.region.point and found.verdict is Verdict.VERIFIED
         estimate = comparison.region.low if point else found.estimate
@@ -74,7 +75,7 @@ def measured(registry: Registry) -> Iterator[Figure]:
     ours = theirs = 0.0
     ratios: list[tuple[float, str]] = []
     for case in cases:
-        found, made, trial = tried(case, alpha)
+        found, made, trial = run_once(case, alpha)
         fixed = fixed_draws(found, trial, alpha)
         if made and fixed >= FEWEST_COMPARED:
             ours, theirs = ours + made, theirs + fixed

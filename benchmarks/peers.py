@@ -28,7 +28,7 @@ from scipy import special
 
 from dropcheck.audit.audited_claims import SHORT_BLOCK, Subject
 from dropcheck.audit.error_rates import Truth
-from dropcheck.audit.measurement import ready, trial
+from dropcheck.audit.measurement import ready, run_once
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.finite_sample import upper_bound
 from dropcheck.results import Settings, Verdict
@@ -195,7 +195,7 @@ def ours(law: Law, claimed: float, delta: float) -> Callable[[int, float], Found
     prepared = ready(Subject(case, Truth.TRUE, "", SHORT_BLOCK))
 
     def found(seed: int, alpha: float) -> Found:
-        result = trial(prepared, Settings(seed=seed, max_draws=MOST_DRAWS), alpha)
+        result = run_once(prepared, Settings(seed=seed, max_draws=MOST_DRAWS), alpha)
         return result.verdict, result.draws
 
     return found

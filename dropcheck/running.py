@@ -24,7 +24,8 @@ from dropcheck.execution.schedule import (
     in_order,
 )
 from dropcheck.inference.budget import case_alpha
-from dropcheck.judging.prepared import prepare, try_prepared
+from dropcheck.judging.judge import run_case
+from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import CaseGraphs
 from dropcheck.results import CaseResult, Settings
 from dropcheck.settings import default_threads
@@ -142,4 +143,4 @@ def judge(
     """
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     prepared = prepare(case, graphs, crossing=settings.crossing)
-    return (yield from try_prepared(prepared, settings, alpha, repeat(case), deadline))
+    return (yield from run_case(prepared, settings, alpha, repeat(case), deadline))

@@ -29,9 +29,9 @@ def _hull(value: Value, hulls: dict[int, Hull]) -> Hull:
     below = [
         hulls[id(one)] if one.random else _outward(_of_known(one.known)) for one in value.inputs
     ]
-    shapes = tuple(one.shape or () for one in value.inputs)
+    shapes = tuple(one.shape for one in value.inputs)
     same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
-    use = Use(value.function.kernel, value.shape or (), shapes, same)
+    use = Use(value.function.kernel, value.shape, shapes, same)
     return value.function.bounds(below, use)
 
 

@@ -119,10 +119,7 @@ def combined(form: Linear) -> tuple[Value, Hull] | None:
     """One quantity a draw whose mean is the form without its constant, and where it can lie.
 
     Quantities with elements enter by their mean over the elements. None where the model does not
-    bound it.
-
-    Args:
-        form: what to combine; it must have terms.
+    bound it, or the form has no terms.
     """
     total: Value | None = None
     low = high = 0.0

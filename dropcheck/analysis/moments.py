@@ -68,12 +68,7 @@ class Line:
 
 
 def line_of(value: Value, below: list[Line | None]) -> Line | None:
-    """A random quantity as a line of one draw; None where it is none.
-
-    Args:
-        value: the quantity.
-        below: its inputs, as lines.
-    """
+    """A random quantity as a line of one draw, from its inputs as lines; None where it is none."""
     if value.kind == Kind.DRAW:
         known = tuple(argument.known for argument in value.inputs)
         numbers = tuple(one for one in known if isinstance(one, float))
@@ -124,7 +119,7 @@ def moment_order(value: Value) -> Order:
         line = line_of(one, [line for _, line in below])
         operand = Operand(
             quantity=one,
-            shape=one.shape or (),
+            shape=one.shape,
             order=_of_draw(one) if one.kind == Kind.DRAW else one.function.growth.order(operands),
             reciprocal=_reciprocal(one, operands, line),
             rates=None if line is None else line.rates(),
@@ -138,7 +133,7 @@ def moment_order(value: Value) -> Order:
 
 def _fixed(value: Value) -> Operand:
     nonzero = value.constant is not None and bool((value.constant != 0).all())
-    return Operand(value, value.shape or (), nonzero=nonzero, known=value.known)
+    return Operand(value, value.shape, nonzero=nonzero, known=value.known)
 
 
 def _independent(value: Value) -> bool:

@@ -56,13 +56,11 @@ def separated(targets: Mapping[Value, int]) -> dict[Value, Separated] | None:
     """Every target as a product over groups of draws; None where several groups meet in none.
 
     And where a target is not known to have twice the moments that are looked at: the draws of a
-    heavy tail are fewer to see in an average over all combinations, and may cancel in it.
-
-    Args:
-        targets: all random quantities that integrands look at, and the powers that they do.
+    heavy tail are fewer to see in an average over all combinations, and may cancel in it. The
+    targets are all random quantities that integrands look at, with the powers that they do.
     """
     for value, power in targets.items():
-        if value.shape is None or not moment_order(value).sure > 2 * power:
+        if not moment_order(value).sure > 2 * power:
             return None
     products = [_parts(value) for value in targets]
     groups = _groups(part for _, parts in products for part, _ in parts)
@@ -140,8 +138,7 @@ def _opened(value: Value) -> tuple[bool, list[tuple[Value, int]]] | None:
 def crossing(targets: Iterable[Value]) -> Value | None:
     """The product through which alone the targets see their draws, or None.
 
-    Args:
-        targets: every value that an integrand looks at, conditions included.
+    The targets are every value that an integrand looks at, conditions included.
     """
     roots = [value for value in targets if value.random]
     found = {id(value): value for root in roots for value in _products(root)}
@@ -163,7 +160,7 @@ def _products(root: Value) -> list[Value]:
         seen.add(id(value))
         if value.operation == MATMUL.name:
             left, right = value.inputs
-            flat = max(len(side.shape or ()) for side in value.inputs) <= 2  # stacks pair otherwise
+            flat = max(len(side.shape) for side in value.inputs) <= 2  # stacks pair otherwise
             if flat and left.random and right.random and not left.sources & right.sources:
                 found.append(value)
         stack.extend(value.inputs)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dropcheck.analysis.linear import combined, linear, of_one_operator
 from dropcheck.analysis.moments import missing_moment
 from dropcheck.analysis.products import crossing
-from dropcheck.analysis.rarity import MOST_CONDITIONS, is_condition
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.hulls import Hull
+
+# Conditions of a model whose outcomes are counted, and their pairs: with more nothing is trusted.
+MOST_CONDITIONS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,11 @@ class Unanswerable:
 Averages = Arithmetic | BoundedMean | BlockMeans
 """Strategies in which the operators of the statement are averages."""
 Strategy = Averages | Certainty | Proportion | Unanswerable
+
+
+def is_condition(value: Value) -> bool:
+    """Whether a value is 1 or 0, so that its rarer outcome may be too rare to be seen."""
+    return value.binary or (value.kind == Kind.COMPUTED and value.function.indicator)
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:

@@ -1,6 +1,6 @@
 """An audit from its plan to its rows: the whole procedure again and again, with fresh streams.
 
-What is repeated is what `run` does: the same trial, pilot, looks, intervals and decisions. Only
+What is repeated is what `run` does: the same pilot, looks, intervals and decisions. Only
 the reading and compiling of a case are done once, spans are cut to the size of the task, and those
 of many repetitions are drawn together.
 """
@@ -22,14 +22,15 @@ from dropcheck.claims.registry import Case, parameter_text
 from dropcheck.execution.executors import shared
 from dropcheck.execution.repetitions import Supply, in_lockstep
 from dropcheck.execution.schedule import carried_out
-from dropcheck.judging.prepared import Prepared, judged, prepare, try_prepared
-from dropcheck.judging.trial import Finding
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.judge import judge, run_case
+from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.results import CaseResult, Settings, Verdict
 from dropcheck.simulation import Request, SpanSums
 
 # Blocks of a span that is cut to size: the fewest that an interval is made from.
 SPAN_BLOCKS = 64
-# Draws after which a trial gives up.
+# Draws after which a run gives up.
 MOST_DRAWS = 4_000_000
 # Repetitions of a task: a second's work or so.
 CHUNK = 250
@@ -80,19 +81,19 @@ def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
     return prepared.with_programs(lambda program: program.in_short_blocks(block, SPAN_BLOCKS))
 
 
-def trial(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:
-    """One trial of a case, from its first draw to its verdict, in this thread.
+def run_once(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:
+    """One run of a case, from its first draw to its verdict, in this thread.
 
     Raises:
         DropcheckError: for what only a draw can show.
     """
-    return carried_out(try_prepared(prepared, settings, alpha, ""))
+    return carried_out(run_case(prepared, settings, alpha))
 
 
 def side_by_side(
     prepared: Prepared, settings: Sequence[Settings], alpha: float
 ) -> Iterator[Finding]:
-    """A trial of a case for each of the settings, in any order; what they draw is shared.
+    """A run of a case for each of the settings, in any order; what they draw is shared.
 
     Raises:
         DropcheckError: for what only a draw can show.
@@ -100,10 +101,8 @@ def side_by_side(
     supply = Supply(settings[0].seed, prepared.case.key)
 
     def start(one: Settings) -> Generator[Request, SpanSums, Finding]:
-        begun = prepared.trial(one, alpha)
-        if len(settings) > 1:
-            begun = dataclasses.replace(begun, supply=supply)
-        return judged(begun, prepared)
+        own = supply if len(settings) > 1 else None
+        return judge(CaseRun(prepared=prepared, settings=one, alpha=alpha, supply=own))
 
     return in_lockstep([partial(start, one) for one in settings], supply)
 
@@ -228,7 +227,7 @@ def own_subjects(
         if shift is None:
             continue
         reason = why_no_twin(case)
-        scale = None if reason else trial(ready(subject), settings, 0.05).scale
+        scale = None if reason else run_once(ready(subject), settings, 0.05).scale
         if scale:
             subjects += twins(case, scale, shift)
             continue

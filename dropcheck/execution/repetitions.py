@@ -108,10 +108,9 @@ class Supply:
         alike = (id(program.steps), program.span_draws, program.span_blocks, draws)
         waiting = self._centres.setdefault(alike, [])
         if not waiting:
-            crossed = program.batches is not None
-            held = _held(program, program.span_draws if crossed else draws)
+            held = _held(program, program.span_draws if program.paired else draws)
             parts = min(MOST_CENTRES, max(1, NUMBERS // max(1, held)))
-            bulk = _of_spans(program, parts) if crossed else program
+            bulk = _of_spans(program, parts) if program.paired else program
             waiting += bulk.centres(self._stream(), draws, parts)
         return waiting.pop()
 

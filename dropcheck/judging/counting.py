@@ -11,8 +11,8 @@ from dropcheck.inference import budget
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval
 from dropcheck.inference.region import decide, widening
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
 from dropcheck.judging.look import ROUNDING, more, planned
-from dropcheck.judging.trial import FEWEST_DRAWS, Finding, Trial
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation import MAIN, PILOT, Counted, Program, Request, SpanSums, Tally
@@ -24,31 +24,31 @@ PLANNED_BLOCKS = 512
 
 
 def by_counterexample(
-    trial: Trial, claim: Certainty, counted: Counted
+    run: CaseRun, claim: Certainty, counted: Counted
 ) -> Generator[Request, SpanSums, Finding]:
     """An event that is claimed to be certain: one counterexample refutes."""
-    most = trial.most_draws(counted.program)
+    most = run.most_draws(counted.program)
     program = counted.program.fitted(most, FEWEST_BLOCKS)
-    bound = violations_bound(trial)
-    enough = bounding = draws_that_bound(trial)
+    bound = violations_bound(run)
+    enough = bounding = draws_that_bound(run)
     tally = Tally(program)
     while True:
-        yield from trial.draw_until(tally, MAIN, min(enough, most))
+        yield from run.draw_until(tally, MAIN, min(enough, most))
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
         seen = seen_in(counted, tally)
         spent = tally.drawn + program.span_draws > most
-        hopeless = not seen and trial.seems_never(tally.drawn)
-        if tally.undefined or violations or spent or hopeless or trial.out_of_time():
+        hopeless = not seen and run.seems_never(tally.drawn)
+        if tally.undefined or violations or spent or hopeless or run.out_of_time():
             break
-        if upper_bound(0, seen, trial.alpha) < bound:
+        if upper_bound(0, seen, run.alpha) < bound:
             break
         # a condition is seen in some draws only: go on until it was seen often enough
         enough = min(most, max(2 * tally.drawn, enough))
-    trial.refuse_if_nowhere_defined(tally)
-    broken = trial.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
+    run.refuse_if_nowhere_defined(tally)
+    broken = run.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
     if broken is not None:
         return broken
-    low, high = clopper_pearson(violations, seen, trial.alpha)
+    low, high = clopper_pearson(violations, seen, run.alpha)
     share = violations / seen if seen else 0.0
     if claim.probability == 1:
         low, high, share = 1 - high, 1 - low, 1 - share
@@ -57,7 +57,7 @@ def by_counterexample(
         verdict = Verdict.REFUTED
         reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE
         explanation = reason.explain(violations=violations, draws=seen)
-    elif upper_bound(0, seen, trial.alpha) < bound:
+    elif upper_bound(0, seen, run.alpha) < bound:
         verdict = Verdict.VERIFIED
     else:
         verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
@@ -66,10 +66,10 @@ def by_counterexample(
     warnings: tuple[str, ...] = ()
     if verdict is Verdict.VERIFIED:
         strict = (counted.exact or counted.program).fitted(most, FEWEST_BLOCKS)
-        exact = strict.span(trial.generator(MAIN, 0), strict.origin, 0)
+        exact = strict.span(run.generator(MAIN, 0), strict.origin, 0)
         if float(exact.sums[:, 0].sum()) > 0:
             warnings = (
-                f"{trial.case.claim.id}: values that differ by rounding alone were taken for "
+                f"{run.case.claim.id}: values that differ by rounding alone were taken for "
                 "equal; isclose(a, b) says so",
             )
     more_draws = None
@@ -80,7 +80,7 @@ def by_counterexample(
         verdict=verdict,
         method=Method.CERTAINTY,
         guarantee=Guarantee.EXACT,
-        quantity=trial.reading.comparisons[0].measures,
+        quantity=run.reading.comparisons[0].measures,
         region=Region(claim.probability, claim.probability),
         estimate=share,
         interval=(low, high),
@@ -95,17 +95,17 @@ def by_counterexample(
     )
 
 
-def violations_bound(trial: Trial) -> float:
+def violations_bound(run: CaseRun) -> float:
     """How rare violations of a claim of certainty must be for it to be verified."""
-    return min(RAREST_SEEN, trial.case.claim.within or RAREST_SEEN)
+    return min(RAREST_SEEN, run.case.claim.within or RAREST_SEEN)
 
 
-def draws_that_bound(trial: Trial) -> int:
+def draws_that_bound(run: CaseRun) -> int:
     """Draws that verify a claim of certainty where none is a violation.
 
     No violation among n draws bounds their chance by ln(1/α)/n.
     """
-    return math.ceil(math.log(1 / trial.alpha) / violations_bound(trial) * 1.0001) + 1
+    return math.ceil(math.log(1 / run.alpha) / violations_bound(run) * 1.0001) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,30 +122,30 @@ class CountedPilot:
 
 
 def piloted(
-    trial: Trial, claim: Proportion, counted: Counted
+    run: CaseRun, claim: Proportion, counted: Counted
 ) -> Generator[Request, SpanSums, CountedPilot]:
     """Draw a pilot, used for nothing but to plan the looks."""
-    most = trial.most_draws(counted.program)
+    most = run.most_draws(counted.program)
     whole = counted.program.fitted(most, FEWEST_BLOCKS)
     program = whole.in_blocks(1)
-    reading = trial.reading
+    reading = run.reading
     (comparison,) = reading.comparisons
     scale = reading.known_scale
     if scale is None:  # the size of a probability is 1
         scale = abs(claim.factor) + abs(claim.constant)
-    widen = widening(comparison.region, trial.sharpness(scale))
+    widen = widening(comparison.region, run.sharpness(scale))
     pilot = Tally(program)
-    yield from trial.draw_until(pilot, PILOT, COUNTED_DRAWS)
-    trial.refuse_if_nowhere_defined(pilot)
-    found = interval_of(claim, counted, pilot, trial.alpha) if not pilot.undefined else None
+    yield from run.draw_until(pilot, PILOT, COUNTED_DRAWS)
+    run.refuse_if_nowhere_defined(pilot)
+    interval = None if pilot.undefined else interval_of(claim, counted, pilot, run.alpha)
     expected = 1
-    if found is not None and math.isfinite(found.estimate):
+    if interval is not None and math.isfinite(interval.estimate):
         expected = planned(
             pilot.drawn,
-            _to_plan_by(claim, counted, found, pilot),
+            _to_plan_by(claim, counted, interval, pilot),
             comparison.region,
             widen,
-            trial.alpha * budget.PLANNED,
+            run.alpha * budget.PLANNED,
             Guarantee.EXACT,
         )
     return CountedPilot(
@@ -177,36 +177,36 @@ def interval_of(claim: Proportion, counted: Counted, tally: Tally, alpha: float)
     return Interval(estimate, min(ends), max(ends), abs(claim.factor) * error)
 
 
-def _to_plan_by(claim: Proportion, counted: Counted, found: Interval, tally: Tally) -> Interval:
-    """The interval with an error that is not 0 where every trial came out alike.
+def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: Tally) -> Interval:
+    """The interval with an error that is not 0 where every draw came out alike.
 
     It is that of one hit and one miss more: what was never met may still be what is claimed.
     """
     seen = seen_in(counted, tally)
     likely = (round(float(tally.totals[0])) + 1) / (seen + 2)
     error = abs(claim.factor) * math.sqrt(likely * (1 - likely) / max(seen, 1))
-    return replace(found, standard_error=error)
+    return replace(interval, standard_error=error)
 
 
 def by_proportion(
-    trial: Trial, claim: Proportion, counted: Counted
+    run: CaseRun, claim: Proportion, counted: Counted
 ) -> Generator[Request, SpanSums, Finding]:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
-    pilot = yield from piloted(trial, claim, counted)
+    pilot = yield from piloted(run, claim, counted)
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)
-    for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, most), most, trial.alpha):
-        yield from trial.draw_until(tally, MAIN, look.draws)
-        broken = trial.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
+    for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, most), most, run.alpha):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        broken = run.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
         if broken is not None:
             return broken
         final = interval_of(claim, counted, tally, look.alpha)
         rounding = ROUNDING * (abs(claim.factor) + abs(claim.constant))
         verdict = decide(final.low, final.high, region, widen, min(rounding, widen / 1000))
-        hopeless = math.isnan(final.estimate) and trial.seems_never(tally.drawn)
-        if verdict is not Verdict.INCONCLUSIVE or hopeless or trial.out_of_time():
+        hopeless = math.isnan(final.estimate) and run.seems_never(tally.drawn)
+        if verdict is not Verdict.INCONCLUSIVE or hopeless or run.out_of_time():
             break
     explanation = None
     if math.isnan(final.estimate):
@@ -217,13 +217,13 @@ def by_proportion(
         verdict=verdict,
         method=Method.PROPORTION,
         guarantee=Guarantee.EXACT,
-        quantity=trial.reading.comparisons[0].measures,
+        quantity=run.reading.comparisons[0].measures,
         region=region,
         estimate=final.estimate,
         interval=(final.low, final.high),
         standard_error=final.standard_error,
         scale=pilot.scale,
-        sharpness=trial.looked(pilot.scale, widen),
+        sharpness=run.looked(pilot.scale, widen),
         draws=tally.drawn,
         blocks=tally.drawn // tally.block_draws,
         seconds=tally.seconds,
@@ -234,9 +234,9 @@ def by_proportion(
             _to_plan_by(claim, counted, final, tally),
             region,
             widen,
-            trial.alpha,
+            run.alpha,
             Guarantee.EXACT,
             program.span_draws,
         ),
-        warnings=trial.ties(program),
+        warnings=run.ties(program),
     )

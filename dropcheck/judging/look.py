@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TypeVar
 
 from dropcheck.inference import budget
 from dropcheck.inference.finite_sample import bernstein_quantile
@@ -18,7 +17,7 @@ from dropcheck.inference.interval import (
     never_differed,
 )
 from dropcheck.inference.region import Comparison, Reading, decide, reach, widening
-from dropcheck.judging.trial import Finding, Floats, Trial
+from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.judging.unseen import (
     RARE_SHARE,
     alike,
@@ -41,8 +40,6 @@ ENDLESS = 10**15
 # a larger one has is not known, nor whether there is a mean at all.
 UNTOLD = 32
 
-Quantity = TypeVar("Quantity")
-
 
 def scale_of(reading: Reading, compiled: Compiled, means: Floats, centres: Floats) -> float:
     """The claim's scale: |R| where that is known, else the size of R, or of L where R is 0."""
@@ -57,12 +54,10 @@ def scale_of(reading: Reading, compiled: Compiled, means: Floats, centres: Float
     return against if against > 0 else sizes[reading.side]
 
 
-def settling(
-    found: Sequence[tuple[Verdict, Quantity, Comparison]],
-) -> tuple[Verdict, Quantity, Comparison]:
-    """The comparison that settles a statement: a refuted one, else an open one, else any."""
+def settling(verdicts: Sequence[Verdict]) -> int:
+    """Which comparison settles a statement: a refuted one, else an open one, else any."""
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
-    return min(found, key=lambda entry: order.index(entry[0]))
+    return verdicts.index(min(verdicts, key=order.index))
 
 
 def planned(
@@ -126,7 +121,7 @@ def more(
     return needed - draws + span_draws if needed else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """The comparison that settles a statement at one look, and how it was judged.
 
@@ -153,8 +148,8 @@ class Judged:
         return self.interval if math.isfinite(self.interval.half_width) else None
 
 
-def judged_at(
-    trial: Trial,
+def judge_look(
+    run: CaseRun,
     compiled: Compiled,
     tally: Tally,
     alpha: float,
@@ -166,7 +161,7 @@ def judged_at(
     With few blocks a heavy tail may not show: a pilot in which it did is a `doubt` that stands
     until there are as many draws as it asks for.
     """
-    reading = trial.reading
+    reading = run.reading
     functional, centres = compiled.functional, tally.centres
     means = means_of(tally.sums, tally.values)
     operands, largest = functional.at_averages(means, centres)
@@ -175,12 +170,12 @@ def judged_at(
     scale = scale_of(reading, compiled, means, centres)
     if not math.isfinite(scale):
         return None
-    sharpness = trial.sharpness(scale)
+    sharpness = run.sharpness(scale)
     if len(reading.comparisons) > 1:  # between estimated ends: widened as any range is
         ends = [operands[end] for end in reading.ends]
         sharpness = min(sharpness, abs(ends[1] - ends[0]) / 20)
     share = alpha / len(reading.comparisons)
-    found: list[tuple[Verdict, Judged, Comparison]] = []
+    judged: list[Judged] = []
     for comparison in reading.comparisons:
 
         def theta(points: Floats, comparison: Comparison = comparison) -> Floats:
@@ -189,7 +184,7 @@ def judged_at(
         if tier is Guarantee.FINITE_SAMPLE and compiled.mean is not None:
             interval = mean_within_bounds(compiled.mean, tally, share)
         else:
-            interval = _by_limit(trial, compiled, tally, theta, share, comparison)
+            interval = _by_limit(run, compiled, tally, theta, share, comparison)
             if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
                 interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
         unit = 1.0  # a difference that is looked at as a share is shown as a difference
@@ -216,29 +211,22 @@ def judged_at(
             by_bounds = decide(wider.low, wider.high, comparison.region, widen, rounding)
             if wider.unmet is not None or (by_bounds is not verdict and not shown):
                 verdict, interval = Verdict.INCONCLUSIVE, replace(wider, unmet=alike(interval))
-        judged = Judged(
-            verdict=verdict,
-            interval=interval,
-            comparison=comparison,
-            widen=widen,
-            unit=unit,
-            scale=scale,
-            sides=_sides(operands, comparison),
+        both = comparison.against is not None and len(operands) == 2
+        judged.append(
+            Judged(
+                verdict=verdict,
+                interval=interval,
+                comparison=comparison,
+                widen=widen,
+                unit=unit,
+                scale=scale,
+                sides=(operands[0], operands[1]) if both else None,
+            )
         )
-        found.append((verdict, judged, comparison))
-    _, settled, _ = settling(found)
-    return settled
+    return judged[settling([one.verdict for one in judged])]
 
 
-def _sides(operands: Sequence[float], comparison: Comparison) -> tuple[float, float] | None:
-    """Both sides of a statement, where neither is known beforehand."""
-    if comparison.against is None or len(operands) != 2:
-        return None
-    left, right = operands
-    return left, right
-
-
-def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Finding:
+def shown(run: CaseRun, judged: Judged, tally: Tally, tier: Guarantee) -> Finding:
     """A look as the finding of a case, in the unit of the estimate."""
     interval, region, unit = judged.interval, judged.region, judged.unit
     needed = more(
@@ -247,7 +235,7 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         interval,
         region,
         judged.widen,
-        trial.alpha,
+        run.alpha,
         tier,
         tally.program.span_draws,
     )
@@ -267,14 +255,14 @@ def shown(trial: Trial, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         standard_error=interval.standard_error * unit,
         sides=judged.sides,
         scale=judged.scale,
-        sharpness=trial.looked(judged.scale, judged.widen * unit),
+        sharpness=run.looked(judged.scale, judged.widen * unit),
         draws=tally.draws,
         blocks=len(tally.sums),
         seconds=tally.seconds,
         sampling=tally.program.sampling,
         explanation=explanation,
         more_draws=needed,
-        warnings=trial.ties(tally.program),
+        warnings=run.ties(tally.program),
     )
 
 
@@ -284,7 +272,7 @@ def method_of(tier: Guarantee) -> Method:
 
 
 def _by_limit(
-    trial: Trial,
+    run: CaseRun,
     compiled: Compiled,
     tally: Tally,
     theta: Theta,
@@ -302,7 +290,7 @@ def _by_limit(
     )
     rare = RARE_SHARE * alpha / 2
     mean = compiled.mean
-    interval = allowing_for_rare(trial, tally, theta, interval, rare, bounded=mean is not None)
+    interval = allowing_for_rare(run, tally, theta, interval, rare, bounded=mean is not None)
     if mean is None:
         return interval
     if tally.program.paired and interval.standard_error > 0:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from dropcheck.inference.finite_sample import empirical_bernstein, upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
-from dropcheck.judging.trial import PILOT_DRAWS, Floats, Trial
+from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Floats
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
 from dropcheck.simulation import (
@@ -48,7 +48,7 @@ MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
 
 
 def allowing_for_rare(
-    trial: Trial,
+    run: CaseRun,
     tally: Tally,
     theta: Theta,
     interval: Interval,
@@ -58,13 +58,8 @@ def allowing_for_rare(
 ) -> Interval:
     """The interval, widened by what outcomes that were hardly seen could do to the quantity.
 
-    Args:
-        trial: the case.
-        tally: the sums, and how often each truth held.
-        theta: the quantity as a function of the averages.
-        interval: the interval that the sample alone gives.
-        alpha: the chance with which all bounds together may fail.
-        bounded: whether the bounds of the quantity hold what was not met.
+    All bounds together fail with chance `alpha` at most. `bounded` says that the bounds of the
+    quantity hold what was not seen.
     """
     program, centres = tally.program, tally.centres
     if not program.watched or not math.isfinite(interval.half_width):
@@ -73,8 +68,8 @@ def allowing_for_rare(
     met = _hardly_met(program, tally)
     if not rare and not met:
         return interval
-    for truths in () if bounded else (*((found,) for found in rare), *(m.truths for m in met)):
-        outcomes = {found.truth: found.outcome for found in truths}
+    for truths in () if bounded else (*((one,) for one in rare), *(m.truths for m in met)):
+        outcomes = {one.truth: one.outcome for one in truths}
         if hangs_on_its_cause(program, outcomes):
             return replace(interval, unmet=_unpriced(program, truths))
     below = above = 0.0
@@ -82,19 +77,19 @@ def allowing_for_rare(
     share = alpha / max(1, len(rare) + len(met))
 
     def shift(outcomes: Mapping[int, Forced], more: float, draws: int) -> float:
-        generator = trial.generator(PILOT, 0)
+        generator = run.generator(PILOT, 0)
         forced = program.forced(generator, min(program.span_draws, draws), centres, outcomes)
         moved = theta(np.stack([means, means + more * (forced - means)], axis=1))
         return float(moved[1] - moved[0])
 
-    for found in rare:
-        chance = upper_bound(math.ceil(found.sightings), math.floor(found.asked), share)
-        more = min(1.0, (chance - found.sightings / found.asked) * found.asked / tally.drawn)
-        by = shift({found.truth: Forced(found.outcome)}, more, PILOT_DRAWS)
+    for one in rare:
+        chance = upper_bound(math.ceil(one.sightings), math.floor(one.asked), share)
+        more = min(1.0, (chance - one.sightings / one.asked) * one.asked / tally.drawn)
+        by = shift({one.truth: Forced(one.outcome)}, more, PILOT_DRAWS)
         if math.isfinite(by):
             above, below = above + max(by, 0.0), below + max(-by, 0.0)
         elif tally.drawn < math.log(1 / alpha) / RAREST_SEEN:
-            line = program.watched[found.truth].line or 0
+            line = program.watched[one.truth].line or 0
             unmet = Reason.RARE_OUTCOME_HARDLY_SEEN.explain(line=line)
             return replace(interval, unmet=unmet)
     for meeting in met:
@@ -112,7 +107,7 @@ def allowing_for_rare(
 
 def _unpriced(program: Program, truths: tuple[_Rarer, ...]) -> Explanation:
     """Why draws that were hardly met cannot be made: what is needed of them."""
-    lines = sorted({program.watched[found.truth].line or 0 for found in truths})
+    lines = sorted({program.watched[one.truth].line or 0 for one in truths})
     return Reason.RARE_OUTCOME_UNPRICED.explain(
         lines=" and ".join(f"line {line}" for line in lines),
         seen=f"{truths[0].sightings:,.0f} times" if len(truths) == 1 else "too seldom",
@@ -135,7 +130,7 @@ def _rarer(tally: Tally) -> list[_Rarer]:
 
     Pairs of draws are no more independent than the draws, and count as those.
     """
-    found: list[_Rarer] = []
+    rarer: list[_Rarer] = []
     pairs = tally.looked_at / tally.drawn if tally.drawn else 1.0
     for truth, (watched, (held, asked)) in enumerate(
         zip(tally.program.watched, tally.seen, strict=True)
@@ -145,13 +140,13 @@ def _rarer(tally: Tally) -> list[_Rarer]:
             if watched.picked:  # what other elements show says nothing of one
                 shared *= watched.elements
             outcome = bool(held < asked - held)
-            found.append(_Rarer(truth, outcome, min(held, asked - held) / shared, asked / shared))
-    return found
+            rarer.append(_Rarer(truth, outcome, min(held, asked - held) / shared, asked / shared))
+    return rarer
 
 
 def _hardly_seen(tally: Tally) -> list[_Rarer]:
     """Truths with an outcome that was hardly seen."""
-    return [found for found in _rarer(tally) if found.sightings < RARE_SIGHTINGS]
+    return [one for one in _rarer(tally) if one.sightings < RARE_SIGHTINGS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +169,13 @@ class _Meeting:
 
     def share_draws(self, program: Program) -> bool:
         """Whether both hang on a draw, so that they are not independent."""
-        first, second = (program.watched[found.truth] for found in (self.one, self.other))
+        first, second = (program.watched[one.truth] for one in (self.one, self.other))
         return bool(first.sources & second.sources)
 
     @property
     def forced(self) -> dict[int, Forced]:
         """What makes them meet."""
-        return {found.truth: Forced(found.outcome, self.elements) for found in self.truths}
+        return {one.truth: Forced(one.outcome, self.elements) for one in self.truths}
 
 
 def _hardly_met(program: Program, tally: Tally) -> list[_Meeting]:
@@ -189,28 +184,24 @@ def _hardly_met(program: Program, tally: Tally) -> list[_Meeting]:
     for one, other in itertools.combinations_with_replacement(_rarer(tally), 2):
         first, second = program.watched[one.truth], program.watched[other.truth]
         same = one is other
-        ways = (
-            first.elements * (second.elements - 1) // 2
-            if same
-            else first.elements * second.elements
-        )
+        ways = first.elements * (second.elements - same) // (1 + same)
         picked = first.picked or second.picked
         chance = (one.sightings / one.asked) * (other.sightings / other.asked)
         expected = tally.drawn * chance * (1 if picked else ways)
         if ways and expected < RARE_SIGHTINGS:
             seldom.append((expected, _Meeting(one, other, ways, None if picked else 1 + same)))
     seldom.sort(key=lambda entry: -entry[0])
-    found: list[_Meeting] = []
+    meetings: list[_Meeting] = []
     for _, meeting in seldom:
         if meeting.one is not meeting.other and meeting.share_draws(program):
             continue
         outcomes = {truth.truth: truth.outcome for truth in meeting.truths}
         if meeting.ways > 1 and hangs_on_its_cause(program, outcomes):
             continue  # of arrays there are too many pairs to wait for
-        found.append(meeting)
-        if len(found) == MOST_PAIRS:
+        meetings.append(meeting)
+        if len(meetings) == MOST_PAIRS:
             break
-    return found
+    return meetings
 
 
 def _uncertain_share(meeting: _Meeting, draws: int, alpha: float) -> float:
@@ -222,8 +213,8 @@ def _uncertain_share(meeting: _Meeting, draws: int, alpha: float) -> float:
     "Concentration Inequalities", eq. 2.10).
     """
     chance = float(meeting.ways)
-    for found in (meeting.one, meeting.other):
-        chance *= upper_bound(math.ceil(found.sightings), math.floor(found.asked), alpha / 4)
+    for one in (meeting.one, meeting.other):
+        chance *= upper_bound(math.ceil(one.sightings), math.floor(one.asked), alpha / 4)
     chance = min(chance, 1.0)
     level = math.log(4 / alpha)
     return (math.sqrt(2 * draws * chance * level) + level / 3) / draws

@@ -13,9 +13,9 @@ from dropcheck.inference import budget, detectable
 from dropcheck.inference.finite_sample import bernstein_quantile
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
 from dropcheck.judging import block_means, counting
-from dropcheck.judging.look import ENDLESS, carried_by_few, judged_at, why_endless, why_undefined
+from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_draws
+from dropcheck.judging.look import ENDLESS, carried_by_few, judge_look, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.trial import FEWEST_DRAWS, NEVER, Trial, undefined_draws
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Region, Settings
 from dropcheck.simulation import (
@@ -65,8 +65,8 @@ def forecast(
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    trial = prepared.trial(settings, alpha)
-    told = partial(Forecast, case=trial.case, resolution=trial.resolution)
+    run = CaseRun(prepared=prepared, settings=settings, alpha=alpha)
+    told = partial(Forecast, case=run.case, resolution=run.resolution)
     match prepared.strategy, prepared.compiled:
         case Arithmetic(), _:
             why = Reason.NOTHING_RANDOM.explain()
@@ -74,23 +74,23 @@ def forecast(
         case Unanswerable(why), _:
             return told(guarantee=Guarantee.ASYMPTOTIC, draws=None, explanation=why)
         case (Certainty() | Proportion()) as claim, Counted() as counted:
-            return (yield from _of_counts(trial, claim, counted))
+            return (yield from _of_counts(run, claim, counted))
         case _, Compiled() as compiled:
-            return (yield from _of_block_means(trial, compiled))
+            return (yield from _of_block_means(run, compiled))
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")
 
 
-def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
-    pilot = yield from block_means.piloted(trial, compiled, sparing=False)
+def _of_block_means(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
+    pilot = yield from block_means.piloted(run, compiled, sparing=False)
     tally, tier, program = pilot.tally, pilot.tier, pilot.program
-    told = _of_pilot(trial, program, pilot.most, tally, tier)
+    told = _of_pilot(run, program, pilot.most, tally, tier)
     undefined = undefined_draws(tally)
     if undefined is not None:  # the first look sees it
         return replace(told, explanation=undefined, ends=pilot.fewest)
-    judged = judged_at(trial, compiled, tally, trial.alpha, tier)
+    judged = judge_look(run, compiled, tally, run.alpha, tier)
     if judged is None:
-        return replace(told, explanation=why_undefined(compiled, tally), ends=_given_up(trial))
+        return replace(told, explanation=why_undefined(compiled, tally), ends=_given_up(run))
     interval = judged.decisive
     told = replace(told, scale=judged.scale)
     # other conditions are met after so many draws as they ask for, and these are planned
@@ -102,7 +102,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
 
         def smallest(most: int) -> float | None:
             blocks = most // program.block_draws
-            share = _last_share(pilot.fewest, most, trial.alpha) / len(trial.reading.comparisons)
+            share = _last_share(pilot.fewest, most, run.alpha) / len(run.reading.comparisons)
             if tier is Guarantee.FINITE_SAMPLE:
                 quantile = bernstein_quantile(share)
             elif blocks < FEWEST_BLOCKS:
@@ -110,7 +110,7 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
             else:
                 quantile = student_quantile(share, min(blocks, MOST_ROWS // 2))
             seen = detectable.of_average(
-                error, second_order, quantile, trial.alpha, most / tally.draws
+                error, second_order, quantile, run.alpha, most / tally.draws
             )
             return max(seen, floor) * judged.unit
 
@@ -120,31 +120,31 @@ def _of_block_means(trial: Trial, compiled: Compiled) -> Generator[Request, Span
 
 
 def _of_counts(
-    trial: Trial, claim: Certainty | Proportion, counted: Counted
+    run: CaseRun, claim: Certainty | Proportion, counted: Counted
 ) -> Generator[Request, SpanSums, Forecast]:
-    alpha = trial.alpha
+    alpha = run.alpha
     pilot = None
     if isinstance(claim, Proportion):
-        pilot = yield from counting.piloted(trial, claim, counted)
+        pilot = yield from counting.piloted(run, claim, counted)
         program, most, tally = pilot.program, pilot.most, pilot.tally
         fewest = FEWEST_DRAWS
     else:
-        most = trial.most_draws(counted.program)
+        most = run.most_draws(counted.program)
         program = counted.program.fitted(most, FEWEST_BLOCKS)
         tally = Tally(program)
-        yield from trial.draw_until(tally, PILOT, 1)
+        yield from run.draw_until(tally, PILOT, 1)
         fewest = program.span_draws
-    told = _of_pilot(trial, program, most, tally, Guarantee.EXACT)
+    told = _of_pilot(run, program, most, tally, Guarantee.EXACT)
     undefined = undefined_draws(tally)
     if undefined is not None:
         return replace(told, explanation=undefined, ends=fewest)
     share = counting.seen_in(counted, tally) / tally.drawn
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-        return replace(told, explanation=why, ends=_given_up(trial))
+        return replace(told, explanation=why, ends=_given_up(run))
     if pilot is None:
         # where a condition holds in some draws only, their number is doubled until it is enough
-        draws = counting.draws_that_bound(trial) * 2 ** math.ceil(math.log2(1 / share))
+        draws = counting.draws_that_bound(run) * 2 ** math.ceil(math.log2(1 / share))
         told = replace(
             told,
             scale=1.0,
@@ -162,19 +162,19 @@ def _of_counts(
     return _decided_after(told, max(pilot.expected, min(FEWEST_DRAWS, most)))
 
 
-def _given_up(trial: Trial) -> int | None:
+def _given_up(run: CaseRun) -> int | None:
     """Draws after which a run gives up what was never met."""
-    return NEVER if trial.seems_never(NEVER) else None
+    return NEVER if run.seems_never(NEVER) else None
 
 
 def _of_pilot(
-    trial: Trial, program: Program, most: int, tally: Tally, guarantee: Guarantee
+    run: CaseRun, program: Program, most: int, tally: Tally, guarantee: Guarantee
 ) -> Forecast:
     """What every pilot tells: its costs."""
     return Forecast(
-        case=trial.case,
+        case=run.case,
         guarantee=guarantee,
-        resolution=trial.resolution,
+        resolution=run.resolution,
         draws=None,
         most=most,
         span_draws=program.span_draws,

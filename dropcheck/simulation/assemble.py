@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.analysis.products import below
-from dropcheck.analysis.rarity import is_condition, picked_sources, rarest
+from dropcheck.analysis.strategy import is_condition
 from dropcheck.language.cost import draw_cost
 from dropcheck.language.graph import Kind, Value, kernel_of, ordered
 from dropcheck.simulation.integrands import Term
@@ -97,7 +97,6 @@ class ProgramBuilder:
                     value=value,
                     inputs=tuple(self._registers[id(below)] for below in value.inputs),
                     kernel=crossed_product if crossed else kernel,
-                    right=plan is not None and id(value) in plan.right,
                     crossed=crossed,
                     watched=place,
                 )
@@ -136,7 +135,7 @@ class ProgramBuilder:
             cost=max(cost, 1.0),
             rarest=rarest(self._values, picked),
             unwatched=rarest([v for r, v in enumerate(self._values) if r not in watched], picked),
-            batches=None if plan is None else (plan.batch, plan.batch),
+            paired=plan is not None,
             tables=tables,
             lean=lean,
             separations=products,
@@ -145,7 +144,7 @@ class ProgramBuilder:
                 Watched(
                     register=register,
                     line=value.at.location.line,
-                    elements=math.prod(value.shape or ()),
+                    elements=math.prod(value.shape),
                     sources=value.sources,
                     picked=bool(value.sources & picked),
                 )
@@ -171,7 +170,7 @@ class ProgramBuilder:
             Table(
                 sources,
                 tuple(terms),
-                math.prod(self._values[sources[0]].shape or ()),
+                math.prod(self._values[sources[0]].shape),
                 self._at_combinations(sources, terms, steps),
             )
             for sources, terms in groups.items()
@@ -224,7 +223,7 @@ def _powers(terms: Iterable[Term], values: list[Value]) -> int:
     found: dict[tuple[int, int], int] = {}
     for term in terms:
         for register, power in term.factors:
-            size = 8 * math.prod(values[register].shape or ())
+            size = 8 * math.prod(values[register].shape)
             found[register, 1] = size
             if power > 2 or term.given is not None:
                 found[register, 2] = size
@@ -234,7 +233,7 @@ def _powers(terms: Iterable[Term], values: list[Value]) -> int:
 def _bytes(value: Value) -> int:
     """What a value takes a draw: a truth one byte an element, and two for the bits it is from."""
     size = 3 if value.binary else 8
-    return size * math.prod(value.shape or ())
+    return size * math.prod(value.shape)
 
 
 def _needed(steps: list[Step], wanted: set[int], stop: set[int] | None = None) -> list[Step]:
@@ -266,10 +265,9 @@ def _freeing(steps: list[Step], keep: set[int]) -> tuple[Step, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Crossing:
-    """A product to cross: what lies on its right side, the size of both batches, cost a draw."""
+    """A product to cross: the size of both sides' batches, and what a draw costs."""
 
     product: Value
-    right: set[int]
     batch: int
     cost: float
     held: int  # numbers held a pair
@@ -285,12 +283,12 @@ def _plan(product: Value, values: list[Value]) -> _Crossing | None:
     """
     left, right = (below(side) for side in product.inputs)
     drawn = sum(_cost(value) for value in values if id(value) in left | right)
-    count = float(math.prod(product.shape or ()))
+    count = float(math.prod(product.shape))
     inner = (product.inputs[0].shape or (1,))[-1]
     after = [v for v in values if v.random and id(v) not in left | right and v is not product]
     pair = count * (PRODUCT_COST * inner + TERM_COST) + sum(map(_cost, after))
-    held = sum(math.prod(value.shape or ()) for value in (product, *after, product))
-    sides = 8 * sum(math.prod(v.shape or ()) for v in values if id(v) in left | right)
+    held = sum(math.prod(value.shape) for value in (product, *after, product))
+    sides = 8 * sum(math.prod(v.shape) for v in values if id(v) in left | right)
     batch = min(
         int(drawn / pair),
         math.isqrt(SPAN_BYTES // (8 * held)),
@@ -301,7 +299,6 @@ def _plan(product: Value, values: list[Value]) -> _Crossing | None:
         return None
     return _Crossing(
         product=product,
-        right=right,
         batch=batch,
         cost=drawn + batch * pair,
         held=held,
@@ -310,7 +307,37 @@ def _plan(product: Value, values: list[Value]) -> _Crossing | None:
 
 
 def _cost(value: Value) -> float:
-    shape = value.shape or ()
+    shape = value.shape
     if value.kind == Kind.DRAW:
         return draw_cost(value.law, shape)
-    return value.function.cost(shape, [below.shape or () for below in value.inputs])
+    return value.function.cost(shape, [below.shape for below in value.inputs])
+
+
+def rarest(values: Sequence[Value], picked: frozenset[str]) -> float:
+    """Draws that it takes to see the rarest known outcome of some laws; 0 where none is known.
+
+    Every element of a draw counts, unless single elements of it are picked.
+    """
+    return max((_rarity(value, picked) for value in values), default=0.0)
+
+
+def picked_sources(values: Iterable[Value]) -> frozenset[str]:
+    """The draws of which single elements are looked at."""
+    picking = (one for one in values if one.kind == Kind.COMPUTED and one.function.picks)
+    return frozenset().union(*(value.sources for value in picking))
+
+
+def _rarity(value: Value, picked: frozenset[str]) -> float:
+    if value.kind != Kind.DRAW or not value.random or value.law is None or value.law.rare is None:
+        return 0.0
+    known = [
+        np.asarray(np.nan if below.constant is None else below.constant, dtype=np.float64)
+        for below in value.inputs
+    ]
+    with np.errstate(all="ignore"):
+        chances = np.asarray(value.law.rare(*known))
+    rare = chances[(chances > 0) & (chances < 1)]
+    if not rare.size:
+        return 0.0
+    count = 1 if value.sources & picked else math.prod(value.shape)
+    return 1.0 / (float(rare.min()) * count)

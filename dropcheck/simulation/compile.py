@@ -70,12 +70,9 @@ class Counted:
 def compile_strategy(
     strategy: Strategy, operands: Sequence[Value], *, crossing: bool = True
 ) -> Compiled | Counted | None:
-    """What a strategy simulates; None where it simulates nothing.
+    """What a strategy simulates for the operands of a statement; None where it simulates nothing.
 
-    Args:
-        strategy: how the case is judged.
-        operands: those of its statement.
-        crossing: whether draws may be combined with one another, where the model allows it.
+    Crossing combines draws with one another, where the model allows it.
     """
     match strategy:
         case Unanswerable():
@@ -149,12 +146,7 @@ def _counting(event: Value, condition: Value | None, **how: bool) -> Program:
 
 
 def _favoured(event: Value, *, denied: bool) -> Value:
-    """The same event with its comparisons taking near ties in the claim's favour.
-
-    Args:
-        event: the event.
-        denied: whether the claim is that it never holds.
-    """
+    """The same event with near ties in the claim's favour; denied where it is never to hold."""
     known: dict[tuple[int, bool], Value] = {}
     for value in ordered([event]):
         for turned in (False, True):

@@ -57,13 +57,9 @@ class Leaf:
     ) -> list[Floats]:
         """The averages [terms] if such a share of the draws lay at one corner of the hulls, each.
 
-        Args:
-            hulls: where the first quantity can lie, and the second where there is one.
-            means: the averages.
-            centres: what powers are taken about.
-            share: that of the draws which were not met.
+        `hulls` say where the first quantity can lie, and the second where there is one.
         """
-        found = []
+        averages = []
         for corner in product(*((hull.low, hull.high) for hull in hulls)):
             own = {
                 letter: value - float(centres[register])
@@ -73,8 +69,8 @@ class Leaf:
             for name, column in self.columns.items():
                 value = 1.0 if name == "g" else math.prod(own[letter] for letter in name)
                 there[column] += share * (value - means[column])
-            found.append(there)
-        return found
+            averages.append(there)
+        return averages
 
     @property
     def _registers(self) -> dict[str, int]:
@@ -82,22 +78,18 @@ class Leaf:
 
     def _averages(self, means: Floats, centres: Floats) -> Averages:
         def average(name: str) -> Floats:
-            found: Floats = means[self.columns[name]]
-            return found / means[self.columns["g"]] if "g" in self.columns else found
+            own: Floats = means[self.columns[name]]
+            return own / means[self.columns["g"]] if "g" in self.columns else own
 
-        return Averages(
-            average, {name: centres[register] for name, register in self._registers.items()}
-        )
+        about = {name: centres[register] for name, register in self._registers.items()}
+        return Averages(average, about)
 
     def value(self, means: Floats, centres: Floats) -> Floats:
         """The operator's value at averages of shape [terms, points]: [points]."""
         return self.operator.value(self._averages(means, centres))
 
     def size(self, means: Floats, centres: Floats) -> Floats:
-        """The size of what the operator measures, for the scale of a claim: [points].
-
-        Needs the averages for its size, which the compiler adds where a scale asks for them.
-        """
+        """The size of what the operator measures, where its averages were asked for: [points]."""
         return self.operator.size(self._averages(means, centres))
 
 
@@ -159,11 +151,8 @@ class Functional:
     ) -> bool:
         """Whether the averages that some operands are made of vary by rounding alone.
 
-        Args:
-            operands: by place.
-            averages: of each block, [blocks, terms].
-            centres: what powers are taken about.
-            share: of a magnitude, below which a difference is rounding.
+        `averages` are those of each block, [blocks, terms]; a difference below this share of a
+        magnitude is rounding.
         """
         means = np.add.reduce(averages, axis=0) / len(averages)
         off = np.maximum.reduce(np.abs(averages - means), axis=0)
@@ -276,12 +265,7 @@ class Formula:
 
 
 def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
-    """A value as a formula.
-
-    Args:
-        value: what is asked for.
-        operators: the operators on the law that are below it, by id of their values.
-    """
+    """A value as a formula; `operators` are those on the law below it, by id of their values."""
     values = in_order([value], _below)
     places = {id(found): place for place, found in enumerate(values)}
     made = [found for found in values if found.estimated and found.kind != Kind.OPERATOR]

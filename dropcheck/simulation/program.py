@@ -61,8 +61,8 @@ class Program:
     cost: float  # rough nanoseconds a draw
     # the elements drawn from each law that can be rare: draws needed to see it at all
     rarest: float
-    # crossed: the sizes of the batches of which every pair is evaluated
-    batches: tuple[int, int] | None = None
+    # each block is a batch of left sides and one of right sides, of which every pair is evaluated
+    paired: bool = False
     # integrands that are counted, and the steps that the others and the counts need
     tables: tuple[Table, ...] = ()
     lean: tuple[Step, ...] = ()
@@ -81,9 +81,7 @@ class Program:
     @property
     def span_values(self) -> int:
         """Values of each quantity in one span: one a draw, or one a pair of draws."""
-        return (
-            self.span_draws if self.batches is None else self.span_blocks * math.prod(self.batches)
-        )
+        return self.span_draws * (self.block_draws if self.paired else 1)
 
     @property
     def block_values(self) -> int:
@@ -93,15 +91,8 @@ class Program:
     @property
     def sampling(self) -> str:
         """How draws become values, in words: "plain" or "crossed 96×96"."""
-        batches: tuple[int, ...] | None = self.batches
-        if self.separations is not None:
-            batches = (self.block_draws,) * self.separations.groups
-        return "plain" if batches is None else "crossed " + "×".join(map(str, batches))
-
-    @property
-    def paired(self) -> bool:
-        """Whether every draw of one side is paired with every draw of the other."""
-        return self.batches is not None
+        groups = self.separations.groups if self.separations is not None else 2 * self.paired
+        return "crossed " + "×".join([str(self.block_draws)] * groups) if groups else "plain"
 
     @property
     def origin(self) -> Sums:
@@ -117,8 +108,7 @@ class Program:
         if most >= max(blocks * self.block_draws, self.span_draws):
             return self
         draws = max(1, min(self.span_draws, most // blocks))
-        batches = None if self.batches is None else (draws, draws)
-        return replace(self, span_draws=draws, span_blocks=1, batches=batches)
+        return replace(self, span_draws=draws, span_blocks=1)
 
     def in_blocks(self, draws: int) -> Program:
         """The program in blocks of at most so many draws: easy claims then take few draws in all.
@@ -126,10 +116,9 @@ class Program:
         No block is shorter than what pays for its bookkeeping, or than what shows a model's rarest
         known outcome. In a crossed program a block is a batch.
         """
-        if self.batches is not None:
+        if self.paired:
             batch = min(max(SMALLEST_BATCH, draws), self.block_draws)
-            blocks = max(1, min(BLOCKS_OF_SPAN, self.span_values // batch**2))
-            return self._cut(batch, blocks, (batch, batch))
+            return self._cut(batch, max(1, min(BLOCKS_OF_SPAN, self.span_values // batch**2)))
         cheapest = min(max(FEWEST_IN_BLOCK, int(SHORTEST_WORK / self.cost)), SHORTEST_BLOCK)
         block = max(cheapest, math.ceil(self.rarest))
         while 2 * block <= draws:
@@ -140,20 +129,15 @@ class Program:
 
     def in_short_blocks(self, block: int, blocks: int) -> Program:
         """The program in spans of so many blocks, as short as asked for and rare events allow."""
-        if self.batches is not None:
+        if self.paired:
             return self
         while block < self.rarest and block < self.block_draws:
             block *= 2
         draws = min(block * blocks, self.span_draws)
         return self._cut(draws // max(1, draws // block), max(1, draws // block))
 
-    def _cut(self, block: int, blocks: int, batches: tuple[int, int] | None = None) -> Program:
-        return replace(self, span_draws=blocks * block, span_blocks=blocks, batches=batches)
-
-    @property
-    def random(self) -> bool:
-        """Whether anything is drawn at all."""
-        return bool(self.steps)
+    def _cut(self, block: int, blocks: int) -> Program:
+        return replace(self, span_draws=blocks * block, span_blocks=blocks)
 
     @property
     def calls_own_code(self) -> bool:
@@ -183,9 +167,7 @@ class Program:
         for step in self.steps if steps is None else steps:
             inputs = [filled(held[register]) for register in step.inputs]
             if step.kernel is None:
-                count = draws
-                if self.batches is not None:
-                    count = self.span_blocks * self.batches[step.right]
+                count = self.span_draws if self.paired else draws
                 if step.value.law is not None:
                     held[step.target] = draw_law(
                         step.value, step.value.law, generator, inputs, count
@@ -307,21 +289,18 @@ class Program:
         forced = {self.watched[truth].register: outcome for truth, outcome in outcomes.items()}
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws, forced=forced)
-            values = draws if self.batches is None else self.span_values
-            moments = Moments(Held(held, centres, values))
+            moments = Moments(Held(held, centres, self.span_values if self.paired else draws))
             return np.array([moments.a_draw(term).mean() for term in self.terms])
 
     def _by_parts(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
         """The same sums from what integrands are made of; None where they cannot be had so."""
         products = self.separations
-        if products is not None:
-            steps = self.apart if products.whole else None
-            held = self.registers(generator, self.span_draws, steps=steps, seen=seen)
-            found: Sums | None = self._combined(held, centres, products)
-        else:
+        if products is None:
             held = self.registers(generator, self.span_draws, steps=self.lean, seen=seen)
-            found = self._counted(held, centres)
-        return found
+            return self._counted(held, centres)
+        steps = self.apart if products.whole else None
+        held = self.registers(generator, self.span_draws, steps=steps, seen=seen)
+        return self._combined(held, centres, products)
 
     def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
         """Sums with products over groups of draws averaged over all combinations."""

@@ -27,9 +27,7 @@ class Step:
     inputs: tuple[int, ...]
     kernel: Kernel | None  # None: draw
     frees: tuple[int, ...] = ()  # registers that no later step needs
-    # in a crossed program: drawn with the right side's batches, and the product of both sides
-    right: bool = False
-    crossed: bool = False
+    crossed: bool = False  # the product of both sides, in a paired program
     watched: int | None = None  # the place among the truths whose outcomes are counted
 
 
@@ -105,7 +103,7 @@ def draw_law(
                 "bound it on a line above, for example with clip(…) or abs(…)",
             )
     try:
-        return law.sample(generator, arguments, value.shape or (), draws)
+        return law.sample(generator, arguments, value.shape, draws)
     except ValueError as error:
         raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
 

@@ -16,7 +16,7 @@ from scipy import special
 from dropcheck.audit import measurement
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import Counts, Row, Truth
-from dropcheck.audit.measurement import AuditPlan, carry_out, ready, repeat, trial
+from dropcheck.audit.measurement import AuditPlan, carry_out, ready, repeat, run_once
 from dropcheck.claims.reader import read_text
 from dropcheck.inference import budget, interval
 from dropcheck.judging import block_means
@@ -179,15 +179,15 @@ def test_a_trial_is_what_run_does() -> None:
     (case,) = registry.expand()
     settings = Settings(alpha=0.01, seed=5, threads=1)
     (ran,) = verify_cases([case], settings, registry)
-    tried = trial(ready(Subject(case, Truth.TRUE, "")), settings, 0.01)
+    result = run_once(ready(Subject(case, Truth.TRUE, "")), settings, 0.01)
     same = ("estimate", "interval", "draws", "blocks", "verdict", "confidence", "scale")
-    assert all(getattr(ran, name) == getattr(tried, name) for name in same)
+    assert all(getattr(ran, name) == getattr(result, name) for name in same)
 
 
 def test_repetitions_have_streams_of_their_own() -> None:
     subject = subject_of("x ~ normal(1, 1)", "E(x) == 1")
     prepared = ready(subject)
-    estimates = {trial(prepared, Settings(seed=seed), ALPHA).estimate for seed in range(20)}
+    estimates = {run_once(prepared, Settings(seed=seed), ALPHA).estimate for seed in range(20)}
     assert len(estimates) == 20
 
 

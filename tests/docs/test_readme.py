@@ -31,7 +31,7 @@ from readme_blocks import (
 
 from dropcheck.claims.reader import read_text
 from dropcheck.cli.output import ExitCode
-from dropcheck.judging.trial import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
+from dropcheck.judging.case_run import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import DEFAULT_MEMORY
 

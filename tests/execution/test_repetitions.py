@@ -13,7 +13,7 @@ import pytest
 from trials import averaged, entry, lowered, registry_of
 
 from dropcheck.audit.audited_claims import built_in
-from dropcheck.audit.measurement import SPAN_BLOCKS, ready, side_by_side, trial
+from dropcheck.audit.measurement import SPAN_BLOCKS, ready, run_once, side_by_side
 from dropcheck.execution import repetitions
 from dropcheck.execution.repetitions import (
     MOST_CENTRES,
@@ -21,8 +21,8 @@ from dropcheck.execution.repetitions import (
     Supply,
     spans_of_a_call,
 )
+from dropcheck.judging.case_run import Finding
 from dropcheck.judging.prepared import prepare
-from dropcheck.judging.trial import Finding
 from dropcheck.results import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.integrands import filled, middle
@@ -58,7 +58,7 @@ def program_of(model: str, claim: str) -> Program:
 )
 def test_spans_of_one_call_are_the_parts_of_one_long_span(model: str, claim: str) -> None:
     program = program_of(model, claim)
-    assert (program.batches is not None) == ("@" in claim)
+    assert program.paired == ("@" in claim)
     assert spans_of_a_call(program) >= 3
     centres = np.zeros(program.size)
     parts = list(Supply(5, "key").shares(program, centres, [1] * 3))
@@ -181,7 +181,7 @@ def test_centres_of_parts_are_those_that_each_part_tells(model: str, claim: str)
     bulk = dataclasses.replace(
         program, span_draws=parts * program.span_draws, span_blocks=parts * program.span_blocks
     )
-    draws = program.span_draws if program.batches is not None else 500
+    draws = program.span_draws if program.paired else 500
     told = bulk.centres(np.random.default_rng(3), draws, parts)
     held = bulk.registers(np.random.default_rng(3), parts * draws)
     assert len(told) == parts
@@ -232,7 +232,7 @@ def test_repetitions_have_draws_of_their_own(name: str) -> None:
 
 def test_a_repetition_alone_is_what_run_does() -> None:
     (found,) = results("exponential-mean", 1, first=7)
-    alone = trial(ready(built_in("laws", ["exponential-mean"])[0]), Settings(seed=7), 0.05)
+    alone = run_once(ready(built_in("laws", ["exponential-mean"])[0]), Settings(seed=7), 0.05)
     for field in ("verdict", "estimate", "interval", "standard_error", "draws", "blocks"):
         assert getattr(found, field) == getattr(alone, field)
 
@@ -242,7 +242,7 @@ def test_side_by_side_and_alone_come_out_alike() -> None:
     prepared = ready(built_in("laws", ["exponential-mean"])[0])
     settings = [Settings(seed=seed) for seed in range(300)]
     together = [one.estimate for one in side_by_side(prepared, settings, 0.05)]
-    alone = [trial(prepared, one, 0.05).estimate for one in settings]
+    alone = [run_once(prepared, one, 0.05).estimate for one in settings]
     a, b = np.array(together, dtype=np.float64), np.array(alone, dtype=np.float64)
     assert abs(a.mean() - b.mean()) < 5.5 * np.hypot(a.std(), b.std()) / np.sqrt(300)
     assert 0.67 < a.std() / b.std() < 1.5

@@ -12,7 +12,7 @@ from plan_cases import registry_of
 
 from dropcheck.execution import schedule
 from dropcheck.execution.schedule import Deadline, drive
-from dropcheck.judging import trial
+from dropcheck.judging import case_run
 from dropcheck.results import CaseResult, Outcome, Settings, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.simulation.blocks import Request
@@ -51,7 +51,7 @@ def in_time(monkeypatch: pytest.MonkeyPatch) -> InTime:
         return replace(carry_out(request), seconds=1e-4 * request.count)
 
     monkeypatch.setattr(Request, "carry_out", timed)
-    monkeypatch.setattr(trial, "TURN_SECONDS", 0.002)
+    monkeypatch.setattr(case_run, "TURN_SECONDS", 0.002)
     monkeypatch.setattr(schedule, "TURN_SECONDS", 0.002)
 
     def run(limit: float, tick: float) -> tuple[dict[str, CaseResult], Clock]:

@@ -349,7 +349,7 @@ def test_modules_are_small() -> None:
         ("language.parser", "from dropcheck.claims.reader import read_registry"),
         ("language.parser", "from dropcheck.claims import reader"),
         ("inference.region", "def f():\n    import dropcheck.report.terminal.run_table"),
-        ("judging.trial", "from dropcheck.running import judge"),
+        ("judging.case_run", "from dropcheck.running import judge"),
         ("simulation.blocks", "from dropcheck.inference import interval"),
         ("judging.look", "from dropcheck.simulation.program import Step"),
         ("planning.forecast", "from dropcheck.simulation import blocks"),
@@ -392,7 +392,7 @@ def test_rule_raises_the_alarm(by: str, source: str) -> None:
     [
         ("claims.reader", "from dropcheck.errors import Problem\nimport re"),
         ("language.syntax", "from dropcheck.claims.registry import SourceText"),
-        ("running", "from dropcheck.judging.trial import Trial"),
+        ("running", "from dropcheck.judging.case_run import CaseRun"),
         ("vocabulary.special", "from scipy import special\nimport numpy as np"),
         (
             "report.terminal.run_table",

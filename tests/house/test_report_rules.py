@@ -85,7 +85,7 @@ def test_every_exception_is_of_use() -> None:
         ("phrases", "from dropcheck.claims.registry import Claim"),
         ("phrases", "import re"),
         ("pictures.__init__", "from dropcheck.inference.region import widening"),
-        ("pictures.__init__", "def f():\n    from dropcheck.judging import trial"),
+        ("pictures.__init__", "def f():\n    from dropcheck.judging import judge"),
         ("terminal.run_table", "import dropcheck.analysis.strategy"),
         ("csv_report", "from dropcheck import vocabulary"),
     ],

@@ -31,8 +31,10 @@ def test_a_spike_that_was_hardly_seen_refutes_nothing_true(chance: str, height: 
 
 
 def test_without_the_allowance_the_same_claim_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def as_it_is(*given: object, **_: object) -> object:
-        return given[5]  # the interval that the sample alone gives
+    def as_it_is(
+        run: object, tally: object, theta: object, interval: object, *_: object, **__: object
+    ) -> object:
+        return interval  # that the sample alone gives
 
     monkeypatch.setattr(look, "allowing_for_rare", as_it_is)
     model = SPIKE.format(chance="1e-6", height="1e6")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from trials import OPEN, VERIFIED, judged, verdicts
 
-from dropcheck.analysis import rarity
+from dropcheck.analysis import strategy
 from dropcheck.simulation import assemble
 
 MOST = 300_000
@@ -28,7 +28,7 @@ def test_a_rare_event_is_seen_behind_many_conditions(conditions: int) -> None:
 
 
 def test_a_model_with_more_conditions_than_are_watched_is_not_trusted() -> None:
-    found = judged(spike_after(rarity.MOST_CONDITIONS), "E(y) == 0.0256", most=MOST)
+    found = judged(spike_after(strategy.MOST_CONDITIONS), "E(y) == 0.0256", most=MOST)
     assert found.verdict is OPEN
     assert "the model has 513 conditions" in str(found.explanation)
     assert not found.draws

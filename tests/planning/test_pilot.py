@@ -8,7 +8,8 @@ import pytest
 from trials import entry, registry_of
 
 from dropcheck.inference.interval import RAREST_SEEN
-from dropcheck.judging.prepared import Prepared, prepare, try_prepared
+from dropcheck.judging.judge import run_case
+from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.planning.forecast import forecast
 from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
 from dropcheck.simulation.streams import PILOT
@@ -25,7 +26,7 @@ def ready(model: str, claim: str, keys: str = "") -> Prepared:
 
 def piloted(model: str, claim: str, keys: str = "") -> tuple[int, CaseResult]:
     """Draws of the pilot, and what came of the claim."""
-    judge = try_prepared(ready(model, claim, keys), Settings(), ALPHA, "")
+    judge = run_case(ready(model, claim, keys), Settings(), ALPHA, "")
     drawn = 0
     try:
         request = next(judge)

@@ -94,12 +94,7 @@ class Separations:
         return {power.register for part in every for power in part.powers}
 
     def fitting(self, means: GroupMeans, block: int) -> Separations | None:
-        """Those whose averages over all combinations of a block are near normal; None where none.
-
-        Args:
-            means: some draws.
-            block: draws of a block.
-        """
+        """Those with averages over all combinations of a block near normal; None where none."""
         if block < SHORTEST_BLOCK:
             return None
         terms = tuple(
@@ -119,11 +114,8 @@ def separations(
 ) -> Separations | None:
     """Every integrand as a product over groups of draws; None where none is a product.
 
-    Args:
-        terms: the integrands.
-        values: what each register holds.
-        registers: the register of each value, by its id.
-        judged: the columns that the statement's quantity is made of.
+    `registers` has that of each value, by its id; `judged` are the columns that the statement's
+    quantity is made of.
     """
     if any(term.given is not None or term.every for term in terms):
         return None

@@ -21,9 +21,7 @@ _NOTHING: frozenset[str] = frozenset()
 def hangs_on_its_cause(program: Program, outcomes: Mapping[int, bool]) -> bool:
     """Whether some integrand, with truths made to hold or fail, depends on what makes them so.
 
-    Args:
-        program: the program.
-        outcomes: for places among the watched truths, the outcome that each is to have.
+    `outcomes` has, for places among the watched truths, the outcome that each is to have.
     """
     forced = {program.watched[truth].register: outcome for truth, outcome in outcomes.items()}
     values = {step.target: step.value for step in program.steps}

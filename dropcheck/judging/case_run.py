@@ -1,4 +1,4 @@
-"""A case under trial: what it is tried with, its draws, and its result."""
+"""One run of a case: what it is run with, its draws, and its result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dropcheck.claims.registry import Case, parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.region import Reading
-from dropcheck.language.cases import LoweredCase
+from dropcheck.judging.prepared import Prepared
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Statement
 from dropcheck.reasons import Explanation, Reason
@@ -73,19 +73,26 @@ class Finding:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A case under trial, and what it is tried with."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRun:
+    """One run of a case: what it is run with, its draws, and its result."""
 
-    case: Case
+    prepared: Prepared
     settings: Settings
-    alpha: float
-    statement: Statement
-    lowered: LoweredCase
-    reading: Reading  # the statement as quantities and regions
-    repeat: str
-    deadline: Deadline = field(default_factory=Deadline)
-    supply: Supply | None = None  # of draws that many trials of the case share out
+    alpha: float  # the case's own share of the error rate
+    repeat: str = ""  # the command that repeats the run
+    deadline: Deadline = field(default_factory=Deadline)  # never by default
+    supply: Supply | None = None  # of draws that many runs of the case share out
+
+    @property
+    def case(self) -> Case:
+        """The case that is run."""
+        return self.prepared.case
+
+    @property
+    def reading(self) -> Reading:
+        """Its statement as quantities and regions."""
+        return self.prepared.reading
 
     @property
     def resolution(self) -> float:
@@ -179,7 +186,7 @@ class Trial:
         if pilot.undefined < pilot.looked_at or not pilot.looked_at:
             return
         where = parameter_text(self.case.parameters)
-        raise self.lowered.at.error(
+        raise self.prepared.lowered.at.error(
             f"{self.case.claim.id}: what the claim looks at is NaN or infinite on every draw"
             + (f" where {where}" if where else ""),
             "look for a division by zero, a logarithm or a root of a negative number, or an "
@@ -215,19 +222,19 @@ class Trial:
             "to within rounding; isclose(a, b) tells ties apart",
         )
 
-    def result(self, found: Finding) -> CaseResult:
+    def result(self, finding: Finding) -> CaseResult:
         """The finding as the result that reports are made from."""
         claim = self.case.claim
         expected = Verdict(claim.expect)
-        if found.verdict is Verdict.INCONCLUSIVE:
+        if finding.verdict is Verdict.INCONCLUSIVE:
             outcome = Outcome.UNDECIDED
         else:
-            outcome = Outcome.PASS if found.verdict is expected else Outcome.FAIL
+            outcome = Outcome.PASS if finding.verdict is expected else Outcome.FAIL
         more = None
-        if found.more_draws is not None and found.more_draws < 1e18:
-            more = max(1, math.ceil(found.more_draws))
-        interval = found.interval
-        quantity, region = self._claimed(found)
+        if finding.more_draws is not None and finding.more_draws < 1e18:
+            more = max(1, math.ceil(finding.more_draws))
+        interval = finding.interval
+        quantity, region = self._claimed(finding)
         return CaseResult(
             claim=claim.id,
             parameters=dict(self.case.parameters),
@@ -237,43 +244,43 @@ class Trial:
             section=claim.section,
             tags=claim.tags,
             quantity=quantity,
-            expression=expression(self.statement, quantity),
+            expression=expression(self.prepared.statement, quantity),
             region=region,
-            estimate=_finite(found.estimate),
+            estimate=_finite(finding.estimate),
             interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
-            standard_error=_finite(found.standard_error),
-            sides=found.sides,
+            standard_error=_finite(finding.standard_error),
+            sides=finding.sides,
             confidence=1 - self.alpha,
-            scale=_finite(found.scale),
+            scale=_finite(finding.scale),
             resolution=self.resolution,
-            sharpness=found.sharpness,
-            draws=found.draws,
-            blocks=found.blocks,
-            seconds=found.seconds,
-            method=found.method,
-            guarantee=found.guarantee,
-            sampling=found.sampling,
-            verdict=found.verdict,
+            sharpness=finding.sharpness,
+            draws=finding.draws,
+            blocks=finding.blocks,
+            seconds=finding.seconds,
+            method=finding.method,
+            guarantee=finding.guarantee,
+            sampling=finding.sampling,
+            verdict=finding.verdict,
             expect=expected,
             result=outcome,
-            explanation=found.explanation,
+            explanation=finding.explanation,
             more_draws=more,
             more_seconds=None
-            if more is None or not found.draws
-            else more * found.seconds / found.draws / self.threads,
-            warnings=found.warnings,
+            if more is None or not finding.draws
+            else more * finding.seconds / finding.draws / self.threads,
+            warnings=finding.warnings,
             location=claim.location,
             repeat=self.repeat,
         )
 
-    def _claimed(self, found: Finding) -> tuple[Quantity | None, Region | None]:
+    def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
         """The quantity that was judged, and where the statement says that it lies.
 
         Where none was judged they are known of a statement with one comparison. A share of an end
         that is estimated is no value that the claim names.
         """
-        if found.quantity is not None:
-            return found.quantity, found.region
+        if finding.quantity is not None:
+            return finding.quantity, finding.region
         comparisons = self.reading.comparisons
         if len(comparisons) > 1:
             return None, None

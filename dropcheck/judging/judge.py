@@ -1,0 +1,111 @@
+"""The judge of a case: the strategy says which; a case without randomness is worked out here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import numpy as np
+
+from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
+from dropcheck.execution.schedule import Deadline
+from dropcheck.inference.interval import FEWEST_BLOCKS
+from dropcheck.inference.region import decide
+from dropcheck.judging.block_means import by_block_means
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.counting import by_counterexample, by_proportion
+from dropcheck.judging.look import ROUNDING, scale_of, settling
+from dropcheck.judging.prepared import Prepared
+from dropcheck.reasons import Reason
+from dropcheck.results import CaseResult, Guarantee, Method, Settings, Verdict
+from dropcheck.simulation import Compiled, Counted, Request, SpanSums, means_of
+
+
+def run_case(
+    prepared: Prepared,
+    settings: Settings,
+    alpha: float,
+    repeat: str = "",
+    deadline: Deadline | None = None,
+) -> Generator[Request, SpanSums, CaseResult]:
+    """Run a case once, from its first draw to its result; asks for spans of draws as it goes.
+
+    Args:
+        prepared: the case.
+        settings: seed and limits.
+        alpha: the case's own share of the error rate.
+        repeat: the command that repeats the run.
+        deadline: when to stop; by default the settings' time limit from now.
+
+    Raises:
+        DropcheckError: for what only a draw can show: nothing defined, an argument out of its
+            law's domain.
+    """
+    end = deadline or Deadline.after(settings.time_limit)
+    run = CaseRun(prepared=prepared, settings=settings, alpha=alpha, repeat=repeat, deadline=end)
+    return run.result((yield from judge(run)))
+
+
+def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
+    """Judge a case; asks for spans of draws as it goes.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    match run.prepared.strategy, run.prepared.compiled:
+        case Arithmetic(), Compiled() as compiled:
+            return by_arithmetic(run, compiled)
+        case _ if run.out_of_time():
+            why = Reason.OUT_OF_TIME.explain()
+            return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+        case Unanswerable(why), _:
+            return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+        case Certainty() as claim, Counted() as counted:
+            return (yield from by_counterexample(run, claim, counted))
+        case Proportion() as claim, Counted() as counted:
+            return (yield from by_proportion(run, claim, counted))
+        case _, Compiled() as compiled:
+            return (yield from by_block_means(run, compiled))
+        case _:
+            raise AssertionError("a strategy was compiled to what it is not judged by")
+
+
+def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
+    """Nothing is random: the quantities are worked out once."""
+    # one draw shows all that there is, and about its middle no digits cancel
+    program, generator = compiled.program.fitted(1, FEWEST_BLOCKS), np.random.default_rng(0)
+    ((centres, _),) = program.centres(generator, 1)
+    means = means_of(program.span(generator, centres, 0).sums, 1)
+    values = compiled.functional.evaluate(means[:, np.newaxis], centres)
+    scale = scale_of(run.reading, compiled, means, centres)
+    _, largest = compiled.functional.at_averages(means, centres)
+    verdicts: list[Verdict] = []
+    points: list[float] = []
+    for comparison in run.reading.comparisons:
+        value = float(comparison.quantity(values)[0])
+        if not math.isfinite(value):
+            return Finding(
+                verdict=Verdict.INCONCLUSIVE,
+                method=Method.ARITHMETIC,
+                guarantee=Guarantee.ARITHMETIC,
+                scale=scale,
+                explanation=Reason.UNDEFINED_ARITHMETIC.explain(),
+            )
+        # arithmetic needs no resolution: what is not equal is different
+        verdict = decide(value, value, comparison.region, 0.0, ROUNDING * largest)
+        verdicts.append(verdict)
+        points.append(value)
+    place = settling(verdicts)
+    value, comparison = points[place], run.reading.comparisons[place]
+    return Finding(
+        verdict=verdicts[place],
+        method=Method.ARITHMETIC,
+        guarantee=Guarantee.ARITHMETIC,
+        quantity=comparison.measures,
+        region=comparison.region,
+        estimate=value,
+        interval=(value, value),
+        standard_error=0.0,
+        scale=scale,
+        sharpness=run.looked(scale, widening=0.0),
+    )
