@@ -17,8 +17,9 @@ from unittest.mock import patch
 from benchmarks.environment import UnavailableError, python_with
 from benchmarks.measure import Bar, Figure, Spread, run_process
 from dropcheck.claims.reader import read_text
-from dropcheck.results import Settings, Verdict
+from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.simulation import blocks
 
 PEERS = ("pytest-stochastic==0.1.0", "statsmodels==0.15.0")

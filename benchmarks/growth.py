@@ -13,8 +13,8 @@ from benchmarks.measure import Bar, Clock, Figure, Ran, Spread, paired, run_proc
 from benchmarks.scripts import QK
 from dropcheck.claims.reader import read_text
 from dropcheck.language.checks import check_registry
-from dropcheck.results import Settings
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 # Linear, with room for noise and for what a larger array loses in the caches.
 LINEAR = 1.25

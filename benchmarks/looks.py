@@ -22,7 +22,8 @@ from dropcheck.inference.region import reach, widening
 from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import prepare
-from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
+from dropcheck.results import CaseResult, Guarantee, Verdict
+from dropcheck.settings import Settings
 
 DECIDES = 0.9
 # Below so many draws no average is judged at all: a fixed test that needs fewer is left out.

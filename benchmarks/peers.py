@@ -31,7 +31,8 @@ from dropcheck.audit.error_rates import Truth
 from dropcheck.audit.measurement import ready, run_once
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.finite_sample import upper_bound
-from dropcheck.results import Settings, Verdict
+from dropcheck.results import Verdict
+from dropcheck.settings import Settings
 
 Floats = npt.NDArray[np.float64]
 MOST_DRAWS = 1_000_000

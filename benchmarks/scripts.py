@@ -17,8 +17,9 @@ from scipy import stats
 from benchmarks.environment import UnavailableError, python_with
 from benchmarks.measure import CLOCKS, Bar, Figure, Spread, paired, run_process
 from dropcheck.claims.reader import read_text
-from dropcheck.results import CaseResult, Settings
+from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 # A build without the gigabytes that go with the plain name.
 TORCH = "torch==2.13.0"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
 from dropcheck.errors import DropcheckError, Location
+from dropcheck.options import VERIFY_OPTIONS
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.settings import DEFAULT_MEMORY, Settings
 from dropcheck.verify_arguments import (
-    OPTIONS,
     call_text,
     check_options,
     check_texts,
@@ -109,7 +109,7 @@ def verify(
     __tracebackhide__ = True  # a test that fails shows its own line
     arguments = dict(locals())
     caller = sys._getframe(1)
-    options = {name: arguments[name] for name in OPTIONS}
+    options = {name: arguments[name] for name in VERIFY_OPTIONS}
     failures: list[Exception] = []
     try:
         check_texts(claim, model)

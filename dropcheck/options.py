@@ -1,4 +1,4 @@
-"""Every option, once: its name, what it accepts, what it means, and who has it.
+"""Every option, once: its name, what it accepts, what it means, who has it; and how it is read.
 
 From this table come the options of each command with their help and completion, the checks of the
 arguments of `dropcheck.verify`, the keys of the pytest plugin, and the names that a parameter of a
@@ -7,8 +7,15 @@ claim cannot have as an option of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
 
+from dropcheck.errors import Problem
 from dropcheck.settings import LEAST_MEMORY, MOST_DRAWS, MOST_MEMORY, MOST_SEED, Kind, Option
 
 _CASES = ("run", "plan")  # both choose cases and take the same limits
@@ -17,280 +24,112 @@ _RATE = "a number between 0 and 1"
 _COUNT = "a whole number from 1 on"
 
 OPTIONS: tuple[Option, ...] = (
-    Option(
-        name="set",
-        commands=("audit",),
-        kind=Kind.WORD,
-        words=("laws", "moments"),
-        help="The built-in claims to repeat [default: laws].",
-    ),
-    Option(
-        name="file",
-        letter="f",
-        commands=(*_CHOOSE, "show", "check", "audit"),
-        kind=Kind.FILE,
+    Option(name="set", commands=("audit",), kind=Kind.WORD, words=("laws", "moments"),
+        help="The built-in claims to repeat [default: laws]."),
+    Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"), kind=Kind.FILE,
         repeated=True,
         help="A claims file, or 'shipped': the claims that ship with dropcheck. May be given "
         "several times. Default: claims.yaml in this folder, otherwise (but not under CI) the "
         "claims that ship.",
-        help_in={
-            "audit": "Repeat the claims of a file, which are assumed to be what they are expected "
-            "to be. May be given several times."
-        },
-    ),
-    Option(
-        name="set",
-        commands=_CASES,
-        kind=Kind.TEXT,
-        metavar="NAME=VALUE",
-        repeated=True,
-        help="Set a parameter by its name.",
-    ),
-    Option(
-        name="tag",
-        commands=_CHOOSE,
-        kind=Kind.TAG,
-        repeated=True,
-        help="Only claims with this tag.",
-    ),
-    Option(
-        name="shift",
-        commands=("audit",),
-        kind=Kind.SHARE,
-        high=1,
+        help_in={"audit": "Repeat the claims of a file, which are assumed to be what they are "
+                 "expected to be. May be given several times."}),
+    Option(name="set", commands=_CASES, kind=Kind.TEXT, metavar="NAME=VALUE", repeated=True,
+        help="Set a parameter by its name."),
+    Option(name="tag", commands=_CHOOSE, kind=Kind.TAG, repeated=True,
+        help="Only claims with this tag."),
+    Option(name="shift", commands=("audit",), kind=Kind.SHARE, high=1,
         accepts="a share such as 2% or 0.02",
         help="With a file: also repeat a copy of each claim that is shifted by this share of its "
-        "scale: 2%.",
-    ),
-    Option(
-        name="alpha",
-        commands=(*_CASES, "mutate"),
-        kind=Kind.NUMBER,
-        high=1,
-        accepts=_RATE,
+        "scale: 2%."),
+    Option(name="alpha", commands=(*_CASES, "mutate"), kind=Kind.NUMBER, high=1, accepts=_RATE,
+        setting="alpha", in_repeat=True, in_verify=_RATE,
+        ini="the probability that any verdict of a file is wrong", ini_default="1e-6",
         help="The probability that any verdict of a full run is wrong [default: 1e-6].",
-        help_in={
-            "mutate": "The probability that any verdict on a mutant of the file is wrong "
-            "[default: 1e-6]."
-        },
-        setting="alpha",
-        in_repeat=True,
-        in_verify=_RATE,
-        ini="the probability that any verdict of a file is wrong",
-        ini_default="1e-6",
-    ),
-    Option(
-        name="alpha",
-        commands=("audit",),
-        kind=Kind.NUMBERS,
-        high=1,
+        help_in={"mutate": "The probability that any verdict on a mutant of the file is wrong "
+                 "[default: 1e-6]."}),
+    Option(name="alpha", commands=("audit",), kind=Kind.NUMBERS, high=1,
         accepts="numbers between 0 and 1, such as 0.05,0.01",
         help="The error rate that each trial promises: 0.05,0.01 [default: 0.05; for moments "
-        "1e-6].",
-    ),
-    Option(
-        name="repetitions",
-        letter="n",
-        commands=("audit",),
-        kind=Kind.WHOLE,
-        low=1,
-        high=10**9,
-        accepts="a whole number from 1 to 1e9",
-        help="Trials for each row [default: 1000; for moments 100].",
-    ),
+        "1e-6]."),
+    Option(name="repetitions", letter="n", commands=("audit",), kind=Kind.WHOLE, low=1,
+        high=10**9, accepts="a whole number from 1 to 1e9",
+        help="Trials for each row [default: 1000; for moments 100]."),
     Option(name="full", commands=("audit",), help="20,000 trials for each row."),
-    Option(
-        name="resolution",
-        commands=(*_CASES, "audit"),
-        kind=Kind.SHARE,
-        accepts="a number above 0, such as 0.01 or 1%",
-        help="The smallest difference to look for, as a share of each claim's scale, in place of "
-        "the claim's own.",
-        help_in={
-            "audit": "With a file: the smallest difference to look for, in place of each claim's "
-            "own."
-        },
-        setting="resolution",
-        in_repeat=True,
+    Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE,
+        accepts="a number above 0, such as 0.01 or 1%", setting="resolution", in_repeat=True,
         in_verify="a number above 0",
         ini="the smallest difference to look for, in place of each claim's own",
-    ),
-    Option(
-        name="seed",
-        commands=(*_CASES, "audit", "mutate"),
-        kind=Kind.SEED,
-        high=MOST_SEED,
-        accepts="a whole number, or fresh",
-        help="The seed of all draws [default: 0].",
-        setting="seed",
-        in_verify="a whole number from 0 on",
-        ini="the seed of all draws, or fresh",
-        ini_default="0",
-    ),
-    Option(
-        name="max_draws",
-        commands=(*_CASES, "audit", "mutate"),
-        kind=Kind.WHOLE,
-        low=1,
-        high=MOST_DRAWS,
-        accepts=_COUNT,
-        help="Stop a case after this many draws: 1e6, 2**20.",
-        help_in={
-            "plan": "Plan for at most this many draws for each case: 1e6, 2**20.",
-            "audit": "Stop a trial after this many draws [default: 4e6; for moments 1e6].",
-            "mutate": "Stop a trial after this many draws [default: 8 times what the claim took, "
-            "then 8 times that].",
-        },
-        setting="max_draws",
-        in_repeat=True,
-        in_verify=_COUNT,
+        help="The smallest difference to look for, as a share of each claim's scale, in place of "
+        "the claim's own.",
+        help_in={"audit": "With a file: the smallest difference to look for, in place of each "
+                 "claim's own."}),
+    Option(name="seed", commands=(*_CASES, "audit", "mutate"), kind=Kind.SEED, high=MOST_SEED,
+        accepts="a whole number, or fresh", setting="seed", in_verify="a whole number from 0 on",
+        ini="the seed of all draws, or fresh", ini_default="0",
+        help="The seed of all draws [default: 0]."),
+    Option(name="max_draws", commands=(*_CASES, "audit", "mutate"), kind=Kind.WHOLE, low=1,
+        high=MOST_DRAWS, accepts=_COUNT, setting="max_draws", in_repeat=True, in_verify=_COUNT,
         ini="the limit of draws for each case: 1e6",
-    ),
-    Option(
-        name="time_limit",
-        commands=_CASES,
-        kind=Kind.SECONDS,
-        accepts="a time above 0, such as 10s, 500ms or 2m",
+        help="Stop a case after this many draws: 1e6, 2**20.",
+        help_in={"plan": "Plan for at most this many draws for each case: 1e6, 2**20.",
+                 "audit": "Stop a trial after this many draws [default: 4e6; for moments 1e6].",
+                 "mutate": "Stop a trial after this many draws [default: 8 times what the claim "
+                 "took, then 8 times that]."}),
+    Option(name="time_limit", commands=_CASES, kind=Kind.SECONDS,
+        accepts="a time above 0, such as 10s, 500ms or 2m", setting="time_limit", in_repeat=True,
+        in_verify="seconds, a number above 0", ini="the time limit for each case: 10s, 500ms",
         help="End the run after this time: 10s, 500ms, 2m; undecided cases share the time.",
-        help_in={
-            "plan": "Plan for a run of this time: 10s, 500ms, 2m; undecided cases share the time."
-        },
-        setting="time_limit",
-        in_repeat=True,
-        in_verify="seconds, a number above 0",
-        ini="the time limit for each case: 10s, 500ms",
-    ),
-    Option(
-        name="max_memory",
-        commands=_CASES,
-        kind=Kind.BYTES,
-        low=LEAST_MEMORY,
-        high=MOST_MEMORY,
-        accepts="a size such as 500MB or 2GiB",
-        help="What one draw of a claim may take: 500MB, 2GiB [default: 1GiB].",
-        setting="max_memory",
-        in_repeat=True,
+        help_in={"plan": "Plan for a run of this time: 10s, 500ms, 2m; undecided cases share the "
+                 "time."}),
+    Option(name="max_memory", commands=_CASES, kind=Kind.BYTES, low=LEAST_MEMORY, high=MOST_MEMORY,
+        accepts="a size such as 500MB or 2GiB", setting="max_memory", in_repeat=True,
         in_verify="bytes, a whole number from 2**20 on",
-    ),
-    Option(
-        name="threads",
-        commands=(*_CASES, "mutate"),
-        kind=Kind.THREADS,
-        low=1,
-        help="Threads to draw with; no result depends on it.",
-        help_in={"mutate": "Claims to work on at a time; no result depends on it."},
+        help="What one draw of a claim may take: 500MB, 2GiB [default: 1GiB]."),
+    Option(name="threads", commands=(*_CASES, "mutate"), kind=Kind.THREADS, low=1,
         setting="threads",
         in_verify="a whole number",  # and how many at most, which depends on the machine
-    ),
-    Option(
-        name="no_crossing",
-        commands=(*_CASES, "audit"),
-        help="Make a new draw for every value, even where independent draws could be paired.",
-        setting="crossing",
-        in_repeat=True,
-    ),
-    Option(
-        name="processes",
-        commands=("audit",),
-        kind=Kind.THREADS,
-        low=1,
-        help="Processes to work with; no count depends on it.",
-    ),
-    Option(
-        name="fail_fast",
-        letter="x",
-        commands=("run",),
-        help="Stop at the first case that fails.",
-        setting="fail_fast",
-    ),
-    Option(
-        name="format",
-        commands=("run",),
-        kind=Kind.FORMAT,
-        help="What to print [default: table].",
-    ),
-    Option(
-        name="format",
-        commands=("plan", "list", "show", "check", "audit", "mutate"),
-        kind=Kind.FORMAT,
-        words=("table", "json"),
-        help="What to print [default: table].",
-    ),
-    Option(
-        name="output",
-        letter="o",
-        commands=("run",),
-        kind=Kind.REPORT,
-        repeated=True,
+        help="Threads to draw with; no result depends on it.",
+        help_in={"mutate": "Claims to work on at a time; no result depends on it."}),
+    Option(name="no_crossing", commands=(*_CASES, "audit"), setting="crossing", in_repeat=True,
+        help="Make a new draw for every value, even where independent draws could be paired."),
+    Option(name="processes", commands=("audit",), kind=Kind.THREADS, low=1,
+        help="Processes to work with; no count depends on it."),
+    Option(name="fail_fast", letter="x", commands=("run",), setting="fail_fast",
+        help="Stop at the first case that fails."),
+    Option(name="format", commands=("run",), kind=Kind.FORMAT,
+        help="What to print [default: table]."),
+    Option(name="format", commands=("plan", "list", "show", "check", "audit", "mutate"),
+        kind=Kind.FORMAT, words=("table", "json"), help="What to print [default: table]."),
+    Option(name="output", letter="o", commands=("run",), kind=Kind.REPORT, repeated=True,
         help="Also write a report to a file. The ending of its name says which kind: {words}. May "
-        "be given several times.",
-    ),
-    Option(
-        name="output",
-        letter="o",
-        commands=("audit",),
-        kind=Kind.REPORT,
-        words=(".json",),
-        repeated=True,
-        help="Also write the report to a file.",
-    ),
+        "be given several times."),
+    Option(name="output", letter="o", commands=("audit",), kind=Kind.REPORT, words=(".json",),
+        repeated=True, help="Also write the report to a file."),
     Option(name="math", commands=("run",), help="In Markdown, write statements as LaTeX."),
-    Option(
-        name="plot",
-        commands=("run",),
-        help="Plot a sweep: here, and in the .svg or .png file that -o names.",
-    ),
-    Option(
-        name="quiet",
-        letter="q",
-        commands=("run", "mutate"),
+    Option(name="plot", commands=("run",),
+        help="Plot a sweep: here, and in the .svg or .png file that -o names."),
+    Option(name="quiet", letter="q", commands=("run", "mutate"),
         help="Print only what did not pass, and the summary.",
-        help_in={"mutate": "Print only what survived, and the summary."},
-    ),
-    Option(
-        name="verbose",
-        letter="v",
-        commands=("run", "mutate"),
+        help_in={"mutate": "Print only what survived, and the summary."}),
+    Option(name="verbose", letter="v", commands=("run", "mutate"),
         help="Print a row for every case, and more about each.",
-        help_in={"mutate": "Name every mutant that was not refuted."},
-    ),
-    Option(
-        name="exit_zero",
-        commands=("run",),
-        help="Exit with 0 even where cases fail or stay undecided.",
-    ),
-    Option(
-        name="last_failed",
-        commands=("run",),
-        help="Run only the cases that did not pass the last time; if there are none, run all.",
-    ),
-    Option(
-        name="no_progress",
-        commands=(*_CASES, "audit", "mutate"),
-        help="Show no progress on a terminal.",
-    ),
-    Option(
-        name="force",
-        commands=("init",),
-        help="Write the file even where there is one already.",
-    ),
-    Option(
-        name="expect",
-        kind=Kind.WORD,
-        words=("verified", "refuted"),
-        in_verify="'verified' or 'refuted'",
-    ),
-    Option(
-        name="undecided",
-        kind=Kind.WORD,
-        words=("fail", "skip", "pass"),
-        in_verify="'fail', 'skip' or 'pass'",
-        ini="what an undecided case is: fail, skip or pass",
-        ini_default="fail",
-    ),
+        help_in={"mutate": "Name every mutant that was not refuted."}),
+    Option(name="exit_zero", commands=("run",),
+        help="Exit with 0 even where cases fail or stay undecided."),
+    Option(name="last_failed", commands=("run",),
+        help="Run only the cases that did not pass the last time; if there are none, run all."),
+    Option(name="no_progress", commands=(*_CASES, "audit", "mutate"),
+        help="Show no progress on a terminal."),
+    Option(name="force", commands=("init",),
+        help="Write the file even where there is one already."),
+    Option(name="expect", kind=Kind.WORD, words=("verified", "refuted"),
+        in_verify="'verified' or 'refuted'"),
+    Option(name="undecided", kind=Kind.WORD, words=("fail", "skip", "pass"),
+        in_verify="'fail', 'skip' or 'pass'", ini="what an undecided case is: fail, skip or pass",
+        ini_default="fail"),
     Option(name="tolerance", kind=Kind.NUMBER, high=1, in_verify=_RATE),
     Option(name="within", kind=Kind.NUMBER, in_verify="a number above 0"),
-)
+)  # fmt: skip
 
 
 def options_of(command: str) -> Iterator[Option]:
@@ -303,3 +142,122 @@ RUN_OPTIONS = frozenset({"help", *(option.name for option in options_of("run"))}
 
 SHORT_OPTIONS = frozenset(option.letter for option in options_of("run") if option.letter)
 """Letters that stand for options of `run`."""
+
+VERIFY_OPTIONS = {option.name: option for option in OPTIONS if option.in_verify}
+"""Arguments of `dropcheck.verify` that are checked by this table."""
+
+
+# ---- from text -----------------------------------------------------------------------------------
+
+_TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
+_SIZES |= {"kib": 1024.0, "mib": 1024.0**2, "gib": 1024.0**3}
+_TIME = re.compile(rf"(.*?)({'|'.join(_TIMES)})?\s*", re.DOTALL)
+_SIZE = re.compile(r"(.*?)([kmg]?i?b)?\s*", re.DOTALL | re.IGNORECASE)
+
+
+def read_value(option: Option, text: str) -> Any:
+    """The value that a text stands for.
+
+    Raises:
+        ValueError: the option does not accept the text.
+        OverflowError: likewise, for a number that is too large.
+
+    >>> read_value(VERIFY_OPTIONS["time_limit"], "2m"), read_value(VERIFY_OPTIONS["alpha"], "0.05")
+    (120.0, 0.05)
+    >>> read_value(VERIFY_OPTIONS["max_memory"], "500MB")
+    500000000
+    """
+    from dropcheck.claims.values import parse_number, percentage  # not needed for help
+
+    value: Any
+    match option.kind:
+        case Kind.WORD | Kind.FORMAT:
+            value, fits = text, text in option.words
+        case Kind.REPORT:
+            value = Path(text)
+            fits = value.suffix.lower() in option.words
+        case Kind.NUMBERS:
+            value = tuple(dict.fromkeys(map(parse_number, text.split(","))))
+            fits = all(option.low < number < option.high for number in value)
+        case Kind.SHARE if (share := percentage(text)) is not None:
+            value, fits = share, share > 0
+        case Kind.NUMBER | Kind.SHARE:
+            value = parse_number(text)
+            fits = option.low < value < option.high
+        case Kind.SECONDS:
+            value = _with_unit(text, _TIME, _TIMES, "s")
+            fits = option.low < value < option.high
+        case Kind.BYTES:
+            value = _with_unit(text, _SIZE, _SIZES, "")
+            fits = option.low <= value <= option.high
+            value = int(value)
+        case Kind.SEED if text.strip().lower() == "fresh":
+            import secrets
+
+            return secrets.randbits(32)  # short enough to type again
+        case Kind.WHOLE | Kind.THREADS | Kind.SEED:
+            # plain digits are read as they are: a float would round a long seed
+            digits = text.strip().replace("_", "")
+            plain = digits.isascii() and digits.isdecimal()
+            number = int(digits) if plain else parse_number(text)
+            value = int(number)
+            fits = value == number and option.low <= value <= option.highest
+        case _:
+            return text
+    if not fits:
+        raise ValueError(text)
+    return value
+
+
+def _with_unit(
+    text: str, pattern: re.Pattern[str], units: Mapping[str, float], default: str
+) -> float:
+    """A number and the unit that may follow it."""
+    from dropcheck.claims.values import parse_number
+
+    parts = pattern.fullmatch(text)
+    if parts is None:
+        raise ValueError(text)
+    return parse_number(parts.group(1)) * units[(parts.group(2) or default).lower()]
+
+
+def problem_with(option: Option, text: str) -> Problem:
+    """What to say of a text that the option does not accept."""
+    from dropcheck.claims.values import parse_number, percentage_hint
+
+    message = f"option '{option.flag}' cannot be {text[:100]!r}: it must be {option.accepted()}"
+    hint = None
+    if option.kind in (Kind.NUMBER, Kind.NUMBERS):
+        hint = percentage_hint(text)
+    elif option.kind is Kind.SHARE:
+        with suppress(ValueError, OverflowError):
+            if parse_number(text) >= option.high:  # 2 for 2%
+                hint = f"{option.flag} {text.strip()}%"
+    return Problem(message, hint=hint)
+
+
+# ---- from Python ---------------------------------------------------------------------------------
+
+
+def accepts(option: Option, value: object) -> bool:
+    """Whether `dropcheck.verify` takes this value for the option.
+
+    >>> accepts(VERIFY_OPTIONS["alpha"], 0.01), accepts(VERIFY_OPTIONS["max_draws"], True)
+    (True, False)
+    """
+    if option.words:
+        return isinstance(value, str) and value in option.words
+    if isinstance(value, bool):
+        return False
+    if option.kind in (Kind.NUMBER, Kind.SHARE, Kind.SECONDS):
+        return isinstance(value, Real) and option.low < as_float(value) < option.high
+    return isinstance(value, Integral) and option.low <= int(value) <= option.highest
+
+
+def as_float(value: Real) -> float:
+    """A number in floating point; infinite where it is larger than all numbers there."""
+    try:
+        return float(value)
+    except OverflowError:  # a whole number or a fraction
+        return -math.inf if value < 0 else math.inf

@@ -23,8 +23,7 @@ from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
-from dropcheck.option_values import read_value
-from dropcheck.options import RUN_OPTIONS
+from dropcheck.options import RUN_OPTIONS, read_value
 from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal, problems_text

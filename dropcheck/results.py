@@ -10,19 +10,6 @@ from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.settings import Settings
 
-__all__ = [
-    "CaseResult",
-    "Guarantee",
-    "Method",
-    "Outcome",
-    "Quantity",
-    "Region",
-    "Resolution",
-    "RunResult",
-    "Settings",
-    "Verdict",
-]
-
 
 class Verdict(StrEnum):
     """What the interval says of the region that the claim names."""

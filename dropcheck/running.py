@@ -27,8 +27,8 @@ from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import CaseGraphs
-from dropcheck.results import CaseResult, Settings
-from dropcheck.settings import default_threads
+from dropcheck.results import CaseResult
+from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation import Request, SpanSums
 
 _Judged = CaseResult | DropcheckError

@@ -17,8 +17,7 @@ from dropcheck.claims.values import (
     percentage_hint,
 )
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.option_values import accepts, as_float
-from dropcheck.options import OPTIONS as TABLE
+from dropcheck.options import VERIFY_OPTIONS, accepts, as_float
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # loads numpy
@@ -26,9 +25,8 @@ if TYPE_CHECKING:  # loads numpy
 
 MOST_SHOWN = 60  # characters of a value that cannot be used
 
-OPTIONS = {option.name: option for option in TABLE if option.in_verify}
-# Options that come with more than a value to check, and stand first in a call.
-TEXTS = ("model", "sample", "parameters")
+# What else it takes comes with more than a value to check, and stands first in a call.
+ARGUMENTS = (*VERIFY_OPTIONS, "model", "sample", "parameters")
 
 
 def check_options(options: Mapping[str, object], defaults: Mapping[str, object]) -> None:
@@ -39,16 +37,12 @@ def check_options(options: Mapping[str, object], defaults: Mapping[str, object])
     """
     problems = []
     for name, value in options.items():
-        option = OPTIONS[name]
-        if (value is None and defaults[name] is None) or accepts(option, value):
-            continue
-        accepted = option.accepted(in_python=True)
-        problems.append(
-            Problem(
-                f"option {name!r} cannot be {_short(value)}: it must be {accepted}",
-                hint=f"a parameter of that name is given by parameters={{{name!r}: …}}",
-            )
-        )
+        option = VERIFY_OPTIONS[name]
+        if not ((value is None and defaults[name] is None) or accepts(option, value)):
+            accepted = option.accepted(in_python=True)
+            message = f"option {name!r} cannot be {_short(value)}: it must be {accepted}"
+            hint = f"a parameter of that name is given by parameters={{{name!r}: …}}"
+            problems.append(Problem(message, hint=hint))
     if options["resolution"] is not None and options["within"] is not None:
         hint = "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute"
         problems.append(Problem("both 'resolution' and 'within' are given", hint=hint))
@@ -58,11 +52,11 @@ def check_options(options: Mapping[str, object], defaults: Mapping[str, object])
 
 def settings_of(options: Mapping[str, Any]) -> Settings:
     """How to run, from options that are checked; the resolution is part of the claim here."""
-    settings: dict[str, Any] = {}
-    for name, value in options.items():
-        if OPTIONS[name].setting and name != "resolution" and value is not None:
-            number = int(value) if isinstance(value, Integral) else float(value)
-            settings[OPTIONS[name].setting] = number
+    settings: dict[str, Any] = {
+        VERIFY_OPTIONS[name].setting: int(value) if isinstance(value, Integral) else float(value)
+        for name, value in options.items()
+        if VERIFY_OPTIONS[name].setting and name != "resolution" and value is not None
+    }
     return Settings(**settings)
 
 
@@ -72,14 +66,13 @@ def check_texts(claim: object, model: object) -> None:
     Raises:
         DropcheckError: with a problem for each.
     """
-    problems = [
-        Problem(f"{what} is text, and not {_kind(text)}", hint=hint)
-        for what, text, hint in (
-            ("the claim", claim, "write for example verify('E(y) == mu', …)"),
-            ("'model'", model, "write lines such as 'x ~ normal(0, 1)'; code goes into 'sample'"),
-        )
-        if not isinstance(text, str) and (text is not None or what == "the claim")
-    ]
+    problems = []
+    if not isinstance(claim, str):
+        hint = "write for example verify('E(y) == mu', …)"
+        problems.append(Problem(f"the claim is text, and not {_kind(claim)}", hint=hint))
+    if not isinstance(model, str | None):
+        hint = "write lines such as 'x ~ normal(0, 1)'; code goes into 'sample'"
+        problems.append(Problem(f"'model' is text, and not {_kind(model)}", hint=hint))
     if problems:
         raise DropcheckError(problems)
 
@@ -144,17 +137,15 @@ def _value(value: object) -> Value:
 
 
 def _option_meant(name: str) -> str | None:
-    near = nearest(name, (*OPTIONS, *TEXTS))
+    near = nearest(name, ARGUMENTS)
     return None if near is None else f"was the option {near!r} meant?"
 
 
-def mistyped_options(
-    claim: Claim, keywords: Iterable[str], graphs: CaseGraphs
-) -> Iterator[Problem]:
+def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> Iterator[Problem]:
     """Arguments that the claim does not use, and whose names are nearly those of options."""
     from dropcheck.language.cases import used_names
 
-    suspects = {name: near for name in keywords if (near := nearest(name, (*OPTIONS, *TEXTS)))}
+    suspects = {name: near for name in names if (near := nearest(name, ARGUMENTS))}
     if not suspects:
         return
     try:
@@ -163,9 +154,8 @@ def mistyped_options(
         return
     for name, near in suspects.items():
         if name not in used:
-            yield Problem(
-                f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?"
-            )
+            hint = f"did you mean the option {near!r}?"
+            yield Problem(f"the parameter {name!r} is not used", hint=hint)
 
 
 def call_text(

@@ -25,7 +25,8 @@ from dropcheck.execution.schedule import carried_out
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.judge import judge, run_case
 from dropcheck.judging.prepared import Prepared, prepare
-from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.results import CaseResult, Verdict
+from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
 
 # Blocks of a span that is cut to size: the fewest that an interval is made from.

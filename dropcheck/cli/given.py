@@ -9,8 +9,7 @@ from typing import Any
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.option_values import problem_with, read_value
-from dropcheck.options import options_of
+from dropcheck.options import options_of, problem_with, read_value
 from dropcheck.settings import Kind, Option, Settings
 
 

@@ -25,10 +25,9 @@ from dropcheck.results import (
     Quantity,
     Region,
     Resolution,
-    Settings,
     Verdict,
 )
-from dropcheck.settings import default_threads
+from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation import PILOT, Program, Request, Separations, SpanSums, Tally, stream
 
 Floats = npt.NDArray[np.float64]

@@ -17,7 +17,8 @@ from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.look import ROUNDING, scale_of, settling
 from dropcheck.judging.prepared import Prepared
 from dropcheck.reasons import Reason
-from dropcheck.results import CaseResult, Guarantee, Method, Settings, Verdict
+from dropcheck.results import CaseResult, Guarantee, Method, Verdict
+from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, Counted, Request, SpanSums, means_of
 
 

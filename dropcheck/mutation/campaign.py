@@ -25,9 +25,9 @@ from dropcheck.mutation.distinguishing import most_revealing_first, probes, spre
 from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
-from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import judge
-from dropcheck.settings import default_threads
+from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation import compile_averages
 
 # Cases at which a mutant is compared with its claim by arithmetic.

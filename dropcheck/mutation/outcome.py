@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dropcheck.claims.registry import Claim, Value
-from dropcheck.results import Settings, Verdict
+from dropcheck.results import Verdict
+from dropcheck.settings import Settings
 
 
 class Fate(StrEnum):

@@ -17,7 +17,8 @@ from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_d
 from dropcheck.judging.look import ENDLESS, carried_by_few, judge_look, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Guarantee, Region, Settings
+from dropcheck.results import Guarantee, Region
+from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MOST_ROWS,
     PILOT,

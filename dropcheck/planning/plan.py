@@ -19,8 +19,8 @@ from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.reasons import Explanation
-from dropcheck.results import Guarantee, Settings
-from dropcheck.settings import default_threads
+from dropcheck.results import Guarantee
+from dropcheck.settings import Settings, default_threads
 
 
 @dataclass(frozen=True, slots=True)

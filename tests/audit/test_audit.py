@@ -20,7 +20,8 @@ from dropcheck.audit.measurement import AuditPlan, carry_out, ready, repeat, run
 from dropcheck.claims.reader import read_text
 from dropcheck.inference import budget, interval
 from dropcheck.judging import block_means
-from dropcheck.results import Settings, Verdict
+from dropcheck.results import Verdict
+from dropcheck.settings import Settings
 from dropcheck.simulation.compile import Compiled
 
 # ---- the procedure keeps its promise, and the audit sees where it would not ----------------------

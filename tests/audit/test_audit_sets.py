@@ -13,7 +13,8 @@ from dropcheck.audit.measurement import AuditPlan, carry_out, own_subjects, read
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.inference.region import read_statement, widening
-from dropcheck.results import Region, Settings
+from dropcheck.results import Region
+from dropcheck.settings import Settings
 
 # ---- the built-in sets ---------------------------------------------------------------------------
 

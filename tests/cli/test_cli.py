@@ -13,7 +13,7 @@ from cli_stub import Cli, parameters_of, stub
 from dropcheck.cli.arguments import HELP, read_line
 from dropcheck.cli.given import assignments
 from dropcheck.errors import DropcheckError
-from dropcheck.option_values import option_named, read_value
+from dropcheck.options import VERIFY_OPTIONS, read_value
 from dropcheck.results import CaseResult
 from dropcheck.settings import Kind, Option, Settings
 
@@ -296,7 +296,7 @@ def test_all_bad_options_are_told_at_once(cli: Cli) -> None:
     [("10s", 10), ("500ms", 0.5), ("2m", 120), ("10", 10), ("1h", 3600), ("0.5", 0.5)],
 )
 def test_times_read_as_people_write_them(text: str, seconds: float) -> None:
-    assert read_value(option_named("time_limit"), text) == seconds
+    assert read_value(VERIFY_OPTIONS["time_limit"], text) == seconds
 
 
 def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
@@ -325,7 +325,7 @@ def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
 
 
 def test_a_long_seed_keeps_every_digit() -> None:
-    assert read_value(option_named("seed"), "9007199254740993") == 9007199254740993  # 2**53 + 1
+    assert read_value(VERIFY_OPTIONS["seed"], "9007199254740993") == 9007199254740993  # 2**53 + 1
 
 
 FILE = Option(name="file", letter="f", kind=Kind.FILE, repeated=True)

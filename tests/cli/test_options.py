@@ -19,8 +19,7 @@ from dropcheck import options
 from dropcheck.cli.app import COMMANDS
 from dropcheck.cli.arguments import read_arguments
 from dropcheck.cli.given import Given
-from dropcheck.option_values import problem_with, read_value
-from dropcheck.options import OPTIONS, RUN_OPTIONS, SHORT_OPTIONS
+from dropcheck.options import OPTIONS, RUN_OPTIONS, SHORT_OPTIONS, problem_with, read_value
 from dropcheck.pytest_plugin import KEYS
 from dropcheck.settings import Kind, Option, Settings
 

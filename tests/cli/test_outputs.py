@@ -20,7 +20,8 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.cli import output
 from dropcheck.cli.output import append_file, write_file
 from dropcheck.report import formats
-from dropcheck.results import CaseResult, Settings
+from dropcheck.results import CaseResult
+from dropcheck.settings import Settings
 
 ENDINGS = ("json", "xml", "md", "csv", "html", "svg", "png")
 

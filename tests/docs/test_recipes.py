@@ -12,8 +12,9 @@ from readme_blocks import TOP, blocks, recipes
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.language.checks import check_registry
-from dropcheck.results import CaseResult, Outcome, Settings, Verdict
+from dropcheck.results import CaseResult, Outcome, Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 TEXT = (TOP / "docs" / "recipes.md").read_text(encoding="utf-8")
 FILE = recipes(TEXT)

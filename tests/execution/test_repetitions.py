@@ -23,7 +23,7 @@ from dropcheck.execution.repetitions import (
 )
 from dropcheck.judging.case_run import Finding
 from dropcheck.judging.prepared import prepare
-from dropcheck.results import Settings
+from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.integrands import filled, middle
 from dropcheck.simulation.program import Program, SpanSums

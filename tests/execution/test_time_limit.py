@@ -13,8 +13,9 @@ from plan_cases import registry_of
 from dropcheck.execution import schedule
 from dropcheck.execution.schedule import Deadline, drive
 from dropcheck.judging import case_run
-from dropcheck.results import CaseResult, Outcome, Settings, Verdict
+from dropcheck.results import CaseResult, Outcome, Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import SpanSums
 

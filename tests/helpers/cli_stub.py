@@ -20,9 +20,9 @@ from dropcheck.results import (
     Quantity,
     Region,
     Resolution,
-    Settings,
     Verdict,
 )
+from dropcheck.settings import Settings
 
 CLAIMS = """\
 dropcheck: 1

@@ -7,8 +7,9 @@ from typing import Any
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.planning.plan import Plan, plan_cases
-from dropcheck.results import CaseResult, Settings
+from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 
 def registry_of(**claims: str) -> Registry:

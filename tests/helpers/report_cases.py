@@ -18,9 +18,9 @@ from dropcheck.results import (
     Region,
     Resolution,
     RunResult,
-    Settings,
     Verdict,
 )
+from dropcheck.settings import Settings
 
 PASSED = CaseResult(
     claim="qk-variance",

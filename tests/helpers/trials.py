@@ -10,8 +10,9 @@ from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
-from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.simulation.compile import Compiled, compile_averages
 
 VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE

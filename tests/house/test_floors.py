@@ -22,13 +22,12 @@ FLOORS = {
     "interrupt": 0,
     "reasons": 0,
     "records": 0,
-    "options": 0,
     "results": 0,
     "settings": 0,
     # words and files
     "vocabulary": 1,
     "claims": 1,
-    "option_values": 2,
+    "options": 2,
     # text to graph, and what is known of a graph before any draw
     "language": 2,
     "analysis": 3,
@@ -57,9 +56,8 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("results", "errors"): None,
     # and why it is undecided
     ("results", "reasons"): None,
-    # a run keeps the settings that it was made with; an option keeps to their bounds
+    # a run keeps the settings that it was made with
     ("results", "settings"): None,
-    ("options", "settings"): None,
     # what the package itself offers is imported when it is first asked for
     ("__init__", "errors"): None,
     ("__init__", "results"): None,

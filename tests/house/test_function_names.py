@@ -22,8 +22,7 @@ OTHER_THINGS = {
     "cli": {"all", "full"},
     # grammar, Greek letters, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},
-    "option_values.py": {"min"},  # minutes
-    "options.py": {"full"},
+    "options.py": {"min", "full"},  # minutes
     "report": {"any", "sort", "where", "log", "sqrt"},
 }
 

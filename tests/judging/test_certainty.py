@@ -11,8 +11,8 @@ import pytest
 from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of
 
 from dropcheck.errors import DropcheckError
-from dropcheck.results import Settings
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 # ---- certainty -----------------------------------------------------------------------------------
 

@@ -12,8 +12,9 @@ import pytest
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.results import Outcome, Settings, Verdict
+from dropcheck.results import Outcome, Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 HERE = Path(__file__).parent
 CLAIMS = read_registry(HERE.parents[1] / "claims.yaml")

@@ -11,8 +11,9 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.judging.prepared import Prepared, prepare
-from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.simulation.compile import Compiled
 
 

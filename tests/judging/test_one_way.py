@@ -14,8 +14,9 @@ from dropcheck.language import cases
 from dropcheck.language.cases import CaseGraphs
 from dropcheck.language.checks import check_registry
 from dropcheck.planning.plan import plan_cases
-from dropcheck.results import Settings, Verdict
+from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 ENTRIES = (
     entry("square", "x ~ normal(m, 1)", "E(x**2) == m**2 + 1", "parameters: {m: [0, 1, 2, 3]}"),

@@ -9,8 +9,9 @@ from trials import entry, judged, registry_of
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.judging.prepared import Prepared, prepare
-from dropcheck.results import Guarantee, Settings
+from dropcheck.results import Guarantee
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 CLAIMS = read_registry(Path(__file__).parents[2] / "claims.yaml")
 

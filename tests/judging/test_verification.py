@@ -16,8 +16,9 @@ from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location
-from dropcheck.results import CaseResult, Guarantee, Outcome, Settings, Verdict
+from dropcheck.results import CaseResult, Guarantee, Outcome, Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 MIXED = [
     entry("square", N, "E(x**2) == 1"),

@@ -13,8 +13,9 @@ from refusals import SECONDS
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
-from dropcheck.results import Settings, Verdict
+from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 

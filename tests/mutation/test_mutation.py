@@ -21,7 +21,8 @@ from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import ClaimResult, Fate, MutantResult
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of
 from dropcheck.mutation.readings import Readings, fixed_change, same_case
-from dropcheck.results import Settings, Verdict
+from dropcheck.results import Verdict
+from dropcheck.settings import Settings
 
 SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
 

@@ -11,7 +11,8 @@ from dropcheck.inference.interval import RAREST_SEEN
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.planning.forecast import forecast
-from dropcheck.results import CaseResult, Guarantee, Settings, Verdict
+from dropcheck.results import CaseResult, Guarantee, Verdict
+from dropcheck.settings import Settings
 from dropcheck.simulation.streams import PILOT
 
 ALPHA = 1e-6

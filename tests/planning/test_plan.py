@@ -21,8 +21,9 @@ from dropcheck.planning.plan import CasePlan, plan_cases, shared_out
 from dropcheck.report.numbers import count
 from dropcheck.report.terminal.plan_table import counts, plan_report
 from dropcheck.report.terminal.screen import Terminal
-from dropcheck.results import CaseResult, Settings, Verdict
+from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.simulation import blocks
 
 SHIPPED = Path(__file__).parents[2] / "claims.yaml"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from trials import entry, registry_of, tried
 
-from dropcheck.results import Settings
+from dropcheck.settings import Settings
 from dropcheck.simulation.streams import MAIN, PILOT, stream
 
 NAMES = [(0, "a", MAIN, 0), (1, "a", MAIN, 0), (0, "b", MAIN, 0), (0, "a", PILOT, 0)]
