@@ -8,47 +8,22 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Sequence
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.language.syntax import (
-    Array,
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Logic,
-    Name,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Position,
-    Slice,
-    Subscript,
-    Transpose,
-)
+from dropcheck.language import syntax
+from dropcheck.language.syntax import Node, Position
 from dropcheck.language.text_checks import NO_LOOPS
 
 DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
 
 _BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-}
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.MatMult: "@",
+}  # fmt: skip
 _COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
 _SHIFTS = {
     ast.LShift: ("'<<' is not part of the language", "write '* 2**n'"),
     ast.RShift: ("'>>' is not part of the language", "write '// 2**n'"),
@@ -103,21 +78,24 @@ class Converter:
         finally:
             self.depth -= 1
 
+    def _all(self, nodes: Sequence[ast.expr]) -> tuple[Node, ...]:
+        return tuple(self.convert(node) for node in nodes)
+
     def _convert(self, node: ast.expr) -> Node:
         at = self.position(node)
         match node:
             case ast.Constant(value=value):
                 return self._constant(at, value)
             case ast.Name(id=name):
-                return Name(at, name)
+                return syntax.Name(at, name)
             case ast.Call():
                 return self._call(at, node)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return Negative(at, self.convert(operand))
+                return syntax.Negative(at, self.convert(operand))
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self.convert(operand)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Not(at, self.convert(operand))
+                return syntax.Not(at, self.convert(operand))
             case ast.UnaryOp():
                 raise at.error(
                     "'~' draws, and stands only after the names of a model's line",
@@ -125,7 +103,8 @@ class Converter:
                 )
             case ast.BinOp(left=left, op=op, right=right):
                 if type(op) in _BINARY:
-                    return Binary(at, _BINARY[type(op)], self.convert(left), self.convert(right))
+                    sides = self.convert(left), self.convert(right)
+                    return syntax.Binary(at, _BINARY[type(op)], *sides)
                 message, hint = _SHIFTS[type(op)]
                 raise self._end(left).error(message, hint)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
@@ -135,27 +114,24 @@ class Converter:
                         "compare with '==', and join comparisons with 'or'",
                     )
                 operators = tuple(_COMPARE[type(sign)] for sign in ops)
-                return Compare(
-                    at, operators, tuple(self.convert(operand) for operand in (left, *comparators))
-                )
+                return syntax.Compare(at, operators, self._all([left, *comparators]))
             case ast.BoolOp(op=op, values=values):
                 operator = "and" if isinstance(op, ast.And) else "or"
-                return Logic(at, operator, tuple(self.convert(value) for value in values))
+                return syntax.Logic(at, operator, self._all(values))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return Conditional(at, self.convert(test), self.convert(body), self.convert(orelse))
+                return syntax.Conditional(at, *self._all([test, body, orelse]))
             case ast.List(elts=items):
                 if not items:
                     raise at.error("a list needs at least one entry", "write for example [1, 2]")
-                return Array(at, tuple(self.convert(item) for item in items))
+                return syntax.Array(at, self._all(items))
             case ast.Subscript(value=base, slice=index):
                 entries = index.elts if isinstance(index, ast.Tuple) else [index]
                 if not entries:
                     raise at.error("an index is missing between the brackets", "write x[0]")
-                return Subscript(
-                    at, self.convert(base), tuple(self._index(entry) for entry in entries)
-                )
+                array = self.convert(base)
+                return syntax.Subscript(at, array, tuple(self._index(entry) for entry in entries))
             case ast.Attribute(value=base, attr="T"):
-                return Transpose(at, self.convert(base))
+                return syntax.Transpose(at, self.convert(base))
             case ast.Attribute(value=base, attr=attribute):
                 raise self._end(base).error(
                     f"'.{attribute}' is not part of the language",
@@ -191,7 +167,7 @@ class Converter:
                 "this number is too large for a float64",
                 "the largest is about 1.8e308; infinity is inf",
             )
-        return Number(at, number)
+        return syntax.Number(at, number)
 
     def _call(self, at: Position, node: ast.Call) -> Node:
         if isinstance(node.func, ast.Attribute):
@@ -218,29 +194,21 @@ class Converter:
                     f"{keyword.arg!r} of {node.func.id} is given twice", "take one of them out"
                 )
             keywords[keyword.arg] = self.convert(keyword.value)
-        arguments = tuple(self.convert(argument) for argument in node.args)
-        return Call(at, node.func.id, arguments, tuple(keywords.items()))
+        return syntax.Call(at, node.func.id, self._all(node.args), tuple(keywords.items()))
 
     def _index(self, node: ast.expr) -> Node:
         if isinstance(node, ast.Slice):
-            ends = [
-                None if end is None else self.convert(end)
-                for end in (node.lower, node.upper, node.step)
-            ]
+            bounds = (node.lower, node.upper, node.step)
+            ends = [None if end is None else self.convert(end) for end in bounds]
             start = Position(self.source, self.first, 0)
-            return Slice(next((end.at for end in ends if end is not None), start), *ends)
+            return syntax.Slice(next((end.at for end in ends if end is not None), start), *ends)
         return self.convert(node)
 
 
 def _kind(node: ast.expr) -> str:
     names = {
-        ast.Lambda: "'lambda'",
-        ast.Dict: "a dictionary",
-        ast.Set: "a set in braces",
-        ast.NamedExpr: "':='",
-        ast.Await: "'await'",
-        ast.Yield: "'yield'",
-        ast.JoinedStr: "a string",
-        ast.Starred: "'*' before a name",
-    }
+        ast.Lambda: "'lambda'", ast.Dict: "a dictionary", ast.Set: "a set in braces",
+        ast.NamedExpr: "':='", ast.Await: "'await'", ast.Yield: "'yield'",
+        ast.JoinedStr: "a string", ast.Starred: "'*' before a name",
+    }  # fmt: skip
     return names.get(type(node), type(node).__name__)

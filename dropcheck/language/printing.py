@@ -13,43 +13,13 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import IntEnum
 
 from dropcheck.claims.registry import Claim
+from dropcheck.language import syntax
 from dropcheck.language.parser import parse_model, parse_statement
-from dropcheck.language.syntax import (
-    Array,
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Logic,
-    ModelLine,
-    Name,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Slice,
-    Statement,
-    Subscript,
-    Transpose,
-)
+from dropcheck.language.syntax import ModelLine, Node, Statement
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 
-
-class Level(IntEnum):
-    """How tightly each form binds, as in Python's grammar: the loosest first."""
-
-    CONDITIONAL = 0
-    OR = 1
-    AND = 2
-    NOT = 3
-    COMPARE = 4
-    SUM = 5
-    PRODUCT = 6
-    SIGN = 7
-    POWER = 8
-    ATOM = 9
-
-
+# How tightly each form binds, as in Python's grammar: the loosest first.
+Level = IntEnum("Level", "CONDITIONAL OR AND NOT COMPARE SUM PRODUCT SIGN POWER ATOM")
 # Of each sign: how tightly it binds, and how tightly at least what stands left and right of it.
 _LEVELS = {
     "or": (Level.OR, Level.AND, Level.AND),
@@ -116,11 +86,11 @@ def vectors(model: Iterable[ModelLine]) -> frozenset[str]:
 
 def _is_vector(line: ModelLine) -> bool:
     match line.right:
-        case Subscript(index=index):
+        case syntax.Subscript(index=index):
             return line.drawn and len(index) == 1
-        case Array(items=items):
-            return not any(isinstance(item, Array) for item in items)
-        case Call(name=name):
+        case syntax.Array(items=items):
+            return not any(isinstance(item, syntax.Array) for item in items)
+        case syntax.Call(name=name):
             return name in FUNCTIONS and FUNCTIONS[name].vector
         case _:
             return False
@@ -151,45 +121,45 @@ class _TextWriter:
     def written(self, node: Node) -> tuple[str, int]:
         """The text of a node, and how tightly it binds."""
         match node:
-            case Number(value=value):
+            case syntax.Number(value=value):
                 return self.number(value)
-            case Name(name=name):
+            case syntax.Name(name=name):
                 return self.name(name), Level.ATOM
-            case Call():
+            case syntax.Call():
                 return self.call(node)
-            case Negative(operand=operand):
+            case syntax.Negative(operand=operand):
                 return f"-{self.within(operand, Level.SIGN)}", Level.SIGN
-            case Binary():
+            case syntax.Binary():
                 return self.binary(node)
-            case Compare(operators=operators, operands=operands):
+            case syntax.Compare(operators=operators, operands=operands):
                 return self.chain(operators, operands), Level.COMPARE
-            case Logic(operator=operator, operands=operands):
+            case syntax.Logic(operator=operator, operands=operands):
                 level, least, _ = _LEVELS[operator]
                 parts = [self.within(operand, least) for operand in operands]
                 return f" {self.sign(operator)} ".join(parts), level
-            case Not(operand=operand):
+            case syntax.Not(operand=operand):
                 return f"{self.sign('not')} {self.within(operand, self.least_denied)}", Level.NOT
-            case Conditional(condition=condition, then=then, otherwise=otherwise):
+            case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
                 taken, asked = self.within(then, Level.OR), self.within(condition, Level.OR)
                 return self.conditional(taken, asked, self.text(otherwise)), Level.CONDITIONAL
-            case Array(items=items):
+            case syntax.Array(items=items):
                 return self.array(self.listed(items)), Level.ATOM
-            case Subscript(base=base, index=index):
+            case syntax.Subscript(base=base, index=index):
                 entries = ", ".join(self.index(entry) for entry in index)
                 return self.subscript(self.base(base), entries), Level.ATOM
-            case Transpose(base=base):
+            case syntax.Transpose(base=base):
                 return self.transpose(self.base(base))
             case _:
                 raise TypeError(f"no expression: {node!r}")
 
     def index(self, node: Node) -> str:
         """An entry of an index: a number, or a slice."""
-        if not isinstance(node, Slice):
+        if not isinstance(node, syntax.Slice):
             return self.text(node)
         ends = ["" if end is None else self.text(end) for end in (node.start, node.stop)]
         return ":".join([*ends, *([self.text(node.step)] if node.step else [])])
 
-    def sides(self, node: Binary) -> tuple[str, str]:
+    def sides(self, node: syntax.Binary) -> tuple[str, str]:
         """What stands left and right of a sign, in brackets where that binds less tightly."""
         _, left, right = _LEVELS[node.operator]
         return self.within(node.left, left), self.within(node.right, right)
@@ -206,12 +176,12 @@ class _TextWriter:
     def number(self, value: float) -> tuple[str, int]:
         return number_text(value), Level.SIGN if math.copysign(1.0, value) < 0 else Level.ATOM
 
-    def call(self, node: Call) -> tuple[str, int]:
+    def call(self, node: syntax.Call) -> tuple[str, int]:
         parts = [self.text(argument) for argument in node.arguments]
         parts += [f"{keyword}={self.text(value)}" for keyword, value in node.keywords]
         return f"{node.name}({', '.join(parts)})", Level.ATOM
 
-    def binary(self, node: Binary) -> tuple[str, int]:
+    def binary(self, node: syntax.Binary) -> tuple[str, int]:
         sign = node.operator if node.operator == "**" else f" {node.operator} "
         return sign.join(self.sides(node)), _LEVELS[node.operator][0]
 
@@ -229,8 +199,9 @@ class _TextWriter:
 
     def base(self, node: Node) -> str:
         """What an index or a transpose is set on."""
-        # `2.T` would be read as the number `2.` and a name
-        return f"({self.text(node)})" if isinstance(node, Number) else self.within(node, Level.ATOM)
+        if isinstance(node, syntax.Number):  # `2.T` would be read as the number `2.` and a name
+            return f"({self.text(node)})"
+        return self.within(node, Level.ATOM)
 
 
 class _LatexWriter(_TextWriter):
@@ -263,7 +234,7 @@ class _LatexWriter(_TextWriter):
             return mantissa.replace("1", power), min(level, Level.POWER)
         return rf"{mantissa} \times {power}", Level.PRODUCT
 
-    def call(self, node: Call) -> tuple[str, int]:
+    def call(self, node: syntax.Call) -> tuple[str, int]:
         name, arguments = node.name, node.arguments
         pieces = FUNCTIONS[name].latex if name in FUNCTIONS else ""
         if isinstance(pieces, tuple) and len(arguments) == len(pieces) - 1 and not node.keywords:
@@ -280,7 +251,7 @@ class _LatexWriter(_TextWriter):
                 inner.append(f"{_latex_name(keyword)} = {self.text(value)}")
         return f"{_latex_function(name)}{self.bracketed(', '.join(inner) + given)}", Level.ATOM
 
-    def binary(self, node: Binary) -> tuple[str, int]:
+    def binary(self, node: syntax.Binary) -> tuple[str, int]:
         left, right, level = node.left, node.right, _LEVELS[node.operator][0]
         if node.operator == "**":
             return f"{self.base(left)}^{{{self.text(right)}}}", level
@@ -289,12 +260,13 @@ class _LatexWriter(_TextWriter):
             rounded = rf"\left\lfloor {fraction} \right\rfloor"
             return (fraction, Level.SIGN) if node.operator == "/" else (rounded, Level.ATOM)
         first, second = self.sides(node)
+        lettered = second[:1].isalpha() or second[:1] == "\\"
         match node.operator:
-            case "@" if isinstance(left, Name) and left.name in self.vectors:
+            case "@" if isinstance(left, syntax.Name) and left.name in self.vectors:
                 return rf"{self.base(left)}^{{\top}} {second}", level  # a vector there is a row
             case "@":
                 return rf"{first} \thinspace {second}", level
-            case "*" if isinstance(left, Number) and (second[:1].isalpha() or second[:1] == "\\"):
+            case "*" if isinstance(left, syntax.Number) and lettered:
                 return f"{first} {second}", level  # a number before a letter needs no sign: 2 x
             case "*":
                 return rf"{first} \cdot {second}", level

@@ -6,29 +6,13 @@ import dataclasses
 from functools import partial
 
 from dropcheck.claims.registry import Sample
+from dropcheck.language import syntax
 from dropcheck.language.graph import Suspect, Value, hashable
 from dropcheck.language.lowering.calls import call
 from dropcheck.language.lowering.context import CONSTANTS, Context
 from dropcheck.language.lowering.draws import draw, sampled
 from dropcheck.language.lowering.operator_calls import operator_call
-from dropcheck.language.syntax import (
-    Array,
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Logic,
-    ModelLine,
-    Name,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Position,
-    Slice,
-    Subscript,
-    Transpose,
-)
+from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import SIGNS
@@ -43,16 +27,16 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 LONGEST_SHOWN = 40  # characters of the reader's own text in a hint
 
 
-def define_parameter(context: Context, name: Name, value: float | Call) -> None:
+def define_parameter(context: Context, name: syntax.Name, value: float | syntax.Call) -> None:
     """A parameter at its value in this case."""
-    if isinstance(value, Call):
+    if isinstance(value, syntax.Call):
         context.scope.define_parameter(name, value)
     else:
         number = context.graph.number(value, name.at, name.name)
         context.scope.define_parameter(name, number)
 
 
-def define_sampled(context: Context, name: Name, sample: Sample) -> None:
+def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
     """A name that code draws."""
     value = sampled(context, name, sample)
     if name.name in sample.truths:
@@ -89,34 +73,34 @@ def lower(context: Context, node: Node) -> Value:
         DropcheckError: where it breaks a rule of the language, pointing at the part.
     """
     match node:
-        case Name(name=name):
+        case syntax.Name(name=name):
             return _name(context, name, node.at)
-        case Number(value=value):
+        case syntax.Number(value=value):
             return context.graph.number(value, node.at)
-        case Binary():
+        case syntax.Binary():
             return _binary(context, node, context.lower(node.left), context.lower(node.right))
-        case Call():
+        case syntax.Call():
             return (operator_call if node.name in OPERATORS else call)(context, node)
-        case Negative(operand=inner):
+        case syntax.Negative(operand=inner):
             return context.graph.elementwise(NEGATIVE, (context.lower(inner),), node.at)
-        case Compare(operators=operators, operands=operands):
+        case syntax.Compare(operators=operators, operands=operands):
             values = [context.lower(operand) for operand in operands]
             links = [
                 context.graph.elementwise(COMPARISONS[sign], (a, b), node.at)
                 for sign, a, b in zip(operators, values, values[1:], strict=False)
             ]
             return _joined(context, AND, links, node.at)
-        case Logic(operator=operator, operands=operands):
+        case syntax.Logic(operator=operator, operands=operands):
             return _joined(context, SIGNS[operator], [context.lower(o) for o in operands], node.at)
-        case Not(operand=inner):
+        case syntax.Not(operand=inner):
             return context.graph.elementwise(NOT, (context.lower(inner),), node.at)
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
+        case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
             return _conditional(context, condition, then, otherwise, node.at)
-        case Array(items=items):
+        case syntax.Array(items=items):
             return _array(context, items, node.at)
-        case Subscript(base=base, index=index):
+        case syntax.Subscript(base=base, index=index):
             return _subscript(context, base, index, node.at)
-        case Transpose(base=base):
+        case syntax.Transpose(base=base):
             rule = partial(_transpose_shape, base)
             return context.graph.shaped(TRANSPOSE, (context.lower(base),), rule, node.at)
         case _:
@@ -127,14 +111,14 @@ def _name(context: Context, name: str, at: Position) -> Value:
     if name in CONSTANTS:
         return context.graph.number(CONSTANTS[name], at)
     found = context.scope.look_up(name, at)
-    if isinstance(found, Call):
+    if isinstance(found, syntax.Call):
         raise at.error(
             f"{name!r} is a law, not a number", f"draw from it on a line of the model: x ~ {name}"
         )
     return found
 
 
-def _binary(context: Context, node: Binary, left: Value, right: Value) -> Value:
+def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) -> Value:
     if node.operator == "@":
         return context.graph.shaped(MATMUL, (left, right), partial(_matmul_shape, node), node.at)
     function = SIGNS[node.operator]
@@ -183,7 +167,7 @@ def _array(context: Context, items: tuple[Node, ...], at: Position) -> Value:
 
 
 def _subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
-    if isinstance(base, Name) and base.name in LAWS and base.name not in context.scope:
+    if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
         raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
     value = context.lower(base)
     entries = tuple(_index(context, entry) for entry in index)
@@ -197,7 +181,7 @@ def _subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positi
 
 
 def _index(context: Context, node: Node) -> int | slice:
-    if isinstance(node, Slice):
+    if isinstance(node, syntax.Slice):
         ends = [
             None if end is None else _whole(context, end)
             for end in (node.start, node.stop, node.step)
@@ -230,7 +214,7 @@ def _whole(context: Context, node: Node) -> int:
 # ---- products: what to write where shapes do not go together ----------------------------------
 
 
-def _matmul_shape(node: Binary, left: Shape, right: Shape) -> Shape:
+def _matmul_shape(node: syntax.Binary, left: Shape, right: Shape) -> Shape:
     """The shape of `left @ right`; where they do not fit, a transpose of one of them may.
 
     Raises:
@@ -242,7 +226,7 @@ def _matmul_shape(node: Binary, left: Shape, right: Shape) -> Shape:
         raise ShapeError(str(error), _that_fits(node, left, right)) from None
 
 
-def _that_fits(node: Binary, left: Shape, right: Shape) -> str | None:
+def _that_fits(node: syntax.Binary, left: Shape, right: Shape) -> str | None:
     if len(right) > 1 and _fits(left, shapes.transpose(right)):
         return f"write {_factor(node.left, 'a')} @ {_transposed(node.right, 'b')}"
     if len(left) > 1 and _fits(shapes.transpose(left), right):
@@ -279,7 +263,7 @@ def _transpose_shape(base: Node, shape: Shape) -> Shape:
 
 def _transposed(node: Node, short: str) -> str:
     """What has to stand for the transpose: of a transpose, what it is of."""
-    if isinstance(node, Transpose):
+    if isinstance(node, syntax.Transpose):
         return _factor(node.base, short)
     return f"{_factor(node, short)}.T"
 
@@ -287,9 +271,9 @@ def _transposed(node: Node, short: str) -> str:
 def _factor(node: Node, short: str) -> str:
     """A factor as the reader wrote it where it is a name, else a letter that stands for it."""
     match node:
-        case Name(name=name) if len(name) <= LONGEST_SHOWN:
+        case syntax.Name(name=name) if len(name) <= LONGEST_SHOWN:
             return name
-        case Transpose(base=base):
+        case syntax.Transpose(base=base):
             return f"{_factor(base, short)}.T"
         case _:
             return short

@@ -18,13 +18,7 @@ from __future__ import annotations
 import copyreg
 
 from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions import (
-    arrays,
-    elementwise,
-    linear_algebra,
-    reductions,
-    truths,
-)
+from dropcheck.vocabulary.functions import arrays, elementwise, linear_algebra, reductions, truths
 
 
 def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
@@ -33,11 +27,7 @@ def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
 
 FUNCTIONS_OF_NUMBERS = _by_name(elementwise.NUMBERS, truths.NUMBERS)
 FUNCTIONS_OF_ARRAYS = _by_name(
-    reductions.ARRAYS,
-    truths.ARRAYS,
-    linear_algebra.ARRAYS,
-    arrays.ARRAYS,
-    arrays.FIXED,
+    reductions.ARRAYS, truths.ARRAYS, linear_algebra.ARRAYS, arrays.ARRAYS, arrays.FIXED
 )
 FUNCTIONS = {**FUNCTIONS_OF_NUMBERS, **FUNCTIONS_OF_ARRAYS}
 """What is called by its name and takes quantities."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from dropcheck.vocabulary.function import (
 from dropcheck.vocabulary.growth import ANY, NO_HEAVIER
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.shapes import (
-    Index,
     Options,
     Shape,
     ShapeError,
@@ -40,11 +38,6 @@ from dropcheck.vocabulary.shapes import (
 from dropcheck.vocabulary.shapes import sizes as as_sizes
 
 # ---- kernels ------------------------------------------------------------------------------------
-
-
-def _subscript(x: Array, index: tuple[Index, ...]) -> Array:
-    """`x[index]`: per-draw axes stand first, so that numpy's own indexing serves."""
-    return x[tuple(index)]
 
 
 def _draws(arrays: tuple[Array, ...]) -> int:
@@ -149,33 +142,9 @@ def _bincount(i: Array, *, n: float) -> Array:
     return result if bad is None else np.where(bad.any(axis=-2, keepdims=True), np.nan, result)
 
 
-def _size(x: Array) -> Array:
-    return np.array([float(math.prod(x.shape[:-1]))])
-
-
-def _shape(x: Array) -> Array:
-    return np.array(x.shape[:-1], dtype=np.float64)[:, None]
-
-
-def _arange(*, n: float) -> Array:
-    return np.arange(float(count(n, "n")))[:, None]
-
-
-def _linspace(a: Array, b: Array, *, n: float) -> Array:
-    return np.linspace(a, b, count(n, "n"), axis=0)
-
-
-def _filled(value: float, *, sizes: Any) -> Array:
-    return np.full((*as_sizes(sizes), 1), value)
-
-
 def _full(v: Array, *, shape: Any) -> Array:
     """All v, or v stretched to the shape."""
     return np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy()
-
-
-def _eye(*, n: float) -> Array:
-    return np.eye(count(n, "n"))[:, :, None]
 
 
 # ---- shapes -------------------------------------------------------------------------------------
@@ -241,16 +210,6 @@ def _linspace_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     return _arange_shape((), options)
 
 
-def _eye_shape(_shapes: tuple[Shape, ...], options: Options) -> Shape:
-    n = count(options["n"], "n")
-    return (n, n)
-
-
-def _filled_shape(_shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """`ones(2, 3)` or `ones([2, 3])`."""
-    return as_sizes(options["sizes"])
-
-
 def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     """`full(shape, v)`: v stretched to the shape."""
     wanted = as_sizes(options["shape"])
@@ -266,22 +225,25 @@ ARRAY = entry(
     shape=lambda shapes, _options: array_of(shapes), written="[a, b, c]",
 )  # fmt: skip
 SUBSCRIPT = entry(
-    "subscript", _subscript, "elements by fixed indices, from 0", picking, growth.SAME_SIZE,
-    parameters=(*X, option("index")), cost=cheap, view=True, picks=True, written="x[i]",
-    shape=lambda shapes, options: subscript(shapes[0], options["index"]),
+    "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
+    growth.SAME_SIZE, parameters=(*X, option("index")), cost=cheap, view=True, picks=True,
+    shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
 )  # fmt: skip
 
 SIGNS = (ARRAY, SUBSCRIPT)
 
 _INDEX = (*values("i"), option("n"))
 _SEVERAL = (*values("a"), MORE, AXIS)
-_SIZES = (Parameter("sizes", option=True, variadic=True),)
+_FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
+    "parameters": (Parameter("sizes", option=True, variadic=True),),
+    "shape": lambda _shapes, options: as_sizes(options["sizes"]),
+}
 
 ARRAYS = (
-    entry("size", _size, "number of elements", unknown, ANY, shape=lambda _shapes, _options: (),
-          of_shape=True, elsewhere=("len",)),
-    entry("shape", _shape, "lengths of the axes", unknown, ANY, shape=_shape_of_shape,
-          of_shape=True),
+    entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
+          unknown, ANY, shape=lambda _shapes, _options: (), of_shape=True, elsewhere=("len",)),
+    entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
+          "lengths of the axes", unknown, ANY, shape=_shape_of_shape, of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BOUNDED,
           parameters=_INDEX, shape=_one_hot_shape, indicator=True),
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown, ANY,
@@ -298,16 +260,19 @@ ARRAYS = (
 )  # fmt: skip
 
 FIXED = (
-    entry("arange", _arange, "0, 1, …, n−1", unknown, ANY, parameters=(option("n"),),
-          shape=_arange_shape, vector=True, elsewhere=("range",)),
-    entry("linspace", _linspace, "n numbers from a to b, both ends in, evenly spaced", unknown,
-          ANY, parameters=(*PAIR, option("n")), shape=_linspace_shape, vector=True),
-    entry("ones", partial(_filled, 1.0), "all 1, of the shape given: ones(2, 3)", unknown, ANY,
-          parameters=_SIZES, shape=_filled_shape),
-    entry("zeros", partial(_filled, 0.0), "all 0, of the shape given: zeros(2, 3)", unknown, ANY,
-          parameters=_SIZES, shape=_filled_shape),
+    entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
+          unknown, ANY, parameters=(option("n"),), shape=_arange_shape, vector=True,
+          elsewhere=("range",)),
+    entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
+          "n numbers from a to b, both ends in, evenly spaced", unknown, ANY,
+          parameters=(*PAIR, option("n")), shape=_linspace_shape, vector=True),
+    entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
+          "all 1, of the shape given: ones(2, 3)", unknown, ANY, **_FILLED),
+    entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
+          "all 0, of the shape given: zeros(2, 3)", unknown, ANY, **_FILLED),
     entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown, ANY,
           parameters=(option("shape"), *values("v")), shape=_full_shape),
-    entry("eye", _eye, "identity matrix of n rows", unknown, ANY, parameters=(option("n"),),
-          shape=_eye_shape, elsewhere=("identity",)),
+    entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
+          unknown, ANY, parameters=(option("n"),),
+          shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, elsewhere=("identity",)),
 )  # fmt: skip

@@ -23,7 +23,7 @@ from dropcheck.vocabulary.function import (
 from dropcheck.vocabulary.growth import ANY, BOUNDED, NO_HEAVIER, SAME_SIZE
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.shapes import Options, Shape, broadcast
+from dropcheck.vocabulary.shapes import broadcast
 from dropcheck.vocabulary.special import Special
 
 # ---- kernels that numpy and scipy.special do not have as they are -------------------------------
@@ -36,26 +36,6 @@ _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
 
 
-def _minimum(*arrays: Array) -> Array:
-    return reduce(np.minimum, arrays)
-
-
-def _maximum(*arrays: Array) -> Array:
-    return reduce(np.maximum, arrays)
-
-
-def _clip(x: Array, low: Array, high: Array) -> Array:
-    return np.minimum(np.maximum(x, low), high)
-
-
-def _relu(x: Array) -> Array:
-    return np.maximum(x, 0.0)
-
-
-def _leaky_relu(x: Array, slope: Array) -> Array:
-    return np.where(x > 0, x, slope * x)
-
-
 def _elu(x: Array) -> Array:
     """The exponential linear unit (Clevert et al., 2015, with α = 1)."""
     return np.where(x > 0, x, np.expm1(np.minimum(x, 0.0)))
@@ -65,23 +45,6 @@ def _selu(x: Array) -> Array:
     """The self-normalising unit (Klambauer et al., 2017, equation 2)."""
     below = _SELU_ALPHA * np.expm1(np.minimum(x, 0.0))
     return _SELU_SCALE * np.where(x > 0, x, below)
-
-
-def _gelu(x: Array) -> Array:
-    """Product x Φ(x) (Hendrycks & Gimpel, 2016)."""
-    return np.asarray(x * special.ndtr(x))
-
-
-def _silu(x: Array) -> Array:
-    return np.asarray(x * special.expit(x))
-
-
-def _softplus(x: Array) -> Array:
-    return np.logaddexp(x, 0.0)
-
-
-def _normal_density(x: Array) -> Array:
-    return np.exp(-0.5 * x * x) / _ROOT_2PI
 
 
 def _factorial(n: Array) -> Array:
@@ -98,14 +61,6 @@ def _comb(n: Array, k: Array) -> Array:
     ways = np.where(fewer > 1000, np.inf, special.binom(n, fewer))
     ways = np.where(ways < 2.0**53, np.rint(ways), ways)
     return np.where(known, np.where((k < 0) | (k > n), 0.0, ways), np.nan)
-
-
-def _density(*arrays: Array, law: str) -> Array:
-    return LAWS[law].density(arrays[:-1], arrays[-1])
-
-
-def _log_density(*arrays: Array, law: str) -> Array:
-    return LAWS[law].log_density(arrays[:-1], arrays[-1])
 
 
 # ---- the entries --------------------------------------------------------------------------------
@@ -189,20 +144,24 @@ NUMBERS = (
           latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",)),
     entry("round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2",
           rising, NO_HEAVIER),
-    entry("clip", _clip, "x held between low and high", hulls.clipped, NO_HEAVIER,
+    entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
+          "x held between low and high", hulls.clipped, NO_HEAVIER,
           parameters=values("x low high"), elsewhere=("clamp",)),
-    entry("minimum", _minimum, "the smaller, by element", hulls.smallest, NO_HEAVIER,
-          parameters=(*PAIR, MORE), carries_size=True),
-    entry("maximum", _maximum, "the larger, by element", hulls.largest, NO_HEAVIER,
-          parameters=(*PAIR, MORE), carries_size=True),
-    entry("relu", _relu, "max(x, 0)", rising, NO_HEAVIER),
-    entry("leaky_relu", _leaky_relu, "x above 0, slope · x below", unknown,
-          growth.NO_HEAVIER_BY_FIXED, parameters=values("x slope")),
+    entry("minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", hulls.smallest,
+          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True),
+    entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", hulls.largest,
+          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True),
+    entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising, NO_HEAVIER),
+    entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
+          "x above 0, slope · x below", unknown, growth.NO_HEAVIER_BY_FIXED,
+          parameters=values("x slope")),
     entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown, NO_HEAVIER),
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown, NO_HEAVIER),
-    entry("gelu", _gelu, "x · Phi(x) itself, not its approximation by tanh", unknown, NO_HEAVIER),
-    entry("silu", _silu, "x · sigmoid(x)", unknown, NO_HEAVIER, elsewhere=("swish",)),
-    entry("softplus", _softplus, "log(1 + exp(x))", rising, NO_HEAVIER),
+    entry("gelu", lambda x: np.asarray(x * special.ndtr(x)),  # Hendrycks & Gimpel, 2016
+          "x · Phi(x) itself, not its approximation by tanh", unknown, NO_HEAVIER),
+    entry("silu", lambda x: np.asarray(x * special.expit(x)), "x · sigmoid(x)", unknown,
+          NO_HEAVIER, elsewhere=("swish",)),
+    entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))", rising, NO_HEAVIER),
     entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, BOUNDED,
           elsewhere=("expit",)),
     entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY),
@@ -210,8 +169,8 @@ NUMBERS = (
     entry("erfc", Special("erfc"), "1 − erf(x)", hulls.falling, BOUNDED),
     entry("Phi", Special("ndtr"), "standard normal distribution function", rising, BOUNDED,
           latex=r"\Phi", elsewhere=("ndtr", "norm_cdf")),
-    entry("phi", _normal_density, "standard normal density", hulls.within(0.0, 1 / _ROOT_2PI),
-          BOUNDED, latex=r"\varphi"),
+    entry("phi", lambda x: np.exp(-0.5 * x * x) / _ROOT_2PI, "standard normal density",
+          hulls.within(0.0, 1 / _ROOT_2PI), BOUNDED, latex=r"\varphi"),
     entry("gamma", Special("gamma"), "gamma function", unknown, ANY),
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown, ANY),
     entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY),
@@ -223,13 +182,13 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def _by_law(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """The shape of the density of a law of numbers; of others their own axes are taken away."""
-    return broadcast(shapes)
-
-
-_OF_LAW: dict[str, Any] = {"parameters": values("law x"), "shape": _by_law}
+# the shape where the law is of numbers: of other laws their own axes are taken away
+_OF_LAW: dict[str, Any] = {
+    "parameters": values("law x"), "shape": lambda shapes, _options: broadcast(shapes),
+}  # fmt: skip
 DENSITIES = (
-    entry("density", _density, "the density of a law, or a probability", unknown, ANY, **_OF_LAW),
-    entry("logdensity", _log_density, "its natural logarithm", unknown, ANY, **_OF_LAW),
-)
+    entry("density", lambda *arrays, law: LAWS[law].density(arrays[:-1], arrays[-1]),
+          "the density of a law, or a probability", unknown, ANY, **_OF_LAW),
+    entry("logdensity", lambda *arrays, law: LAWS[law].log_density(arrays[:-1], arrays[-1]),
+          "its natural logarithm", unknown, ANY, **_OF_LAW),
+)  # fmt: skip

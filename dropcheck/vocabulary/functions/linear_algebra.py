@@ -18,6 +18,7 @@ from dropcheck.vocabulary.function import (
     PAIR,
     PRODUCT_SHARE,
     Array,
+    Kernel,
     blocked_share,
     decomposition,
     entry,
@@ -40,11 +41,6 @@ from dropcheck.vocabulary.shapes import (
     square,
     transpose,
 )
-
-
-def _transpose(x: Array) -> Array:
-    return np.swapaxes(x, -3, -2)
-
 
 # products of matrices up to this many multiplications a draw: the draws are the long axis, and
 # einsum runs along it; above, one small BLAS product a draw is quicker (measured at 6³ to 8³)
@@ -96,11 +92,6 @@ def _outer(a: Array, b: Array) -> Array:
     return a[..., :, None, :] * b[..., None, :, :]
 
 
-def _trace(x: Array) -> Array:
-    result: Array = np.einsum("...iin->...n", x)
-    return result
-
-
 def _diag(x: Array) -> Array:
     if x.ndim > 2:
         return np.moveaxis(np.diagonal(x, axis1=-3, axis2=-2), -1, -2)
@@ -147,12 +138,9 @@ def _replaced(matrices: Array, bad: Array) -> Array:
     return good
 
 
-def _det(x: Array) -> Array:
-    return np.moveaxis(_guarded(lambda m: np.asarray(np.linalg.det(m)), _front(x, 0)), 0, -1)
-
-
-def _inv(x: Array) -> Array:
-    return np.moveaxis(_guarded(np.linalg.inv, _front(x, 0), singular=True), 0, -1)
+def _of_each(function: Callable[[Array], Array], singular: bool = False) -> Kernel:
+    """The kernel of a function of single matrices."""
+    return lambda x: np.moveaxis(_guarded(function, _front(x, 0), singular), 0, -1)
 
 
 def _solve(a: Array, b: Array) -> Array:
@@ -166,8 +154,7 @@ def _solve(a: Array, b: Array) -> Array:
         # one matrix for all draws: their right-hand sides are columns of one system
         columns = b.reshape(b.shape[0], -1)
         fixed = _guarded(lambda m: np.linalg.solve(m, columns[None]), _front(a, 0), singular=True)
-        result: Array = fixed[0].reshape(b.shape)
-        return result
+        return np.asarray(fixed[0].reshape(b.shape))
     rank = max(a.ndim, b.ndim) - 1
     left, right = _front(a, rank), _front(b, rank)
     batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
@@ -176,24 +163,14 @@ def _solve(a: Array, b: Array) -> Array:
     return np.moveaxis(solved, 0, -1)
 
 
-def _qr_q(x: Array) -> Array:
-    """The Q of QR whose R has a positive diagonal: unique, and uniform (Haar) for Gaussian x.
+def _qr_q(matrices: Array) -> Array:
+    """The Q of QR whose R has a positive diagonal: unique, and uniform (Haar) for Gaussian ones.
 
     Source: Mezzadri, How to generate random matrices from the classical compact groups (2007).
     """
-
-    def positive(matrices: Array) -> Array:
-        q, r = np.linalg.qr(matrices)
-        signs = np.where(np.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
-        result: Array = np.multiply(q, signs[..., None, :])
-        return result
-
-    return np.moveaxis(_guarded(positive, _front(x, 0)), 0, -1)
-
-
-def _eigvalsh(x: Array) -> Array:
-    """Eigenvalues of a symmetric matrix, ascending; its lower triangle is read."""
-    return np.moveaxis(_guarded(np.linalg.eigvalsh, _front(x, 0)), 0, -1)
+    q, r = np.linalg.qr(matrices)
+    signs = np.where(np.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
+    return np.asarray(np.multiply(q, signs[..., None, :]))
 
 
 def _cholesky(x: Array) -> Array:
@@ -219,8 +196,7 @@ def _dot(a: Array, b: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
     """Sum of products along the axes."""
     keep = flag(keepdims, "keepdims")
     if axis in (None, -1) and not keep:
-        result: Array = np.einsum("...kn,...kn->...n", a, b)
-        return result
+        return np.asarray(np.einsum("...kn,...kn->...n", a, b))
     return SUM.kernel(a * b, axis=axis, keepdims=keep)
 
 
@@ -291,8 +267,9 @@ MATMUL = entry(
     written="a @ b", elsewhere=("bmm", "mm"),
 )  # fmt: skip
 TRANSPOSE = entry(
-    "transpose", _transpose, "the last two axes change places", hulls.picking, growth.SAME_SIZE,
-    shape=lambda shapes, _options: transpose(*shapes), view=True, written="A.T",
+    "transpose", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
+    hulls.picking, growth.SAME_SIZE, shape=lambda shapes, _options: transpose(*shapes), view=True,
+    written="A.T",
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
@@ -305,19 +282,21 @@ ARRAYS = (
           parameters=(*PAIR, *OVER), shape=_dot_shape),
     entry("outer", _outer, "all products of two vectors", unknown, growth.ALL_PRODUCTS,
           parameters=PAIR, shape=_outer_shape),
-    entry("trace", _trace, "sum of the diagonal", unknown, NO_HEAVIER, shape=_NUMBER,
-          elsewhere=("tr",)),
-    entry("det", _det, "determinant", unknown, ANY, shape=_NUMBER, cost=decomposition,
-          latex=r"\det"),
-    entry("inv", _inv, "inverse matrix", unknown, ANY, **_MATRIX, elsewhere=("inverse",)),
+    entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
+          NO_HEAVIER, shape=_NUMBER, elsewhere=("tr",)),
+    entry("det", _of_each(np.linalg.det), "determinant", unknown, ANY, shape=_NUMBER,
+          cost=decomposition, latex=r"\det"),
+    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY,
+          **_MATRIX, elsewhere=("inverse",)),
     entry("solve", _solve, "the x with A @ x == b", unknown, ANY, parameters=values("A b"),
           shape=_solve_shape, cost=decomposition),
-    entry("qr_q", _qr_q, "Q of the QR decomposition whose R has a positive diagonal", unknown, ANY,
-          shape=_qr_shape, cost=decomposition),
+    entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
+          unknown, ANY, shape=_qr_shape, cost=decomposition),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
           unknown, ANY, **_MATRIX),
-    entry("eigvalsh", _eigvalsh, "eigenvalues of a symmetric matrix, ascending", unknown, ANY,
+    entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
+          "eigenvalues of a symmetric matrix, ascending", unknown, ANY,
           shape=square(lambda n: (n,)), cost=decomposition),
     entry("diag", _diag, "the matrix with this diagonal, or a matrix's diagonal", unknown,
           NO_HEAVIER, shape=_diag_shape),
