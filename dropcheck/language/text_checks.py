@@ -24,31 +24,15 @@ _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
 # What people type from a paper, from other languages or with mathematics on the keyboard.
 _SIGNS = {
-    "≤": "write <=",
-    "≥": "write >=",
-    "≠": "write !=",
+    "≤": "write <=", "≥": "write >=", "≠": "write !=", "×": "write *", "·": "write *",
+    "÷": "write /", "−": "write -", "–": "write -", "²": "write **2", "³": "write **3",
+    "√": "write sqrt(…)", "∞": "write inf", "∼": "write ~", "∧": "write and", "∨": "write or",
+    "¬": "write not", "∑": "write sum(…)", "∏": "write prod(…)", "ᵀ": "write .T",
+    "⊤": "write .T", "‖": "write norm(x)",
     "≈": "write '==' and give a 'tolerance' or 'within', or isclose(a, b) of each draw",
     "±": "write the number, and the share that it may be off as 'tolerance'",
-    "×": "write *",
-    "·": "write *",
-    "÷": "write /",
-    "−": "write -",
-    "–": "write -",
-    "²": "write **2",
-    "³": "write **3",
-    "√": "write sqrt(…)",
-    "∞": "write inf",
-    "∼": "write ~",
     "…": "write the numbers themselves",
-    "∧": "write and",
-    "∨": "write or",
-    "¬": "write not",
     "∈": "write a comparison, or any(…)",
-    "∑": "write sum(…)",
-    "∏": "write prod(…)",
-    "ᵀ": "write .T",
-    "⊤": "write .T",
-    "‖": "write norm(x)",
     "^": "write '**' for a power",
     "&": "write 'and'",
     "|": "write 'or', abs(x) for a magnitude, and given=event for a condition",
@@ -57,7 +41,7 @@ _SIGNS = {
     "$": "write names without it",
     ";": "write each definition on a line of its own",
     "\\": "an open bracket goes on over lines by itself",
-}
+}  # fmt: skip
 _QUOTES = "'\"`“”‘’«»"
 # Letters of other alphabets are looked at one by one.
 _PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
@@ -117,10 +101,7 @@ def without_comments(text: str) -> list[str]:
 def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
     """Refuse brackets that do not match, or are too deep, and texts that are too long.
 
-    Args:
-        source: where the lines are from.
-        lines: all its lines, without comments.
-        longest: how many characters they may have together.
+    The lines are all those of the source, without comments.
 
     Raises:
         DropcheckError: at the first such bracket.
@@ -163,12 +144,7 @@ def _close(character: str, at: Position, open_brackets: list[tuple[str, Position
 
 
 def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
-    """Refuse characters that are not of the language.
-
-    Args:
-        source: where the lines are from.
-        first: the number of the first of them.
-        lines: the lines, without comments.
+    """Refuse characters that are not of the language, in lines from the `first` on.
 
     Raises:
         DropcheckError: at the first such character.
@@ -227,11 +203,7 @@ def syntax_error(
 ) -> DropcheckError:
     """Python's complaint about an expression as one of ours, at its place in the file.
 
-    Args:
-        source: where the lines are from.
-        first: the number of the first of them.
-        lines: the lines that hold the expression; it was parsed from the second line on.
-        error: what Python said.
+    The lines, from number `first` on, hold the expression; it was parsed from the second line on.
     """
     line = (error.lineno or 2) - 2
     column = (error.offset or 1) - 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copyreg
 import dataclasses
-import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -37,14 +36,12 @@ class Averages:
 
     def mean(self, name: str) -> Floats:
         """The mean of an operand."""
-        mean: Floats = self.of(name) + self.centres[name]
-        return mean
+        return np.asarray(self.of(name) + self.centres[name], dtype=np.float64)
 
     def variance(self, name: str) -> Floats:
         """The variance of an operand."""
         mean = self.of(name)
-        spread: Floats = self.even(name * 2, mean) - mean**2
-        return spread
+        return np.asarray(self.even(name * 2, mean) - mean**2, dtype=np.float64)
 
     def even(self, name: str, below: Floats) -> Floats:
         """The average of an even power; NaN where the values are too small to be raised to it."""
@@ -75,7 +72,6 @@ class Operator:
     for_size: tuple[str, ...] = ()
     value: Callable[[Averages], Floats]
     size: Callable[[Averages], Floats]
-    range: tuple[float, float] = (-math.inf, math.inf)
     probability: bool = False
     elsewhere: tuple[str, ...] = ()
     of_elements: str = ""
@@ -118,18 +114,9 @@ def _root_mean_square(averages: Averages) -> Floats:
     return np.sqrt(averages.square("u"))
 
 
-def _deviation(averages: Averages) -> Floats:
-    deviation: Floats = np.sqrt(np.maximum(averages.variance("u"), 0))
-    return deviation
-
-
 def _covariance(averages: Averages) -> Floats:
     covariance = averages.of("uv") - averages.of("u") * averages.of("v")
     return np.asarray(covariance, dtype=np.float64)
-
-
-def _covariance_size(averages: Averages) -> Floats:
-    return np.asarray(np.sqrt(averages.square("u") * averages.square("v")), dtype=np.float64)
 
 
 def _correlation(averages: Averages) -> Floats:
@@ -149,7 +136,7 @@ def _kurtosis(averages: Averages) -> Floats:
     return np.asarray(fourth / averages.variance("u") ** 2, dtype=np.float64)
 
 
-def _one(averages: Averages) -> Floats:
+def _unit(averages: Averages) -> Floats:
     return np.ones(averages.of("u").shape)
 
 
@@ -163,35 +150,37 @@ _ENTRIES = (
         elsewhere=("average", "avg", "ev", "expect", "expectation", "expected", "mean"),
     ),
     Operator(
-        name="Var", summary="variance", operands=_ONE, averages=("u", "uu"), range=(0.0, math.inf),
+        name="Var", summary="variance", operands=_ONE, averages=("u", "uu"),
         value=lambda averages: averages.variance("u"), size=lambda averages: averages.square("u"),
         of_elements="var", mistaken_for="Std", elsewhere=("V", "variance"),
     ),
     Operator(
         name="Std", summary="standard deviation", operands=_ONE, averages=("u", "uu"),
-        value=_deviation, size=_root_mean_square, range=(0.0, math.inf),
+        value=lambda averages: np.sqrt(np.maximum(averages.variance("u"), 0)),
+        size=_root_mean_square,
         of_elements="std", mistaken_for="Var", elsewhere=("sd", "stddev", "stdev"),
     ),
     Operator(
         name="Cov", summary="covariance", operands=_TWO, averages=_PAIRED, for_size=("uu", "vv"),
-        value=_covariance, size=_covariance_size, elsewhere=("covariance",),
+        value=_covariance, elsewhere=("covariance",),
+        size=lambda averages: np.sqrt(averages.square("u") * averages.square("v")),
     ),
     Operator(
         name="Corr", summary="correlation", operands=_TWO, averages=_PAIRED, value=_correlation,
-        size=_one, range=(-1.0, 1.0), elsewhere=("correlation",),
+        size=_unit, elsewhere=("correlation",),
     ),
     Operator(
         name="P", summary="probability", operands=("event",), averages=_ONE, probability=True,
         value=lambda averages: averages.mean("u"),  # the middle of an event that is likely is 1
-        size=_one, range=(0.0, 1.0), elsewhere=("pr", "prob", "probability"),
+        size=_unit, elsewhere=("pr", "prob", "probability"),
     ),
     Operator(
         name="Skew", summary="standardised third moment", operands=_ONE,
-        averages=("u", "uu", "uuu"), value=_skewness, size=_one, elsewhere=("skewness",),
+        averages=("u", "uu", "uuu"), value=_skewness, size=_unit, elsewhere=("skewness",),
     ),
     Operator(
         name="Kurt", summary="standardised fourth moment; a normal's is 3", operands=_ONE,
-        averages=("u", "uu", "uuu", "uuuu"), range=(1.0, math.inf), elsewhere=("kurtosis",),
+        averages=("u", "uu", "uuu", "uuuu"), elsewhere=("kurtosis",),
         value=_kurtosis, size=lambda averages: np.abs(_kurtosis(averages)),
     ),
 )  # fmt: skip

@@ -56,6 +56,14 @@ class _Spent:
     work: float = 0.0
 
 
+def shape_at(at: Position, subject: str, rule: Callable[..., Shape], *given: Any) -> Shape:
+    """The shape that a rule makes of others; what is wrong with them is an error at this place."""
+    try:
+        return rule(*given)
+    except ShapeError as error:
+        raise at.error(f"{subject}{error}", error.hint) from None
+
+
 class GraphBuilder:
     """Makes values; equal expressions become one, so that nothing is computed twice."""
 
@@ -75,21 +83,13 @@ class GraphBuilder:
 
     def number(self, value: float, at: Position, name: str | None = None) -> Value:
         """A known number."""
-        value = float(value)
-        options = (("value", value.hex()),)
-        key = (Kind.CONSTANT, "number", (), options)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = Value(
-                kind=Kind.CONSTANT,
-                operation="number",
-                options=options,
-                shape=(),
-                at=at,
-                name=name,
-                constant=fixed_array(value),
-            )
-        return found
+        array = fixed_array(value)
+        options = (("value", float(value).hex()),)
+        return self.constant("number", array, shape=(), at=at, name=name, options=options)
+
+    def constant(self, operation: str, array: Array, **more: Any) -> Value:
+        """A value that is this array, with the axis of draws."""
+        return self.make(kind=Kind.CONSTANT, operation=operation, constant=array, **more)
 
     def elementwise(self, function: Function, values: tuple[Value, ...], at: Position) -> Value:
         """A function element by element, with numpy's rule for shapes."""
@@ -101,10 +101,7 @@ class GraphBuilder:
         if not isinstance(known, float) or math.isnan(known):
             return None
         found = branches[0] if known else branches[1]
-        try:
-            common = shapes.broadcast([value.shape for value in branches])
-        except ShapeError as error:
-            raise at.error(str(error)) from None
+        common = shape_at(at, "", shapes.broadcast, [value.shape for value in branches])
         return found if found.shape == common else None
 
     def shaped(
@@ -116,10 +113,7 @@ class GraphBuilder:
         options: tuple[tuple[str, Any], ...] = (),
     ) -> Value:
         """A function, with a rule for shapes that may say more than its entry's."""
-        try:
-            shape = rule(*(value.shape for value in values))
-        except ShapeError as error:
-            raise at.error(str(error), error.hint) from None
+        shape = shape_at(at, "", rule, *(value.shape for value in values))
         return self.operation(function, values, shape, at, options)
 
     def operation(
@@ -141,15 +135,10 @@ class GraphBuilder:
             found = self._times_one(function, values, shape)
         if found is not None:
             return found
-        random = estimated = postponed = False
-        fixed = True  # all that goes in is known
-        suspect = None
-        for value in values:
-            random = random or value.random
-            estimated = estimated or value.estimated
-            fixed = fixed and value.constant is not None
-            postponed = postponed or value.postponed
-            suspect = suspect or value.suspect
+        random = any(value.random for value in values)
+        estimated = any(value.estimated for value in values)
+        fixed = all(value.constant is not None for value in values)  # all that goes in is known
+        suspect = next((value.suspect for value in values if value.suspect), None)
         self.check_size(shape, at, None)
         work = 0.0
         if not estimated:
@@ -166,11 +155,9 @@ class GraphBuilder:
         if function.guards:
             suspect = None
         elif suspect is not None and suspect.cured_if_finite:
-            suspect = (
-                None
-                if postponed or _is_finite(array, function, values, thawed_options)
-                else suspect
-            )
+            postponed = any(value.postponed for value in values)
+            if postponed or _is_finite(array, function, values, thawed_options):
+                suspect = None
         elif suspect is None and array is not None:
             suspect = _overflow(function, values, array, at)
         found = self._known[key] = Value(

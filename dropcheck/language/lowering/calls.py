@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dropcheck.errors import DropcheckError
-from dropcheck.language.graph import Kind, Plain, Value, hashable
+from dropcheck.language.graph import Plain, Value, hashable
+from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import batch_shape, check_values, own_axes, read_draw
 from dropcheck.language.suggestions import function_hint
@@ -71,21 +72,9 @@ def _function(context: Context, function: Function, node: Call) -> Value:
     if function.of_shape:
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
         written = (("value", constant.tobytes()),)
-        return context.graph.make(
-            kind=Kind.CONSTANT,
-            operation="number",
-            options=written,
-            shape=shape,
-            at=node.at,
-            constant=constant,
-        )
-    return context.graph.operation(
-        function,
-        values,
-        shape,
-        node.at,
-        tuple(sorted((name, hashable(value)) for name, value in options.items())),
-    )
+        return context.graph.constant("number", constant, shape=shape, at=node.at, options=written)
+    chosen = tuple(sorted((name, hashable(value)) for name, value in options.items()))
+    return context.graph.operation(function, values, shape, node.at, chosen)
 
 
 def _bind_function(
@@ -174,10 +163,8 @@ def _density(context: Context, node: Call) -> Value:
         raise bound["x"].at.error(
             f"a value of {drawn.law.name} has shape {list(own)}, and this has {list(x.shape)}"
         )
-    try:
-        shape = shapes.broadcast((batch, x.shape[: len(x.shape) - len(own)]))
-    except ShapeError as error:
-        raise node.at.error(f"{node.name}: {error}") from None
+    batches = (batch, x.shape[: len(x.shape) - len(own)])
+    shape = shape_at(node.at, f"{node.name}: ", shapes.broadcast, batches)
     return context.graph.operation(
         DENSITIES[node.name], (*arguments, x), shape, node.at, (("law", drawn.law.name),)
     )

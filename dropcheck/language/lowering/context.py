@@ -31,7 +31,7 @@ class Scope:
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
-    def define(self, name: Name, value: Value | Call) -> None:
+    def define(self, name: Name, value: Value | Call, parameter: bool = False) -> None:
         """Give a name its meaning.
 
         Raises:
@@ -51,19 +51,11 @@ class Scope:
             )
         if name.name in self._values:
             taken = "a parameter" if name.name in self._parameters else "a line above"
-            raise name.at.error(
-                f"{name.name!r} is already defined by {taken}", "choose another name"
-            )
+            message = f"{name.name!r} is already defined by {taken}"
+            raise name.at.error(message, "choose another name")
         self._values[name.name] = value
-
-    def define_parameter(self, name: Name, value: Value | Call) -> None:
-        """As `define`, of a parameter.
-
-        Raises:
-            DropcheckError: as `define`.
-        """
-        self.define(name, value)
-        self._parameters.add(name.name)
+        if parameter:
+            self._parameters.add(name.name)
 
     def mark_broken(self, names: Iterable[Name]) -> None:
         """Names whose lines have errors: what uses them needs no error of its own."""

@@ -10,7 +10,7 @@ import numpy as np
 from dropcheck.claims.registry import Sample
 from dropcheck.language.cost import memory_hint
 from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
-from dropcheck.language.lowering.builder import Skipped
+from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind
@@ -52,13 +52,9 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     if own == () and all(isinstance(one, float) for one in known):
         value = law.constant(*known)
         if value is not None:
-            return context.graph.make(
-                kind=Kind.CONSTANT,
-                operation="degenerate",
-                shape=shape,
-                at=name.at,
-                name=name.name,
-                constant=np.broadcast_to(np.float64(value), (*shape, 1)),
+            constant = np.broadcast_to(np.float64(value), (*shape, 1))
+            return context.graph.constant(
+                "degenerate", constant, shape=shape, at=name.at, name=name.name
             )
     return Value(
         kind=Kind.DRAW,
@@ -161,12 +157,9 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
                 raise node.at.error(f"{law.name}: {problem}", _about(law))
     if law.own_axes is None:
         return ()
-    try:
-        return law.own_axes(
-            tuple(value.shape for value in arguments), tuple(value.known for value in arguments)
-        )
-    except ShapeError as error:
-        raise drawn.at.error(f"{law.name}: {error}") from None
+    argument_shapes = tuple(value.shape for value in arguments)
+    known_values = tuple(value.known for value in arguments)
+    return shape_at(drawn.at, f"{law.name}: ", law.own_axes, argument_shapes, known_values)
 
 
 def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
@@ -194,10 +187,8 @@ def batch_shape(context: Context, law: Law, arguments: Sequence[Value], drawn: D
         value.shape[: len(value.shape) - parameter.axes]
         for parameter, value in zip(law.parameters, arguments, strict=True)
     ]
-    try:
-        common = shapes.broadcast(batches)
-    except ShapeError as error:
-        raise drawn.at.error(f"the arguments of {law.name} do not go together: {error}") from None
+    subject = f"the arguments of {law.name} do not go together: "
+    common = shape_at(drawn.at, subject, shapes.broadcast, batches)
     if drawn.shape is None:
         return common
     given = _dimensions(context, drawn.shape)

@@ -30,10 +30,10 @@ LONGEST_SHOWN = 40  # characters of the reader's own text in a hint
 def define_parameter(context: Context, name: syntax.Name, value: float | syntax.Call) -> None:
     """A parameter at its value in this case."""
     if isinstance(value, syntax.Call):
-        context.scope.define_parameter(name, value)
+        context.scope.define(name, value, parameter=True)
     else:
-        number = context.graph.number(value, name.at, name.name)
-        context.scope.define_parameter(name, number)
+        known = context.graph.number(value, name.at, name.name)
+        context.scope.define(name, known, parameter=True)
 
 
 def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
@@ -171,21 +171,16 @@ def _subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positi
         raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
     value = context.lower(base)
     entries = tuple(_index(context, entry) for entry in index)
+    options = (("index", hashable(entries)),)
     return context.graph.shaped(
-        SUBSCRIPT,
-        (value,),
-        lambda shape: shapes.subscript(shape, entries),
-        at,
-        options=(("index", hashable(entries)),),
+        SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, entries), at, options
     )
 
 
 def _index(context: Context, node: Node) -> int | slice:
     if isinstance(node, syntax.Slice):
-        ends = [
-            None if end is None else _whole(context, end)
-            for end in (node.start, node.stop, node.step)
-        ]
+        bounds = (node.start, node.stop, node.step)
+        ends = [None if end is None else _whole(context, end) for end in bounds]
         if ends[2] == 0:
             raise node.at.error("the step of a slice cannot be 0")
         return slice(*ends)

@@ -9,12 +9,11 @@ from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.registry import parameter_text
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import Kind, Value, joined_sources
-from dropcheck.language.lowering.builder import Skipped
+from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.syntax import Call, Name, Node, Statement, bind, children
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
-from dropcheck.vocabulary.shapes import ShapeError
 
 
 def operator_call(context: Context, node: Call) -> Value:
@@ -112,15 +111,12 @@ def _check_operand_shapes(node: Call, values: Sequence[Value], *, pair: bool) ->
         DropcheckError: they do not.
     """
     known = [value.shape for value in values]
-    try:
-        if pair and known[0] != known[1] and () not in known[:2]:
-            raise ShapeError(
-                f"its two sides pair element by element, and have shapes "
-                f"{list(known[0])} and {list(known[1])}"
-            )
-        shapes.broadcast(tuple(known))
-    except ShapeError as error:
-        raise node.at.error(f"{node.name}: {error}") from None
+    if pair and known[0] != known[1] and () not in known[:2]:
+        raise node.at.error(
+            f"{node.name}: its two sides pair element by element, and have shapes "
+            f"{list(known[0])} and {list(known[1])}"
+        )
+    shape_at(node.at, f"{node.name}: ", shapes.broadcast, known)
 
 
 def _inner(node: Node) -> Node:

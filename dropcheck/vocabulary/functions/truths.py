@@ -73,8 +73,7 @@ def nearly_tied(a: Array, b: Array) -> Array:
     """
     apart = np.abs(a - b)
     near = apart <= TIE * np.maximum(np.abs(a), np.abs(b))
-    tied: Array = (apart > 0) & np.isfinite(apart) & near
-    return tied
+    return np.asarray((apart > 0) & np.isfinite(apart) & near)
 
 
 def _favouring(a: Array, b: Array, *, how: np.ufunc, favour: bool) -> Array:
