@@ -308,14 +308,12 @@ def number_text(value: float) -> str:
     return f"{mantissa}e{int(exponent)}" if separator else mantissa
 
 
-_GREEK = frozenset(
-    {
-        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
-        "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi",
-        "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi",
-        "Psi", "Omega",
-    }
-)  # fmt: skip
+_GREEK = frozenset({
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+    "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi",
+    "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi",
+    "Omega",
+})  # fmt: skip
 _CONSTANTS = {"e": r"\mathrm{e}", "inf": r"\infty", "euler_gamma": r"\gamma_{\mathrm{E}}"}
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
 

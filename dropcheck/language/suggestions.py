@@ -108,10 +108,8 @@ deviation, not the variance'
         hint = functions.hint_for(asked) or operators.hint_for(asked) or _NO_LAWS.get(asked)
         if hint is not None:
             return hint
-    known = [*FUNCTIONS, *OPERATORS, *DENSITIES]
     written = _law_called(name)
     if written is not None and name.lower() not in FUNCTIONS:
         return f"draw on a line of the model, x ~ {written}"
-    return (
-        suggestion(name, known) or "recurrences and functions of your own are not part of format 1"
-    )
+    near = suggestion(name, [*FUNCTIONS, *OPERATORS, *DENSITIES])
+    return near or "recurrences and functions of your own are not part of format 1"

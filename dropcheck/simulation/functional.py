@@ -14,7 +14,7 @@ import numpy as np
 
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
 from dropcheck.vocabulary.function import Array, Kernel
-from dropcheck.vocabulary.functions import arrays, elementwise
+from dropcheck.vocabulary.functions import elementwise
 from dropcheck.vocabulary.functions.elementwise import POWER
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.operators import Averages, Floats, Operator
@@ -194,21 +194,16 @@ class Functional:
         def size(place: int) -> Array:
             return self._size(inputs[place], means, centres, own)
 
-        if function in (elementwise.ADD, elementwise.SUBTRACT):
+        if function is elementwise.SUBTRACT:
             return size(0) + size(1)
         if function is elementwise.NEGATIVE:
             return size(0)
-        if function is elementwise.MULTIPLY:
-            return size(0) * size(1)
         if function is elementwise.DIVIDE:
             return np.asarray(size(0) / own[id(inputs[1])])
         if function is elementwise.POWER:
             exponent = inputs[1]
             if not exponent.estimated and float(np.min(exponent.constant)) > 0:
                 return np.asarray(size(0) ** exponent.constant)
-        elif function is arrays.ARRAY:
-            sizes = [size(place) for place in range(len(inputs))]
-            return np.stack(np.broadcast_arrays(*sizes))
         elif function.carries_size:
             return kernel_of(value)(*map(size, range(len(inputs))))
         return own[id(value)]

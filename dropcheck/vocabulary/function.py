@@ -170,26 +170,11 @@ class Function:
 
 
 def entry(
-    name: str,
-    kernel: Kernel,
-    summary: str,
-    bounds: BoundsRule,
-    growth: Growth,
-    *,
-    parameters: tuple[Parameter, ...] = X,
-    **more: Any,
+    name: str, kernel: Kernel, summary: str, bounds: BoundsRule, growth: Growth, **more: Any
 ) -> Function:
-    """An entry, of a function of numbers element by element unless more is said."""
-    facts: dict[str, Any] = {"shape": elementwise, "cost": usual, **more}
-    return Function(
-        name=name,
-        kernel=kernel,
-        summary=summary,
-        bounds=bounds,
-        growth=growth,
-        parameters=parameters,
-        **facts,
-    )
+    """An entry, of a function of one number element by element unless more is said."""
+    facts = {"parameters": X, "shape": elementwise, "cost": usual, "bounds": bounds, **more}
+    return Function(name=name, kernel=kernel, summary=summary, growth=growth, **facts)
 
 
 # ---- what kernels share -------------------------------------------------------------------------
@@ -223,8 +208,6 @@ def single_axis(x: Array, axis: Any) -> tuple[Array, int]:
 
 def spoil(result: Array, x: Array, axis: int, keepdims: bool = True) -> Array:
     """The result as float64, NaN along every line of x that holds one."""
-    result = floats(result)
-    if has_nan(x):
-        unknown = np.isnan(x).any(axis=axis, keepdims=keepdims)
-        result = np.where(unknown, np.nan, result)
-    return result
+    if not has_nan(x):
+        return floats(result)
+    return np.where(np.isnan(x).any(axis=axis, keepdims=keepdims), np.nan, floats(result))

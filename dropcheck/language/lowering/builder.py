@@ -9,15 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.language.cost import (
-    MOST_CHECKED_WORK,
-    MOST_FIXED_WORK,
-    MOST_WORK,
-    draw_cost,
-    memory_text,
-    most_elements,
-    time_text,
-)
+from dropcheck.language import cost
+from dropcheck.language.cost import memory_text, most_elements, time_text
 from dropcheck.language.graph import (
     LARGEST_PLAIN,
     Kind,
@@ -71,8 +64,8 @@ class GraphBuilder:
         self._memory = memory
         self._most_elements = most_elements(memory)
         self._known: dict[tuple[Any, ...], Value] = {}
-        self._drawn = _Spent(MOST_WORK, "one draw of this claim")
-        self._fixed = _Spent(MOST_FIXED_WORK, "what is fixed in this claim")
+        self._drawn = _Spent(cost.MOST_WORK, "one draw of this claim")
+        self._fixed = _Spent(cost.MOST_FIXED_WORK, "what is fixed in this claim")
         self._postpone = postpone
         self._checked_work = 0.0  # nanoseconds for the fixed arrays that are worked out
 
@@ -160,7 +153,7 @@ class GraphBuilder:
                 suspect = None
         elif suspect is None and array is not None:
             suspect = _overflow(function, values, array, at)
-        found = self._known[key] = Value(
+        self._known[key] = computed = Value(
             kind=Kind.COMPUTED,
             operation=function.name,
             inputs=values,
@@ -174,14 +167,14 @@ class GraphBuilder:
             sources=joined_sources(values),
             suspect=suspect,
         )
-        return found
+        return computed
 
     def _is_postponed(self, work: float) -> bool:
         """Whether what is fixed, and takes so many nanoseconds, is left for a run to work out."""
         if not self._postpone or work < SMALL_WORK:
             return False
         self._checked_work += work
-        return self._checked_work > MOST_CHECKED_WORK
+        return self._checked_work > cost.MOST_CHECKED_WORK
 
     def _times_one(
         self, function: Function, values: tuple[Value, ...], shape: Shape
@@ -216,7 +209,7 @@ class GraphBuilder:
 
     def spend_draw(self, law: Law | None, shape: Shape, at: Position) -> None:
         """Count what an array of draws takes, and refuse it where that is too much in all."""
-        self._spend(self._drawn, math.prod(shape), draw_cost(law, shape), at)
+        self._spend(self._drawn, math.prod(shape), cost.draw_cost(law, shape), at)
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
         if spent.elements > self._most_elements or spent.work > spent.most_work:

@@ -222,7 +222,7 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 ARRAY = entry(
     "array", _array, "an array with a new first axis", picking, NO_HEAVIER, parameters=(MORE,),
-    shape=lambda shapes, _options: array_of(shapes), written="[a, b, c]",
+    shape=lambda shapes, _options: array_of(shapes), carries_size=True, written="[a, b, c]",
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,

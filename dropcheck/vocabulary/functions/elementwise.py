@@ -70,11 +70,12 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
     return entry(name, *facts, **{"written": written, "parameters": PAIR, "cost": cheap, **more})
 
 
-ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.SUM, additive=True, commutes=True)
-SUBTRACT = _sign(
-    "a - b", "-", np.subtract, "difference", hulls.difference, growth.SUM, additive=True
-)
-MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True)
+ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.SUM, additive=True, commutes=True,
+            carries_size=True)  # fmt: skip
+SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, growth.SUM,
+                 additive=True)  # fmt: skip
+MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True,
+                 carries_size=True)  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True)
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down", unknown, ANY,
