@@ -50,7 +50,7 @@ def verify_cases(
     *,
     processes: bool = False,
     graphs: CaseGraphs | None = None,
-) -> Iterator[CaseResult]:
+) -> Generator[CaseResult, None, None]:
     """Judge cases, each yielded as soon as all before it are done.
 
     Without a time limit a result depends on the case, the seed and α alone. A time limit is shared:

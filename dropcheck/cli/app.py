@@ -21,76 +21,52 @@ from dropcheck.settings import Option
 # typer's own options
 SHELLS = (Option(name="install_completion"), Option(name="show_completion"))
 
-_CLAIMS = "[CLAIMS]..."
-_WHICH = (
-    "Ids of claims, or globs of them; and claims files, which are recognised by a dot or a slash. "
-    "All claims where no id is given."
-)
-
-
 COMMANDS: dict[str, Command] = {
     "run": Command(
-        help="""Simulate claims and decide whether they hold: all, or those named.
+        """Simulate claims and decide whether they hold: all, or those named.
 
         Each parameter of the selected claims is an option: `dropcheck run qk-variance --help`
         lists them.""",
-        words=_CLAIMS,
-        words_help=_WHICH,
         with_parameters=True,
     ),
     "plan": Command(
-        help="""Say what a run would take, and what it could see.
+        """Say what a run would take, and what it could see.
 
         That is the draws and seconds to each verdict. Only a short pilot of each case is drawn.
         "could see" is the smallest error of the claim that the budget would almost surely refute;
         it is never less than the claim's resolution.""",
-        words=_CLAIMS,
-        words_help=_WHICH,
         with_parameters=True,
     ),
-    "list": Command(
-        help="Print the claims of a file: a row for each.",
-        words=_CLAIMS,
-        words_help=_WHICH,
-    ),
-    "show": Command(
-        help="Print claims in full, as the file has them.",
-        words="CLAIMS...",
-        words_help=_WHICH,
-        needs_words=True,
-    ),
+    "list": Command("Print the claims of a file: a row for each."),
+    "show": Command("Print claims in full, as the file has them.", words="CLAIMS..."),
     "check": Command(
-        help="Read claims files and report every error, without simulating.",
+        "Read claims files and report every error, without simulating.",
         words="[FILES]...",
         words_help="Claims files. Default: claims.yaml in this folder, otherwise the claims that "
         "ship with dropcheck.",
     ),
     "audit": Command(
-        help="""Measure how often verdicts are wrong.
+        """Measure how often verdicts are wrong.
 
         The whole procedure is repeated with fresh draws, on claims that are known to be true or
         false. The exit code is 1 where a rate of wrong verdicts is above the promise by more than
-        chance: a fault of dropcheck, or, with a file, a claim that is not what its file says.""",
-        words=_CLAIMS,
-        words_help=_WHICH,
+        chance: a fault of dropcheck, or, with a file, a claim that is not what its file says."""
     ),
     "mutate": Command(
-        help="""Plant errors in claims and see that each is refuted.
+        """Plant errors in claims and see that each is refuted.
 
         A claim that no error makes false says nothing. The exit code is 1 where a false mutant
-        survives or a claim cannot fail, and 4 where a mutant is undecided.""",
-        words=_CLAIMS,
-        words_help=_WHICH,
+        survives or a claim cannot fail, and 4 where a mutant is undecided."""
     ),
     "init": Command(
-        help="""Write a claims file to begin with.
+        """Write a claims file to begin with.
 
         All its claims pass. The schema that its first line names, for editors, is written beside
         it.""",
         words="[FILE]",
         words_help="The claims file to write [default: claims.yaml].",
     ),
-    "schema": Command(help="Print the JSON Schema of a claims file, for editors."),
+    "schema": Command("Print the JSON Schema of a claims file, for editors.", words=""),
 }
 
 
@@ -108,10 +84,10 @@ def carry_out(given: Given) -> int:
         from dropcheck.cli.mutate_command import mutate
 
         return mutate(given)
-    from dropcheck.cli.inspect_commands import check, init, list_claims, schema, show
+    from dropcheck.cli.inspect_commands import check, init, list_or_show, schema
 
-    reading = {"list": list_claims, "show": show, "check": check, "init": init, "schema": schema}
-    return reading[given.command](given)
+    others = {"check": check, "init": init, "schema": schema}
+    return others.get(given.command, list_or_show)(given)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

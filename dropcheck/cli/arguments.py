@@ -26,22 +26,24 @@ SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
 SHOWN_VALUES = 8  # of one grid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Command:
     """What there is to say of a command before it is called.
 
     Attributes:
         help: a line of what it does, and what else its own help says.
-        words: what stands for its words in the help; empty where it takes none.
+        words: what stands for its words in the help, in brackets where it needs none; empty where
+            it takes none.
         words_help: what the words are.
-        needs_words: whether it must have one.
         with_parameters: whether the parameters of the selected claims are options of it.
     """
 
     help: str
-    words: str = ""
-    words_help: str = ""
-    needs_words: bool = False
+    words: str = "[CLAIMS]..."
+    words_help: str = (
+        "Ids of claims, or globs of them; and claims files, which are recognised by a dot or a "
+        "slash. All claims where no id is given."
+    )
     with_parameters: bool = False
 
 
@@ -156,7 +158,7 @@ def read_arguments(
     problems = line.problems
     if line.unknown:
         problems = [unknown_option(line.unknown[0], given, with_own=command.with_parameters)]
-    elif command.needs_words and not line.words:
+    elif command.words[:1] not in ("", "[") and not line.words:
         problems = [*problems, Problem(f"{name} needs at least one claim or claims file")]
     elif len(line.words) > (1 if command.words else 0) and not command.words.endswith("..."):
         problems = [*problems, Problem(f"{name} takes no argument {line.words[-1][:100]!r}")]

@@ -64,8 +64,8 @@ def audit(given: Given) -> ExitCode:
     measured = dataclasses.replace(measured, left_out=left_out, file=file)
     as_json = audit_json(measured)
     text = as_json if format_name == "json" else audit_report(measured, terminal_of(sys.stdout))
-    unwritten = [emit(text, sys.stdout), *(write_file(path, as_json) for path in paths)]
-    problems = [problem for problem in unwritten if problem is not None]
+    problems = emit(text, sys.stdout)
+    problems += [problem for path in paths for problem in write_file(path, as_json)]
     complain(problems)
     return _exit_code(measured, problems)
 

@@ -59,9 +59,11 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
         notes = checked.notes
-    warnings = tuple(_as_warning(note) for note in in_file_order(notes))
     graphs.keep_only(cases)
-    return Chosen(registry, cases, warnings, bool(overrides), graphs)
+    warnings = tuple(_as_warning(note) for note in in_file_order(notes))
+    return Chosen(
+        registry=registry, cases=cases, notes=warnings, swept=bool(overrides), graphs=graphs
+    )
 
 
 def chosen_claims(given: Given) -> tuple[Registry, tuple[Claim, ...]]:
@@ -104,13 +106,6 @@ def _as_warning(note: Problem) -> str:
 # ---- where no file is named ----------------------------------------------------------------------
 
 
-def in_automation() -> bool:
-    """Whether a machine reads the exit code, by the variables that providers of CI set."""
-    return any(
-        os.environ.get(name, "").strip().lower() not in _OFF for name in ("CI", "GITHUB_ACTIONS")
-    )
-
-
 def falls_back(files: Sequence[str]) -> bool:
     """Whether a command with these files works on the claims that ship with dropcheck."""
     # where the name is mistaken, reading says so
@@ -123,14 +118,14 @@ def refuse_in_automation(files: Sequence[str]) -> None:
     Raises:
         DropcheckError: under CI nothing says which claims are meant.
     """
-    if in_automation() and falls_back(files):
+    variables = [os.environ.get(name, "") for name in ("CI", "GITHUB_ACTIONS")]
+    if any(text.strip().lower() not in _OFF for text in variables) and falls_back(files):
         message = f"there is no {USUAL_NAME} here, and under CI no other claims replace it"
         hint = f"name the file: --file FILE; the claims that ship with dropcheck: --file {SHIPPED}"
         raise DropcheckError(Problem(message, hint=hint))
 
 
-def fallback_note(files: Sequence[str]) -> Problem | None:
-    """What is said where the claims that ship are used; None where they are not."""
-    if not falls_back(files):
-        return None
-    return Problem(f"no {USUAL_NAME} here: these are the claims that ship with dropcheck")
+def fallback_notes(files: Sequence[str]) -> list[Problem]:
+    """What is said where the claims that ship are used."""
+    note = f"no {USUAL_NAME} here: these are the claims that ship with dropcheck"
+    return [Problem(note)] if falls_back(files) else []

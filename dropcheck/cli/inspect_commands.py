@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Registry
+from dropcheck.claims.selection import repeat_command
 from dropcheck.cli.chosen import chosen_claims, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
@@ -21,44 +22,27 @@ if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
     from dropcheck.report.terminal.claim_cards import CheckedFile
 
 
-def list_claims(given: Given) -> ExitCode:
-    """Print a row for each claim."""
-    return _print_claims(given, full=False)
+def list_or_show(given: Given) -> ExitCode:
+    """Print claims: `list` a row for each, `show` all that the file has."""
+    from dropcheck.report.terminal.claim_cards import claim_cards, claims_json, claims_table
+    from dropcheck.report.terminal.screen import terminal_of
 
-
-def show(given: Given) -> ExitCode:
-    """Print claims in full."""
-    return _print_claims(given, full=True)
-
-
-def _print_claims(given: Given, *, full: bool) -> ExitCode:
     as_json = _is_json(given)
     registry, claims = chosen_claims(given)
     if as_json:
-        from dropcheck.report.terminal.claim_cards import claims_json
-
         print_out(claims_json(claims, registry))
-        return ExitCode.PASSED
-    from dropcheck.report.terminal.screen import terminal_of
-
-    if full:
-        from dropcheck.claims.selection import repeat_command
-        from dropcheck.report.terminal.claim_cards import claim_cards
-
-        examples = {
-            claim.id: repeat_command(claim.expand()[0], 0, given.files, RUN_OPTIONS)
-            for claim in claims
-        }
-        print_out(claim_cards(claims, registry, examples, terminal_of(sys.stdout)))
-    else:
-        from dropcheck.report.terminal.claim_cards import claims_table
-
+    elif given.command == "list":
         print_out(claims_table(claims, registry, terminal_of(sys.stdout)))
+    else:
+        first = {claim.id: claim.expand()[0] for claim in claims}
+        examples = {one: repeat_command(first[one], 0, given.files, RUN_OPTIONS) for one in first}
+        print_out(claim_cards(claims, registry, examples, terminal_of(sys.stdout)))
     return ExitCode.PASSED
 
 
 def check(given: Given) -> ExitCode:
     """Report everything that can be said of claims files before any draw."""
+    from dropcheck.cli.reporting import annotate, in_workflow
     from dropcheck.report.terminal.claim_cards import check_json, check_line
 
     as_json = _is_json(given)
@@ -72,11 +56,8 @@ def check(given: Given) -> ExitCode:
             complain(one.errors)
             complain(one.notes, "note")
             print_out(check_line(one) + "\n")
-        if errors:
-            from dropcheck.cli.reporting import annotate, in_workflow
-
-            if in_workflow():
-                annotate(errors)
+        if errors and in_workflow():
+            annotate(errors)
     return ExitCode.ERROR if errors else ExitCode.PASSED
 
 
@@ -90,16 +71,17 @@ def check_file(name: str | None) -> CheckedFile:
         refuse_in_automation(files)
         registry = load_registry(files)
     except DropcheckError as error:
-        return CheckedFile(name or "claims.yaml", None, None, error.problems, ())
+        file = name or "claims.yaml"
+        return CheckedFile(name=file, claims=None, cases=None, errors=error.problems, notes=())
     from dropcheck.language.checks import check_registry  # loads numpy: where there is a file
 
     checked = check_registry(registry)
     return CheckedFile(
-        registry.name,
-        len(registry.claims),
-        registry.case_count,
-        in_file_order(checked.problems),
-        in_file_order((*checked.notes, *_without_an_option(registry))),
+        name=registry.name,
+        claims=len(registry.claims),
+        cases=registry.case_count,
+        errors=in_file_order(checked.problems),
+        notes=in_file_order((*checked.notes, *_without_an_option(registry))),
     )
 
 
@@ -108,11 +90,9 @@ def _without_an_option(registry: Registry) -> Iterable[Problem]:
     for claim in registry.claims.values():
         for name in claim.parameter_names:
             if name in RUN_OPTIONS:
-                yield Problem(
-                    f"the parameter {name!r} is named like an option of run",
-                    claim.parameter_locations.get(name, claim.location),
-                    f"it is set by --set {name}=VALUE only",
-                )
+                message = f"the parameter {name!r} is named like an option of run"
+                place = claim.parameter_locations.get(name, claim.location)
+                yield Problem(message, place, f"it is set by --set {name}=VALUE only")
 
 
 def _is_json(given: Given) -> bool:
@@ -145,9 +125,8 @@ def init(given: Given) -> ExitCode:
     beside = file.parent / SCHEMA_FILE
     _refuse(file, beside, force=given.flag("force"))
     for path, text in ((file, starter()), (beside, schema_text())):
-        problem = write_file(path, text)
-        if problem is not None:
-            raise DropcheckError(problem)
+        if problems := write_file(path, text):
+            raise DropcheckError(problems)
     usual = os.path.normpath(file) == "claims.yaml"
     run = shlex.join(["dropcheck", "run", *([] if usual else [str(file)])])
     emit(f"wrote {file}, and {beside} for editors\nrun it: {run}\n", sys.stdout)

@@ -13,7 +13,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +30,9 @@ MOST = 10_000  # cases; as many as a claim may have
 Key = tuple[str, tuple[tuple[str, Value], ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rerun:
-    """The cases to run, and what to say of the choice."""
-
-    cases: tuple[Case, ...]
-    note: str
-
-
-def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool) -> Rerun:
+def rerun(
+    cases: tuple[Case, ...], registry: Registry, memory: int, *, swept: bool
+) -> tuple[tuple[Case, ...], str]:
     """Of the selected cases, those that did not pass when last run; all where there are none.
 
     Args:
@@ -48,10 +41,13 @@ def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool
         memory: what one draw may take, for the check of cases that only an earlier run had.
         swept: whether parameters are set on the command line; otherwise a case that failed at a
             value set there is run again too.
+
+    Returns:
+        The cases to run, and what to say of the choice.
     """
     known = recall(registry)
     if not known:
-        return Rerun(tuple(cases), "no case is remembered that did not pass: all are run")
+        return cases, "no case is remembered that did not pass: all are run"
     found = [case for case in cases if case_key(case) in known]
     if not swept:
         asked = {case_key(case) for case in cases}
@@ -60,10 +56,10 @@ def rerun(cases: Sequence[Case], registry: Registry, memory: int, *, swept: bool
         order = list(registry.claims)
         found.sort(key=lambda case: order.index(case.claim.id))
     if not found:
-        which = "the one case" if len(known) == 1 else f"the {len(known)} cases"
-        note = f"{which} that did not pass when last run is not among these: all of these are run"
-        return Rerun(tuple(cases), note if len(known) == 1 else note.replace(" is not", " are not"))
-    return Rerun(tuple(found), f"{plural(len(found), 'case')} did not pass when last run")
+        which, verb = ("one case", "is") if len(known) == 1 else (f"{len(known)} cases", "are")
+        note = f"the {which} that did not pass when last run {verb} not among these"
+        return cases, f"{note}: all of these are run"
+    return tuple(found), f"{plural(len(found), 'case')} did not pass when last run"
 
 
 def remember(registry: Registry, results: Sequence[CaseResult]) -> None:

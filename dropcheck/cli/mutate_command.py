@@ -32,9 +32,9 @@ def mutate(given: Given) -> ExitCode:
     else:
         verbose, quiet = given.flag("verbose"), given.flag("quiet")
         text = mutation_report(run, terminal_of(sys.stdout), verbose=verbose, quiet=quiet)
-    problem = emit(text, sys.stdout)
-    complain([] if problem is None else [problem])
-    return exit_code(run) if problem is None else ExitCode.ERROR
+    problems = emit(text, sys.stdout)
+    complain(problems)
+    return ExitCode.ERROR if problems else exit_code(run)
 
 
 def exit_code(run: MutationRun) -> ExitCode:

@@ -32,11 +32,11 @@ class ExitCode(IntEnum):
 _COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
 
-def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> Problem | None:
+def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> list[Problem]:
     """Write the text and flush it; what the stream's encoding lacks becomes `?`.
 
     A reader that went away (`| head`) is no error: the verdict's exit code must outlive it. A
-    stream that cannot take the text, on a full disk, is a problem to report.
+    stream that cannot take the text, on a full disk, is a problem to report, which is returned.
 
     Args:
         text: what to write.
@@ -45,7 +45,7 @@ def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> Problem
             no text of a claims file becomes one.
     """
     if stream is None or not text:
-        return None
+        return []
     if os.environ.get("GITHUB_ACTIONS") == "true":
         text = text.replace("##[", "## [")  # the older form, obeyed anywhere in a line
         if not commands:
@@ -61,10 +61,10 @@ def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> Problem
         silence(stream)
     except OSError as error:
         silence(stream)
-        return Problem(f"the report could not be written: {reason(error)}")
+        return [Problem(f"the report could not be written: {reason(error)}")]
     except ValueError:  # the stream is closed
-        return None
-    return None
+        return []
+    return []
 
 
 def print_out(text: str) -> None:
@@ -73,9 +73,8 @@ def print_out(text: str) -> None:
     Raises:
         DropcheckError: it cannot take the text.
     """
-    problem = emit(text, sys.stdout)
-    if problem is not None:
-        raise DropcheckError(problem)
+    if problems := emit(text, sys.stdout):
+        raise DropcheckError(problems)
 
 
 def complain(problems: Sequence[Problem], kind: str = "error") -> None:
@@ -98,8 +97,11 @@ def silence(stream: TextIO) -> None:
             os.close(nowhere)
 
 
-def write_file(path: Path, content: str | bytes) -> Problem | None:
-    """Write a file whole or not at all: beside its place first, then moved there."""
+def write_file(path: Path, content: str | bytes) -> list[Problem]:
+    """Write a file whole or not at all: beside its place first, then moved there.
+
+    Returns what went wrong.
+    """
     try:
         target = path.resolve()  # through a link, so that the link stays one
         if target.is_dir():
@@ -108,11 +110,9 @@ def write_file(path: Path, content: str | bytes) -> Problem | None:
             raise OSError(errno.EINVAL, "it is a device or a pipe, which would be replaced")
         _replace(target, as_bytes(content))
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
-        return Problem(
-            f"the file {str(path)!r} could not be written: {reason(error)}",
-            hint="name a file in a folder that exists and may be written to",
-        )
-    return None
+        message = f"the file {str(path)!r} could not be written: {reason(error)}"
+        return [Problem(message, hint="name a file in a folder that exists and may be written to")]
+    return []
 
 
 def _replace(target: Path, content: bytes) -> None:
@@ -132,14 +132,14 @@ def _replace(target: Path, content: bytes) -> None:
         raise
 
 
-def append_file(path: Path, content: str) -> Problem | None:
-    """Add to the end of a file, in one piece."""
+def append_file(path: Path, content: str) -> list[Problem]:
+    """Add to the end of a file, in one piece; returns what went wrong."""
     try:
         with path.open("ab", buffering=0) as file:
             file.write(as_bytes(content))
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        return Problem(f"the file {str(path)!r} could not be added to: {reason(error)}")
-    return None
+        return [Problem(f"the file {str(path)!r} could not be added to: {reason(error)}")]
+    return []
 
 
 def as_bytes(content: str | bytes) -> bytes:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Registry
+from dropcheck.cli.given import Given
 from dropcheck.cli.output import append_file, complain, emit, write_file
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.results import RunResult
@@ -24,61 +24,49 @@ if TYPE_CHECKING:
 LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing at all of a step that adds more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reporting:
-    """How a result is reported."""
-
-    format: str = "table"
-    outputs: tuple[Path, ...] = ()
-    quiet: bool = False
-    verbose: bool = False
-    math: bool = False
-    plot: bool = False
-    progress: bool = True
-
-
 # ---- a run ---------------------------------------------------------------------------------------
 
 
 def report_run(
-    result: RunResult, problems: Sequence[Problem], reporting: Reporting, registry: Registry
+    run: RunResult, problems: Sequence[Problem], registry: Registry, given: Given
 ) -> list[Problem]:
     """Print the result and write the files; returns what could not be printed or written."""
     from dropcheck.report import Report
     from dropcheck.report.terminal.screen import terminal_of
 
     report = Report(
-        result,
-        registry,
-        tuple(problems),
-        terminal_of(sys.stdout),
-        verbose=reporting.verbose,
-        quiet=reporting.quiet,
-        math=reporting.math,
-        plot=reporting.plot,
-        started=datetime.now(UTC) - timedelta(seconds=result.seconds),
+        run=run,
+        registry=registry,
+        problems=tuple(problems),
+        terminal=terminal_of(sys.stdout),
+        **{name: given.flag(name) for name in ("verbose", "quiet", "math", "plot")},
+        started=datetime.now(UTC) - timedelta(seconds=run.seconds),
         workspace=workspace(),
     )
-    printed = print_report(report, reporting.format)
-    unprinted = [] if printed is None else [printed]
+    unprinted = print_report(report, given.value("format") or "table")
     # before the files: if writing one of them ends the program, this has been said
     complain([*problems, *unprinted])
-    unwritten = [problem for path in reporting.outputs for problem in write_report(path, report)]
+    unwritten = [
+        problem for path in given.values("output") for problem in write_report(path, report)
+    ]
     complain(unwritten)
     return [*unprinted, *unwritten]
 
 
-def print_report(report: Report, format_name: str) -> Problem | None:
-    """Print a report, and in a workflow of GitHub what is shown beside it."""
+def print_report(report: Report, format_name: str) -> list[Problem]:
+    """Print a report, and in a workflow of GitHub what is shown beside it.
+
+    Returns why the report could not be printed.
+    """
     text = _printed(format_name, report)
     if os.linesep == "\r\n":  # the stream makes these of every line's end
         text = text.replace("\r\n", "\n")
-    problem = emit(text, sys.stdout, commands=format_name == "github")
+    problems = emit(text, sys.stdout, commands=format_name == "github")
     if in_workflow():
         if format_name == "table":
             emit(_printed("github", report), sys.stdout, commands=True)
         complain(summarise(report), "note")
-    return problem
+    return problems
 
 
 def _printed(format_name: str, report: Report) -> str:
@@ -108,8 +96,7 @@ def write_report(path: Path, report: Report) -> Sequence[Problem]:
         content = form.make(report)
     except DropcheckError as error:
         return error.problems
-    problem = write_file(path, content)
-    return [] if problem is None else [problem]
+    return write_file(path, content)
 
 
 # ---- errors in place of a run --------------------------------------------------------------------
@@ -158,10 +145,10 @@ def _error_report(problems: Sequence[Problem]) -> Report:
     places = [problem.location.file for problem in problems if problem.location is not None]
     name = places[0] if places else "dropcheck"
     return Report(
-        RunResult(name, Settings(), (), 0.0),
-        Registry(name, {}, {}),
-        tuple(problems),
-        terminal_of(sys.stdout),
+        run=RunResult(name, Settings(), (), 0.0),
+        registry=Registry(name, {}, {}),
+        problems=tuple(problems),
+        terminal=terminal_of(sys.stdout),
         workspace=workspace(),
     )
 
@@ -208,5 +195,4 @@ def summarise(report: Report) -> Sequence[Problem]:
     text = markdown_report(report)
     if len(text.encode("utf-8", "replace")) > LARGEST_SUMMARY // 2:  # others may add to it
         text = f"The table is too long for this place.\n\n{summary_line(report)}\n"
-    problem = append_file(Path(named), f"### dropcheck\n\n{text}\n")
-    return [] if problem is None else [problem]
+    return append_file(Path(named), f"### dropcheck\n\n{text}\n")

@@ -6,17 +6,17 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
-from dropcheck.cli.chosen import Chosen, chosen_cases, fallback_note, refuse_in_automation
+from dropcheck.cli.chosen import Chosen, chosen_cases, fallback_notes, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, interactive, print_out
-from dropcheck.cli.reporting import Reporting, report_run
+from dropcheck.cli.reporting import report_run
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.results import CaseResult, Outcome, RunResult
@@ -28,26 +28,27 @@ def run(given: Given) -> ExitCode:
     from dropcheck.cli.last_failed import remember, rerun
     from dropcheck.report.formats import require_libraries
 
-    settings, reporting = given.settings(), _reporting(given)
-    given.problems += _without_use(reporting)
+    settings, format_name = given.settings(), given.value("format") or "table"
+    outputs = _outputs(given)
+    given.problems += _without_use(given, format_name, outputs)
     given.finish()
-    require_libraries(reporting.outputs)
+    require_libraries(outputs)
     refuse_in_automation(given.files)
     chosen = chosen_cases(given, settings.max_memory)
-    _spare_the_claims(reporting.outputs, given, chosen.registry)
-    note = fallback_note(given.files)
-    complain([] if note is None else [note], "note")
+    _spare_the_claims(outputs, given, chosen.registry)
+    complain(fallback_notes(given.files), "note")
     if given.flag("last_failed"):
-        again = rerun(chosen.cases, chosen.registry, settings.max_memory, swept=chosen.swept)
-        chosen = replace(chosen, cases=again.cases)
-        complain([Problem(again.note)], "note")
-    if reporting.plot:
+        memory, swept = settings.max_memory, chosen.swept
+        cases, note = rerun(chosen.cases, chosen.registry, memory, swept=swept)
+        chosen = replace(chosen, cases=cases)
+        complain([Problem(note)], "note")
+    if given.flag("plot"):
         from dropcheck.report.pictures.curve import require_sweep
 
         require_sweep(chosen.cases)
-    result, problems = verify_chosen(chosen, settings, reporting, given)
+    result, problems = verify_chosen(chosen, settings, given)
     remember(chosen.registry, result.cases)
-    problems += report_run(result, problems, reporting, chosen.registry)
+    problems += report_run(result, problems, chosen.registry, given)
     return exit_code(result, problems, exit_zero=given.flag("exit_zero"))
 
 
@@ -64,29 +65,12 @@ def plan(given: Given) -> ExitCode:
     shown = not given.flag("no_progress") and interactive()
     with progress(len(chosen.cases), shown) as advance:
         planned = plan_cases(
-            chosen.cases,
-            settings,
-            chosen.registry,
-            advance,
-            processes=True,
-            graphs=chosen.graphs,
+            chosen.cases, settings, chosen.registry, advance, processes=True, graphs=chosen.graphs
         )
     planned = replace(planned, warnings=chosen.notes)
     as_json = format_name == "json"
     print_out(plan_json(planned) if as_json else plan_report(planned, terminal_of(sys.stdout)))
     return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
-
-
-def _reporting(given: Given) -> Reporting:
-    return Reporting(
-        format=given.value("format") or "table",
-        outputs=_outputs(given),
-        quiet=given.flag("quiet"),
-        verbose=given.flag("verbose"),
-        math=given.flag("math"),
-        plot=given.flag("plot"),
-        progress=not given.flag("no_progress"),
-    )
 
 
 def _outputs(given: Given) -> tuple[Path, ...]:
@@ -103,16 +87,16 @@ def _outputs(given: Given) -> tuple[Path, ...]:
     return paths
 
 
-def _without_use(reporting: Reporting) -> Iterator[Problem]:
+def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Iterator[Problem]:
     """Options that nothing which is asked for would show."""
     from dropcheck.report.formats import PRINTED, WRITTEN
 
-    endings = {path.suffix.lower() for path in reporting.outputs}
-    asked = [PRINTED[reporting.format], *(WRITTEN[ending] for ending in endings)]
-    if reporting.math and reporting.format != "markdown" and ".md" not in endings:
+    endings = {path.suffix.lower() for path in outputs}
+    asked = [PRINTED[format_name], *(WRITTEN[ending] for ending in endings)]
+    if given.flag("math") and format_name != "markdown" and ".md" not in endings:
         hint = "add '--format markdown', or '-o FILE.md'"
         yield Problem("option '--math' is of use in Markdown only", hint=hint)
-    if reporting.plot and not any(form.shows_curves for form in asked):
+    if given.flag("plot") and not any(form.shows_curves for form in asked):
         hint = "add '-o FILE.svg', or leave '--format' out"
         yield Problem("option '--plot' draws above the table, or in a file", hint=hint)
 
@@ -131,33 +115,26 @@ def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry)
 
 
 def verify_chosen(
-    chosen: Chosen, settings: Settings, reporting: Reporting, given: Given
+    chosen: Chosen, settings: Settings, given: Given
 ) -> tuple[RunResult, list[Problem]]:
     """Simulate the cases; an interruption, or an error on the way, keeps what is finished."""
     from dropcheck.cli.last_failed import case_key
     from dropcheck.report.terminal.progress import progress
     from dropcheck.running import verify_cases
 
-    cases, registry = chosen.cases, chosen.registry
+    cases, registry, graphs = chosen.cases, chosen.registry, chosen.graphs
     by_key = {case_key(case): case for case in cases}
     started = time.perf_counter()
     done: list[CaseResult] = []
     problems: list[Problem] = []
     interrupted = False
-    shown = reporting.progress and not reporting.quiet and interactive()
+    shown = not (given.flag("no_progress") or given.flag("quiet")) and interactive()
     try:
         with (
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(
-                _generator(
-                    verify_cases(
-                        cases,
-                        settings,
-                        registry,
-                        watch=tally.drew,
-                        processes=True,
-                        graphs=chosen.graphs,
-                    )
+                verify_cases(
+                    cases, settings, registry, watch=tally.drew, processes=True, graphs=graphs
                 )
             ) as results,
         ):
@@ -172,10 +149,15 @@ def verify_chosen(
     except DropcheckError as error:
         problems.extend(error.problems)
     seconds = time.perf_counter() - started
-    run_result = RunResult(
-        registry.name, settings, tuple(done), seconds, interrupted, warnings=chosen.notes
+    finished = RunResult(
+        registry=registry.name,
+        settings=settings,
+        cases=tuple(done),
+        seconds=seconds,
+        interrupted=interrupted,
+        warnings=chosen.notes,
     )
-    return run_result, problems
+    return finished, problems
 
 
 def _repeat(case: Case, result: CaseResult, seed: int, given: Given) -> str:
@@ -191,11 +173,6 @@ def _repeat(case: Case, result: CaseResult, seed: int, given: Given) -> str:
     command = repeat_command(case, seed, given.files, RUN_OPTIONS)
     words = [name if text is None else f"{name}={text}" for name, text in options.items()]
     return f"{command} {shlex.join(words)}" if words else command
-
-
-def _generator(results: Iterator[CaseResult]) -> Generator[CaseResult, None, None]:
-    """The same as a generator, which can be closed: what draws ahead then stops."""
-    yield from results
 
 
 def exit_code(

@@ -205,8 +205,8 @@ def test_an_interruption_within_the_writing_leaves_nothing(
 
 
 def test_what_is_no_character_is_written_as_an_escape(tmp_path: Path) -> None:
-    assert write_file(tmp_path / "a.md", "name \udcff ü") is None
-    assert append_file(tmp_path / "a.md", " and \ud800") is None
+    assert write_file(tmp_path / "a.md", "name \udcff ü") == []
+    assert append_file(tmp_path / "a.md", " and \ud800") == []
     assert (tmp_path / "a.md").read_text(encoding="utf-8") == "name \\udcff ü and \\ud800"
 
 
@@ -318,8 +318,7 @@ def test_a_pipe_is_not_replaced_by_a_report(tmp_path: Path) -> None:
     link = tmp_path / "link.json"
     link.symlink_to(pipe)
     for path in (pipe, link):
-        problem = output.write_file(path, "{}")
-        assert problem is not None
+        [problem] = output.write_file(path, "{}")
         assert "device or a pipe" in problem.message
     assert pipe.is_fifo()
 
