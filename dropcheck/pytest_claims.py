@@ -56,7 +56,10 @@ class ClaimsPlugin:
         self._shown = ", ".join(os.path.relpath(path, self.root) for path in paths)
         values = _values(config, keys)
         self.policy = values.pop("undecided")
-        self.settings = _settings(config, values)
+        worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        if worker is not None:  # workers share the cores; no result depends on that
+            values |= {"seed": worker.get(SEED, values["seed"]), "threads": 1}
+        self.settings = Settings(**values)
         self.limits = [
             f"{option.flag}={config.getini(key)}"
             for key, option in keys.items()
@@ -249,12 +252,3 @@ def _values(config: pytest.Config, keys: Mapping[str, Option]) -> dict[str, Any]
             message = f"{key} cannot be {text[:100]!r}: it must be {option.accepted()}"
             raise pytest.UsageError(message) from None
     return values
-
-
-def _settings(config: pytest.Config, values: Mapping[str, Any]) -> Settings:
-    """How cases are judged."""
-    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-    if worker is None:
-        return Settings(**values)
-    # workers share the cores; no result depends on that
-    return Settings(**{**values, "seed": worker.get(SEED, values["seed"]), "threads": 1})

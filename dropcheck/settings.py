@@ -83,19 +83,10 @@ class Kind(Enum):
 
 
 _METAVARS = {
-    Kind.TEXT: "TEXT",
-    Kind.TAG: "TAG",
-    Kind.FILE: "FILE",
-    Kind.REPORT: "FILE",
-    Kind.NUMBER: "NUMBER",
-    Kind.NUMBERS: "NUMBERS",
-    Kind.SHARE: "SHARE",
-    Kind.WHOLE: "N",
-    Kind.THREADS: "N",
-    Kind.SEED: "N|fresh",
-    Kind.SECONDS: "TIME",
-    Kind.BYTES: "SIZE",
-}
+    Kind.TEXT: "TEXT", Kind.TAG: "TAG", Kind.FILE: "FILE", Kind.REPORT: "FILE",
+    Kind.NUMBER: "NUMBER", Kind.NUMBERS: "NUMBERS", Kind.SHARE: "SHARE", Kind.WHOLE: "N",
+    Kind.THREADS: "N", Kind.SEED: "N|fresh", Kind.SECONDS: "TIME", Kind.BYTES: "SIZE",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

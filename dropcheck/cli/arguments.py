@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.registry import Claim, Value
-from dropcheck.claims.values import format_value
 from dropcheck.cli.given import Given, command_options
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS, SHORT_OPTIONS
 from dropcheck.settings import Kind, Option
+
+if TYPE_CHECKING:  # `--help` has no use for them
+    from dropcheck.claims.registry import Claim, Value
 
 HELP = Option(name="help", help="Show this message and exit.")
 SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
@@ -183,10 +184,9 @@ def _find_claims(given: Given, lenient: bool) -> None:
     if not lenient or given.several("tag"):
         given.claims = select_claims(given.registry, given.patterns, given.several("tag"))
         return
-    given.claims = tuple(  # what can be recognised
-        claim
-        for claim in given.registry.claims.values()
-        if any(fnmatchcase(claim.id, pattern) for pattern in given.patterns)
+    claims, patterns = given.registry.claims.values(), given.patterns  # what can be recognised
+    given.claims = tuple(
+        claim for claim in claims if any(fnmatchcase(claim.id, one) for one in patterns)
     )
 
 
@@ -200,6 +200,8 @@ def is_named(given: Given) -> bool:
 
 def _parameters(given: Given) -> Iterator[Option]:
     """An option for each parameter of the selected claims."""
+    from dropcheck.claims.values import format_value
+
     for name in _parameter_names(given.claims):
         if name in RUN_OPTIONS:
             continue
@@ -212,7 +214,7 @@ def _parameters(given: Given) -> Iterator[Option]:
             kind=Kind.TEXT,
             metavar="VALUES",
             repeated=True,  # given twice, it has both values
-            help=_grids(grids),
+            help=_grids({one: [*map(format_value, grid)] for one, grid in grids.items()}),
             words=_once(*map(format_value, numbers)),  # laws would need quotes
         )
 
@@ -232,11 +234,11 @@ def _values(claim: Claim, name: str) -> tuple[Value, ...]:
     )
 
 
-def _grids(values: dict[str, tuple[Value, ...]]) -> str:
+def _grids(values: Mapping[str, Sequence[str]]) -> str:
     """The values that claims have for a parameter, claims with the same ones together."""
     by_grid: dict[str, list[str]] = {}
     for claim, grid in values.items():
-        shown = ", ".join(format_value(value) for value in grid[:SHOWN_VALUES])
+        shown = ", ".join(grid[:SHOWN_VALUES])
         shown += ", …" if len(grid) > SHOWN_VALUES else ""
         by_grid.setdefault(shown, []).append(claim)
     if len(by_grid) == 1:

@@ -10,11 +10,14 @@ import re
 import shlex
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from dropcheck.claims.registry import Claim
 from dropcheck.cli.given import Given, is_file
 from dropcheck.errors import DropcheckError
 from dropcheck.settings import Kind, Option
+
+if TYPE_CHECKING:  # `--help` has no use for it
+    from dropcheck.claims.registry import Claim
 
 Completer = Callable[[str], list[tuple[str, str]]]
 """What begins like a word that is being typed, and what there is to say of each."""

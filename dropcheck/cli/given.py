@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.registry import Claim, Registry
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import options_of, problem_with, read_value
 from dropcheck.settings import Kind, Option, Settings
+
+if TYPE_CHECKING:  # `--help` has no use for them
+    from dropcheck.claims.registry import Claim, Registry
 
 
 def command_options(command: str) -> tuple[Option, ...]:
@@ -149,6 +151,8 @@ def assignments(
     >>> assignments(["dk=1", "dk=2"], {"p": "0.1"}, ["dk", "p"])
     {'p': '0.1', 'dk': '1,2'}
     """
+    names = f"the parameters are {', '.join(known[:20])}" + (", …" if len(known) > 20 else "")
+    names = names if known else "the selected claims have no parameters"
     problems: list[Problem] = []
     repeated: dict[str, list[str]] = {}
     for text in texts:
@@ -158,7 +162,7 @@ def assignments(
             problems.append(Problem(message, hint="for example --set dk=512"))
         elif name not in known:
             message = f"option '--set' names {name!r}, and no selected claim has such a parameter"
-            problems.append(Problem(message, hint=suggestion(name, known) or _listed(known)))
+            problems.append(Problem(message, hint=suggestion(name, known) or names))
         elif name in options:
             message = f"the parameter {name!r} is given twice, by '--{name}' and by '--set'"
             problems.append(Problem(message))
@@ -167,9 +171,3 @@ def assignments(
     if problems:
         raise DropcheckError(problems)
     return {**options, **{name: ",".join(parts) for name, parts in repeated.items()}}
-
-
-def _listed(names: Sequence[str]) -> str:
-    if not names:
-        return "the selected claims have no parameters"
-    return f"the parameters are {', '.join(names[:20])}" + (", …" if len(names) > 20 else "")

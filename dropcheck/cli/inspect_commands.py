@@ -121,7 +121,9 @@ def init(given: Given) -> ExitCode:
     """Write a claims file, and beside it the schema that its first line names."""
     from dropcheck.claims.format import SCHEMA_FILE
 
-    file = _with_ending(Path(*given.words[:1] or ("claims.yaml",)))
+    file = Path(*given.words[:1] or ("claims.yaml",))
+    if not file.suffix and file.name and not file.is_dir():
+        file = file.with_suffix(".yaml")  # without the ending no editor would know the file
     beside = file.parent / SCHEMA_FILE
     _refuse(file, beside, force=given.flag("force"))
     for path, text in ((file, starter()), (beside, schema_text())):
@@ -131,13 +133,6 @@ def init(given: Given) -> ExitCode:
     run = shlex.join(["dropcheck", "run", *([] if usual else [str(file)])])
     emit(f"wrote {file}, and {beside} for editors\nrun it: {run}\n", sys.stdout)
     return ExitCode.PASSED
-
-
-def _with_ending(file: Path) -> Path:
-    """`notes` stands for `notes.yaml`: without the ending no editor would know the file."""
-    if file.suffix or not file.name or file.is_dir():
-        return file
-    return file.with_suffix(".yaml")
 
 
 def starter() -> str:

@@ -117,8 +117,9 @@ def report_problems(
         outputs: the files that were asked for.
     """
     complain(problems)
-    from dropcheck.report.formats import PRINTED
+    from dropcheck.report.formats import PRINTED, WRITTEN
 
+    report = _error_report(problems)
     running = command == "run"
     form = PRINTED.get(format_name or "") if running else None
     shown = form is not None and form.shows_problems and format_name != "json"
@@ -127,14 +128,17 @@ def report_problems(
 
         emit(errors_json(problems), sys.stdout)
     elif shown and format_name is not None:
-        print_report(_error_report(problems), format_name)
+        print_report(report, format_name)
     elif in_workflow():
         annotate(problems)
-    at_fault = any(problem.location is not None for problem in problems)
-    if running and at_fault:
-        complain(_write_errors(_error_report(problems), outputs))
-    if in_workflow() and at_fault and not shown:
-        complain(summarise(_error_report(problems)), "note")
+    if all(problem.location is None for problem in problems):  # no claims file is at fault
+        return
+    for path in map(Path, outputs if running else ()):
+        written = WRITTEN.get(path.suffix.lower())  # None: a wrong ending, which is another matter
+        if written is not None and written.shows_problems:
+            complain(write_report(path, report))
+    if in_workflow() and not shown:
+        complain(summarise(report), "note")
 
 
 def _error_report(problems: Sequence[Problem]) -> Report:
@@ -151,17 +155,6 @@ def _error_report(problems: Sequence[Problem]) -> Report:
         terminal=terminal_of(sys.stdout),
         workspace=workspace(),
     )
-
-
-def _write_errors(report: Report, names: Sequence[str]) -> list[Problem]:
-    from dropcheck.report.formats import WRITTEN
-
-    unwritten: list[Problem] = []
-    for path in map(Path, names):
-        form = WRITTEN.get(path.suffix.lower())  # None: a wrong ending, which is another matter
-        if form is not None and form.shows_problems:
-            unwritten += write_report(path, report)
-    return unwritten
 
 
 # ---- workflows of GitHub -------------------------------------------------------------------------

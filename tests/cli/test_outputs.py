@@ -185,7 +185,7 @@ def test_a_file_that_does_not_fit_is_not_written_at_all(tmp_path: Path) -> None:
     first, second, third = done.stdout.splitlines()
     assert "the file 'a.json' could not be written: file too large" in first
     assert "the file 'b.json' could not be written: file too large" in second
-    assert third == "None"
+    assert third == "[]"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "c.json"]
     assert (tmp_path / "a.json").read_text() == "old"
 
