@@ -13,10 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dropcheck.errors import Problem
 from dropcheck.settings import LEAST_MEMORY, MOST_DRAWS, MOST_MEMORY, MOST_SEED, Kind, Option
+
+if TYPE_CHECKING:  # pytest imports this at every start, and has no use for it
+    from dropcheck.errors import Problem
 
 _CASES = ("run", "plan")  # both choose cases and take the same limits
 _CHOOSE = (*_CASES, "list", "mutate")
@@ -225,6 +227,7 @@ def _with_unit(
 def problem_with(option: Option, text: str) -> Problem:
     """What to say of a text that the option does not accept."""
     from dropcheck.claims.values import parse_number, percentage_hint
+    from dropcheck.errors import Problem
 
     message = f"option '{option.flag}' cannot be {text[:100]!r}: it must be {option.accepted()}"
     hint = None
