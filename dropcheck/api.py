@@ -109,6 +109,8 @@ def verify(
     __tracebackhide__ = True  # a test that fails shows its own line
     arguments = dict(locals())
     caller = sys._getframe(1)
+    file, here = Path(caller.f_code.co_filename), Path.cwd()
+    file = file.relative_to(here) if file.is_relative_to(here) else file  # as seen from this folder
     options = {name: arguments[name] for name in VERIFY_OPTIONS}
     failures: list[Exception] = []
     try:
@@ -133,7 +135,7 @@ def verify(
             section=None,
             note=None,
             tags=(),
-            location=Location(_shown(caller.f_code.co_filename), caller.f_lineno),
+            location=Location(str(file), caller.f_lineno),
             parameter_locations={},
             sample=None if sample is None else _own_code(sample, settings, failures),
         )
@@ -204,10 +206,3 @@ def _failure(result: CaseResult) -> str:
     if needed is not None:
         text = text.replace(needed, needed.replace("--max-draws ", "max_draws="))
     return text
-
-
-def _shown(file: str) -> str:
-    """The name of a file as seen from this folder."""
-    path = Path(file)
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else file

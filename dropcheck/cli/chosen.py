@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_registry
-from dropcheck.claims.registry import Case, Claim, Registry
-from dropcheck.claims.selection import option_of, select, select_claims
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.selection import option_of, select
 from dropcheck.cli.given import Given
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
@@ -64,17 +64,6 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
     return Chosen(
         registry=registry, cases=cases, notes=warnings, swept=bool(overrides), graphs=graphs
     )
-
-
-def chosen_claims(given: Given) -> tuple[Registry, tuple[Claim, ...]]:
-    """The claims that a command names, and the registry that they stand in.
-
-    Raises:
-        DropcheckError: the registry cannot be read, or an id is unknown.
-        NothingSelected: no claim has such an id and such a tag.
-    """
-    registry = load_registry(given.files)
-    return registry, select_claims(registry, given.patterns, given.several("tag"))
 
 
 def checked_registry(

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dropcheck.claims.reader import load_registry
 from dropcheck.claims.registry import Registry
-from dropcheck.claims.selection import repeat_command
-from dropcheck.cli.chosen import chosen_claims, refuse_in_automation
+from dropcheck.claims.selection import repeat_command, select_claims
+from dropcheck.cli.chosen import refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
@@ -28,7 +29,8 @@ def list_or_show(given: Given) -> ExitCode:
     from dropcheck.report.terminal.screen import terminal_of
 
     as_json = _is_json(given)
-    registry, claims = chosen_claims(given)
+    registry = load_registry(given.files)
+    claims = select_claims(registry, given.patterns, given.several("tag"))
     if as_json:
         print_out(claims_json(claims, registry))
     elif given.command == "list":
@@ -63,7 +65,6 @@ def check(given: Given) -> ExitCode:
 
 def check_file(name: str | None) -> CheckedFile:
     """Everything that can be said of a file before any draw."""
-    from dropcheck.claims.reader import load_registry
     from dropcheck.report.terminal.claim_cards import CheckedFile
 
     try:

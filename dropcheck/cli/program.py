@@ -60,9 +60,10 @@ def program(
     )(_before_commands)
     for name, command in commands.items():
         called = name == given.command
+        words = f"\n\n{command.words.strip('[].')}: {command.words_help}" if command.words else ""
         app.command(
             name,
-            help=_help(command),
+            help=inspect.cleandoc(command.help) + words,
             short_help=command.help.partition("\n")[0],
             options_metavar="[OPTIONS]" if completing else f"[OPTIONS] {command.words}".rstrip(),
             add_help_option=False,
@@ -105,12 +106,6 @@ def _before_commands(
 
 def _not_called() -> None:
     """Stand for a command of which only the name and the help are needed."""
-
-
-def _help(command: Command) -> str:
-    if not command.words:
-        return command.help
-    return f"{inspect.cleandoc(command.help)}\n\n{command.words.strip('[].')}: {command.words_help}"
 
 
 def _function(
