@@ -13,11 +13,10 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.shapes import Shape
 
-Array = npt.NDArray[Any]
 Arguments = Sequence[Array]
 Generator: TypeAlias = "np.random.Generator"  # numpy imports it when it is first used
 Size = tuple[int, ...]

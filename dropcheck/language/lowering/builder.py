@@ -21,7 +21,7 @@ from dropcheck.language.graph import (
     joined_sources,
     thawed,
 )
-from dropcheck.language.syntax import Position
+from dropcheck.language.syntax import Name, Position
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Array, Function
@@ -132,7 +132,7 @@ class GraphBuilder:
         estimated = any(value.estimated for value in values)
         fixed = all(value.constant is not None for value in values)  # all that goes in is known
         suspect = next((value.suspect for value in values if value.suspect), None)
-        self.check_size(shape, at, None)
+        self._check_size(shape, at, "this")
         work = 0.0
         if not estimated:
             held = 0 if function.view else math.prod(shape)
@@ -207,9 +207,10 @@ class GraphBuilder:
         if key is not None:
             self._known[key] = value
 
-    def spend_draw(self, law: Law | None, shape: Shape, at: Position) -> None:
-        """Count what an array of draws takes, and refuse it where that is too much in all."""
-        self._spend(self._drawn, math.prod(shape), cost.draw_cost(law, shape), at)
+    def spend_draw(self, law: Law | None, shape: Shape, name: Name) -> None:
+        """Count what an array of draws takes, and refuse it where that is too much."""
+        self._check_size(shape, name.at, f"{name.name!r}")
+        self._spend(self._drawn, math.prod(shape), cost.draw_cost(law, shape), name.at)
 
     def _spend(self, spent: _Spent, count: int, nanoseconds: float, at: Position) -> None:
         if spent.elements > self._most_elements or spent.work > spent.most_work:
@@ -229,11 +230,10 @@ class GraphBuilder:
                 "make the shapes smaller",
             )
 
-    def check_size(self, shape: Shape, at: Position, name: str | None) -> None:
+    def _check_size(self, shape: Shape, at: Position, what: str) -> None:
         """Refuse a quantity of which one draw alone is too large."""
         count = math.prod(shape)
         if count > self._most_elements:
-            what = f"{name!r}" if name else "this"
             raise at.error(
                 f"one draw of {what} alone, of shape {list(shape)}, takes "
                 f"{memory_text(8 * count)}, and {self._allowed()}",

@@ -46,9 +46,8 @@ def _unknown_function(node: Call) -> DropcheckError:
             f"{node.name!r} is a law, and cannot stand in an expression",
             f"draw from it on a line of the model: x ~ {node.name}(…)",
         )
-    return node.at.error(
-        f"{node.name!r} is not a function of the language", function_hint(node.name)
-    )
+    hint = function_hint(node.name)
+    return node.at.error(f"{node.name!r} is not a function of the language", hint)
 
 
 def _function(context: Context, function: Function, node: Call) -> Value:

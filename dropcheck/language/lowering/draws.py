@@ -45,8 +45,7 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     arguments = [context.lower(argument) for argument in drawn.arguments]
     own = own_axes(law, arguments, drawn)
     shape = batch_shape(context, law, arguments, drawn) + own
-    context.graph.check_size(shape, name.at, name.name)
-    context.graph.spend_draw(law, shape, name.at)
+    context.graph.spend_draw(law, shape, name)
     check_values(law, arguments, drawn)
     known = [argument.known for argument in arguments]
     if own == () and all(isinstance(one, float) for one in known):
@@ -73,8 +72,7 @@ def draw(context: Context, node: Node, name: Name) -> Value:
 def sampled(context: Context, name: Name, sample: Sample) -> Value:
     """A draw from code, of which nothing is known but its shape."""
     shape = sample.shapes[name.name]
-    context.graph.check_size(shape, name.at, name.name)
-    context.graph.spend_draw(None, shape, name.at)
+    context.graph.spend_draw(None, shape, name)
     return Value(
         kind=Kind.DRAW,
         operation=SAMPLE,

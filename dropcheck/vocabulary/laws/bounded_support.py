@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import (
     ANY,
     FINITE,
@@ -22,7 +23,6 @@ from dropcheck.vocabulary.law import (
     LOW,
     NOT_NEGATIVE,
     POSITIVE,
-    Array,
     Generator,
     Law,
     LawParameter,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import (
     COUNT,
     LARGEST_COUNT,
@@ -23,7 +24,6 @@ from dropcheck.vocabulary.law import (
     POSITIVE_PROBABILITY,
     PROBABILITY,
     WHOLE,
-    Array,
     Domain,
     Generator,
     Law,

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import (
     COUNT,
     FINITE,
     POSITIVE,
     PROBABILITY,
-    Array,
     Domain,
     Generator,
     Law,

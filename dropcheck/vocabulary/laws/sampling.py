@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.law import Array, Generator, Size
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Size
 
 # numpy's uniforms are multiples of 2**-53 from 0 on; 0 is put in the middle of its cell
 HALF_CELL = 2.0**-54

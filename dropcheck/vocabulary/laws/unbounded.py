@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import (
     FINITE,
     NOT_NEGATIVE,
     POSITIVE,
-    Array,
     Generator,
     Law,
     LawParameter,
