@@ -11,16 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from dropcheck.claims import values
-from dropcheck.claims.kinds import (
-    LARGEST,
-    NOT_EMPTY,
-    Field,
-    Kind,
-    Names,
-    Schema,
-    WrongError,
-    named,
-)
+from dropcheck.claims.kinds import LARGEST, NOT_EMPTY, Field, Kind, Names, Schema, WrongError, named
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
 from dropcheck.claims.registry import MOST_CASES, Value
 from dropcheck.claims.source import Report

@@ -308,11 +308,7 @@ def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
 
 
 def _once_settled(
-    interval: Interval,
-    compiled: Compiled,
-    tally: Tally,
-    alpha: float,
-    comparison: Comparison,
+    interval: Interval, compiled: Compiled, tally: Tally, alpha: float, comparison: Comparison
 ) -> Interval:
     """An interval as narrow as rounding: what shape its noise has says nothing of the quantity.
 

@@ -48,13 +48,7 @@ MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
 
 
 def allowing_for_rare(
-    run: CaseRun,
-    tally: Tally,
-    theta: Theta,
-    interval: Interval,
-    alpha: float,
-    *,
-    bounded: bool,
+    run: CaseRun, tally: Tally, theta: Theta, interval: Interval, alpha: float, *, bounded: bool
 ) -> Interval:
     """The interval, widened by what outcomes that were hardly seen could do to the quantity.
 

@@ -298,11 +298,7 @@ def _plan(product: Value, values: list[Value]) -> _Crossing | None:
     if batch < SMALLEST_BATCH:
         return None
     return _Crossing(
-        product=product,
-        batch=batch,
-        cost=drawn + batch * pair,
-        held=held,
-        sides=max(sides, 1),
+        product=product, batch=batch, cost=drawn + batch * pair, held=held, sides=max(sides, 1)
     )
 
 
