@@ -142,9 +142,6 @@ def options_of(command: str) -> Iterator[Option]:
 RUN_OPTIONS = frozenset({"help", *(option.name for option in options_of("run"))})
 """Names of options: a parameter of such a name has no option of its own and is set by `--set`."""
 
-SHORT_OPTIONS = frozenset(option.letter for option in options_of("run") if option.letter)
-"""Letters that stand for options of `run`."""
-
 VERIFY_OPTIONS = {option.name: option for option in OPTIONS if option.in_verify}
 """Arguments of `dropcheck.verify` that are checked by this table."""
 
@@ -155,7 +152,7 @@ _TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
 _SIZES |= {"kib": 1024.0, "mib": 1024.0**2, "gib": 1024.0**3}
 _TIME = re.compile(rf"(.*?)({'|'.join(_TIMES)})?\s*", re.DOTALL)
-_SIZE = re.compile(r"(.*?)([kmg]?i?b)?\s*", re.DOTALL | re.IGNORECASE)
+_SIZE = re.compile(r"(.*?)((?:[kmg]i?)?b)?\s*", re.DOTALL | re.IGNORECASE)
 
 
 def read_value(option: Option, text: str) -> Any:

@@ -18,7 +18,8 @@ from functools import partial
 
 from dropcheck.audit.audited_claims import Subject, own, twins, why_no_twin
 from dropcheck.audit.error_rates import FALSE_ALARM, Audit, Counts, Row, Truth
-from dropcheck.claims.registry import Case, parameter_text
+from dropcheck.claims.registry import Case
+from dropcheck.claims.values import parameter_text
 from dropcheck.execution.executors import shared
 from dropcheck.execution.repetitions import Supply, in_lockstep
 from dropcheck.execution.schedule import carried_out

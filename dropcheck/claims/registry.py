@@ -153,18 +153,6 @@ class Case:
         return ";".join((self.claim.id, *parts))
 
 
-def parameter_text(parameters: Mapping[str, Value]) -> str:
-    """Parameters with their values, as sentences write them.
-
-    >>> parameter_text({"dk": 512.0, "p": 0.1})
-    'dk = 512, p = 0.1'
-    """
-    return ", ".join(
-        f"{name} = {value if isinstance(value, str) else f'{value:.12g}'}"
-        for name, value in parameters.items()
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Registry:
     """The claims of a file, or of several."""

@@ -246,6 +246,17 @@ def format_parameters(parameters: Mapping[str, Value], separator: str = ", ") ->
     return separator.join(f"{name}={format_value(value)}" for name, value in parameters.items())
 
 
+def parameter_text(parameters: Mapping[str, Value]) -> str:
+    """Parameters with their values, as sentences write them.
+
+    >>> parameter_text({"dk": 512.0, "p": 0.1})
+    'dk = 512, p = 0.1'
+    >>> parameter_text({"p": 0.1234567890123456})
+    'p = 0.1234567890123456'
+    """
+    return ", ".join(f"{name} = {format_value(value)}" for name, value in parameters.items())
+
+
 def case_name(claim: str, parameters: Mapping[str, Value]) -> str:
     """A case as test runners write one.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropcheck.cli.given import Given, command_options
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.options import RUN_OPTIONS, SHORT_OPTIONS
+from dropcheck.options import RUN_OPTIONS, options_of
 from dropcheck.settings import Kind, Option
 
 if TYPE_CHECKING:  # `--help` has no use for them
@@ -274,12 +274,17 @@ def unknown_option(name: str, given: Given, *, with_own: bool = False) -> Proble
     elif given.command == "mutate":
         hint = "it takes no parameters of claims as options; dropcheck mutate --help lists what "
         hint += "it takes"
-    elif not given.command and bare.replace("-", "_") in RUN_OPTIONS | SHORT_OPTIONS:
-        value = " FILE" if bare in ("f", "file", "o", "output") else ""
+    elif not given.command and (option := _option_of_run(bare.replace("-", "_"))) is not None:
+        value = " FILE" if option.kind in (Kind.FILE, Kind.REPORT) else ""
         hint = f"it goes after the command: dropcheck run {name}{value}"
     if with_own:
         message += f", and {_nobody_has(given)}"
     return Problem(message, hint=hint)
+
+
+def _option_of_run(bare: str) -> Option | None:
+    """The option of `run` that has a name or a letter."""
+    return next((one for one in options_of("run") if bare in (one.name, one.letter)), None)
 
 
 def _near(bare: str, known: Iterable[str]) -> str | None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dropcheck.claims.reader import SHIPPED_NAME
-from dropcheck.claims.registry import Case, Claim, Registry, Value
+from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry, Value
 from dropcheck.claims.source import read_bytes
 from dropcheck.cli.output import write_file
 from dropcheck.errors import DropcheckError
@@ -25,7 +25,6 @@ from dropcheck.report.numbers import plural
 from dropcheck.results import CaseResult, Outcome
 
 SCHEMA = 1
-MOST = 10_000  # cases; as many as a claim may have
 
 Key = tuple[str, tuple[tuple[str, Value], ...]]
 
@@ -70,7 +69,7 @@ def remember(registry: Registry, results: Sequence[CaseResult]) -> None:
     judged = {case_key(case) for case in results}
     earlier = [key for key in recall(registry) if key not in judged and key[0] in registry.claims]
     failed = [case_key(case) for case in results if case.result is not Outcome.PASS]
-    keys = [*earlier, *failed][:MOST]
+    keys = [*failed, *earlier][:MOST_CASES]  # where there are too many, the newest count
     with contextlib.suppress(OSError):
         if not keys:
             path.unlink(missing_ok=True)
@@ -92,7 +91,7 @@ def recall(registry: Registry) -> tuple[Key, ...]:
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         return ()
     entries = content.get("cases")
-    read = [_entry(entry) for entry in entries[:MOST]] if isinstance(entries, list) else []
+    read = [_entry(entry) for entry in entries[:MOST_CASES]] if isinstance(entries, list) else []
     return tuple(dict.fromkeys(key for key in read if key is not None))
 
 

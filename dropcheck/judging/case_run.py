@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.claims.registry import Case, parameter_text
+from dropcheck.claims.registry import Case
+from dropcheck.claims.values import parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.region import Reading
@@ -294,9 +295,8 @@ def expression(statement: Statement, quantity: Quantity | None) -> str:
         quantity: which of its quantities; None for the side that is claimed about.
 
     >>> from dropcheck.claims.registry import SourceText
-    >>> from dropcheck.errors import Location
     >>> from dropcheck.language.parser import parse_statement
-    >>> read = parse_statement(SourceText("E(y) == E(x) + 1", (Location("claims.yaml", 1),)))
+    >>> read = parse_statement(SourceText.plain("E(y) == E(x) + 1"))
     >>> expression(read, Quantity.LEFT_MINUS_RIGHT)
     'E(y) - (E(x) + 1)'
     """

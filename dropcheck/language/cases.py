@@ -8,8 +8,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from dropcheck.claims.registry import Case, Claim, Sample, SourceText, parameter_text
+from dropcheck.claims.registry import Case, Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
+from dropcheck.claims.values import parameter_text
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import Skipped

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from dropcheck.claims.registry import Case, Claim, Registry, parameter_text
+from dropcheck.claims.registry import Case, Claim, Registry
+from dropcheck.claims.values import parameter_text
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.cases import CaseGraphs, ParsedClaim, lower_case, used_names
 from dropcheck.records import dataclass

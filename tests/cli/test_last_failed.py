@@ -11,8 +11,9 @@ import pytest
 from cli_stub import CLAIMS, Cli, parameters_of
 
 from dropcheck.claims.reader import SHIPPED_NAME, read_registry
-from dropcheck.claims.registry import Registry
-from dropcheck.cli.last_failed import MOST, cache_folder, memory_of, recall
+from dropcheck.claims.registry import MOST_CASES, Registry
+from dropcheck.cli import last_failed
+from dropcheck.cli.last_failed import cache_folder, memory_of, recall
 
 
 @pytest.fixture(autouse=True)
@@ -167,9 +168,16 @@ def test_a_memory_that_makes_no_sense_is_none(cli: Cli, cache: Path, content: by
 def test_a_memory_is_never_read_beyond_what_a_run_can_have(cli: Cli, cache: Path) -> None:
     ran(cli, "kept-share")
     (memory,) = cache.rglob("*.json")
-    cases = [{"claim": "kept-share", "parameters": {"mu": n}} for n in range(MOST + 10)]
+    cases = [{"claim": "kept-share", "parameters": {"mu": n}} for n in range(MOST_CASES + 10)]
     memory.write_text(json.dumps({"schema": 1, "cases": cases}))
-    assert len(recall(read_registry("claims.yaml"))) == MOST
+    assert len(recall(read_registry("claims.yaml"))) == MOST_CASES
+
+
+def test_of_too_many_cases_the_newest_are_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran(cli, "kept-share")
+    monkeypatch.setattr(last_failed, "MOST_CASES", 1)
+    ran(cli, "open-question")
+    assert [claim for claim, _ in recall(read_registry("claims.yaml"))] == ["open-question"]
 
 
 @pytest.mark.parametrize("place", ["file", "folder in its place", "nowhere"])

@@ -19,7 +19,7 @@ from dropcheck import options
 from dropcheck.cli.app import COMMANDS
 from dropcheck.cli.arguments import read_arguments
 from dropcheck.cli.given import Given
-from dropcheck.options import OPTIONS, RUN_OPTIONS, SHORT_OPTIONS, problem_with, read_value
+from dropcheck.options import OPTIONS, RUN_OPTIONS, options_of, problem_with, read_value
 from dropcheck.pytest_plugin import KEYS
 from dropcheck.settings import Kind, Option, Settings
 
@@ -66,7 +66,8 @@ def test_the_names_that_parameters_cannot_have_are_those_of_the_options_of_run()
         for name in one.spellings
     ]
     assert {name[2:].replace("-", "_") for name in written if name[:2] == "--"} == RUN_OPTIONS
-    assert {name[1:] for name in written if name[:2] != "--"} == SHORT_OPTIONS
+    letters = {option.letter for option in options_of("run") if option.letter}
+    assert {name[1:] for name in written if name[:2] != "--"} == letters
 
 
 def test_every_setting_has_its_option_and_the_other_way_round() -> None:

@@ -34,6 +34,8 @@ from dropcheck.cli.output import ExitCode
 from dropcheck.judging.case_run import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.laws import LAWS
 
 TEXT = README.read_text(encoding="utf-8")
 BLOCKS = blocks(TEXT)
@@ -176,6 +178,10 @@ def test_every_exit_code_has_its_row() -> None:
 
 def test_every_guarantee_has_its_row() -> None:
     assert rows("| guarantee |") == [guarantee.value for guarantee in Guarantee]
+
+
+def test_laws_and_functions_are_counted() -> None:
+    assert f"{len(LAWS)} distributions, {len(FUNCTIONS)} functions" in TEXT
 
 
 def test_limits_are_those_of_the_program() -> None:

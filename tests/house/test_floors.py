@@ -67,8 +67,8 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
 }
 # Between these parts, whatever their floors, only what is named is imported: the door of a room.
 DOORS: dict[tuple[str, str], set[str]] = {
-    # texts in the language know where in the file they stood
-    ("language", "claims"): {"dropcheck.claims.registry"},
+    # texts in the language know where in the file they stood; names and values are as in the file
+    ("language", "claims"): {"dropcheck.claims.registry", "dropcheck.claims.values"},
     # what judges, plans or repeats a case knows of a program what its room names for it
     **{
         (part, "simulation"): {"dropcheck.simulation"}

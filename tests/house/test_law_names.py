@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "dropcheck"
 # Strings that are spelled like a law, and name something else in a room.
 OTHER_THINGS = {
     "language": {"beta", "gamma"},  # Greek letters
-    "options.py": {"f"},  # the option -f
+    "options.py": {"f"},  # the letter of --file
     "report": {"normal"},  # the weight of a font
 }
 

@@ -95,7 +95,7 @@ def test_the_limit_holds_while_checking_too() -> None:
     assert check_registry(registry, CaseGraphs(2**20)).problems
 
 
-@pytest.mark.parametrize("text", ["20", "banana", "-1GB", "0"])
+@pytest.mark.parametrize("text", ["20", "banana", "-1GB", "0", "500iB", "500kiB/s"])
 def test_a_size_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "all", f"--max-memory={text}"]) == 2
     assert "--max-memory" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from dropcheck.claims.registry import Value as ParameterValue
-from dropcheck.claims.registry import parameter_text
+from dropcheck.claims.values import parameter_text
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import Kind, Value, joined_sources
 from dropcheck.language.lowering.builder import Skipped, shape_at
