@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dropcheck.vocabulary import law
-from dropcheck.vocabulary.law import Array
+from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws import LAWS
 
 Twin = Any  # scipy's frozen distributions have no common public type
