@@ -112,12 +112,13 @@ class Resolution:
 
     `asked` is what was asked for, and `absolute` says that it was a number, not a share of the
     scale. `widening` is how far beyond an end that belongs to its region a quantity still verifies
-    the claim: less than was asked for where the region is narrow, 0 in arithmetic.
+    the claim: 0 in arithmetic, and where `narrowed`, a tenth of the half-width of a narrow region.
     """
 
     asked: float
     widening: float
     absolute: bool = False
+    narrowed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

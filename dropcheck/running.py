@@ -91,7 +91,7 @@ def verify_cases(
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     starts = [
-        partial(guarded, partial(judge, case, settings, alpha, repeat, deadline, graphs))
+        partial(guarded, partial(run_claim_case, case, settings, alpha, repeat, deadline, graphs))
         for case in cases
     ]
     problems: list[Problem] = []
@@ -128,7 +128,7 @@ def _driven(
         yield place, result
 
 
-def judge(
+def run_claim_case(
     case: Case,
     settings: Settings,
     alpha: float,

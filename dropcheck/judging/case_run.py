@@ -107,11 +107,15 @@ class CaseRun:
             return within
         return self.resolution * scale
 
-    def looked(self, scale: float, widening: float) -> Resolution | None:
-        """How sharply a case of this scale was looked at; None where there is no scale."""
+    def looked(self, scale: float, widening: float, unit: float = 1.0) -> Resolution | None:
+        """How sharply a case of this scale was looked at; None where there is no scale.
+
+        `widening` is that of its region, in units of `unit`; 0 in arithmetic.
+        """
         absolute = self.case.claim.within is not None and self.settings.resolution is None
         asked = self.sharpness(scale)
-        return Resolution(asked, widening, absolute) if asked > 0 else None
+        narrowed = 0 < widening < asked / unit
+        return Resolution(asked, widening * unit, absolute, narrowed) if asked > 0 else None
 
     def most_draws(self, program: Program) -> int:
         """The end of the case's budget in draws: a time limit takes the default's place."""

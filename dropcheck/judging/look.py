@@ -255,7 +255,7 @@ def shown(run: CaseRun, judged: Judged, tally: Tally, tier: Guarantee) -> Findin
         standard_error=interval.standard_error * unit,
         sides=judged.sides,
         scale=judged.scale,
-        sharpness=run.looked(judged.scale, judged.widen * unit),
+        sharpness=run.looked(judged.scale, judged.widen, unit),
         draws=tally.draws,
         blocks=len(tally.sums),
         seconds=tally.seconds,

@@ -25,8 +25,9 @@ from dropcheck.mutation.distinguishing import most_revealing_first, probes, spre
 from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
+from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Verdict
-from dropcheck.running import judge
+from dropcheck.running import run_claim_case
 from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation import compile_averages
 
@@ -136,7 +137,7 @@ class MutantJudge:
         """The result of a case, from at most so many draws; None where nothing can be judged."""
         settings = self.settings if most is None else replace(self.settings, max_draws=most)
         try:
-            result = carried_out(judge(case, settings, self.alpha, lambda _: ""))
+            result = carried_out(run_claim_case(case, settings, self.alpha, lambda _: ""))
         except DropcheckError:
             return None
         self.draws += result.draws
@@ -274,5 +275,5 @@ def _ended(
 
 def _meaningless(result: CaseResult) -> bool:
     """Whether there was nothing to judge: no number at all, or a condition that never held."""
-    nothing = result.estimate is None or result.interval == (0.0, 1.0)
+    nothing = result.estimate is None or result.reason is Reason.CONDITION_NEVER_TRUE
     return nothing and result.verdict is Verdict.INCONCLUSIVE

@@ -120,6 +120,10 @@ def distance(case: CaseResult) -> str | None:
         return None
     gap = max(case.region.low - case.estimate, case.estimate - case.region.high)
     if gap <= 0:
+        ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
+        excluded = (case.estimate, True) in ends
+        if excluded or case.verdict is Verdict.REFUTED:  # refuted: within rounding of that end
+            return "none: the estimate is at the end, which the claim excludes"
         return "none: the estimate is as claimed"
     side = "below" if case.estimate < case.region.low else "above"
     share = f", {_share(gap / case.scale)}" if case.scale else ""
@@ -151,12 +155,12 @@ def resolution(case: CaseResult) -> str | None:
     if far == "±0":
         return f"{far}: a strict inequality is not widened"
     asked = numbers.rough(sharpness.asked, 3)
-    if sharpness.absolute and far == f"±{asked}":
+    if sharpness.absolute and not sharpness.narrowed:
         return f"{far}, absolute"
     text = f"{numbers.exact(case.resolution)} of {numbers.rough(case.scale or 0.0, 3)}"
     if sharpness.absolute:
         text = f"{asked}, absolute"
-    return f"{text}: {far}" + ("" if far == f"±{asked}" else ", a tenth of the half-width")
+    return f"{text}: {far}" + (", a tenth of the half-width" if sharpness.narrowed else "")
 
 
 def _share(ratio: float) -> str:
@@ -185,7 +189,7 @@ def _slightly(case: CaseResult) -> bool:
     """Whether a statement with `==` was refuted for an error below its resolution."""
     if case.region is None or case.estimate is None or case.sharpness is None:
         return False
-    return case.region.point and abs(case.estimate - case.region.low) < case.sharpness.asked
+    return case.region.point and abs(case.estimate - case.region.low) < case.sharpness.widening
 
 
 def needs(case: CaseResult) -> str | None:

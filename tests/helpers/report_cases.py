@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from dropcheck.errors import Location
-from dropcheck.inference.region import widening
 from dropcheck.reasons import Reason
 from dropcheck.results import (
     CaseResult,
@@ -61,8 +60,14 @@ def claiming(case: CaseResult, region: Region, **changes: Any) -> CaseResult:
     """The case with another region, looked at by the resolution that its scale gives."""
     changed = replace(case, region=region, **changes)
     asked = changed.resolution * (changed.scale or math.nan)
-    looked = Resolution(asked, widening(region, asked)) if asked > 0 else None
-    return replace(changed, sharpness=looked)
+    return replace(changed, sharpness=looked_at(region, asked) if asked > 0 else None)
+
+
+def looked_at(region: Region, asked: float, *, absolute: bool = False) -> Resolution:
+    """How sharply a case with such a region is looked at."""
+    whole = region.point or math.isinf(region.half_width)
+    widened = asked if whole else min(asked, region.half_width / 10)
+    return Resolution(asked, widened, absolute, narrowed=widened < asked)
 
 
 FAILED = claiming(

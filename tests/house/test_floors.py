@@ -347,7 +347,7 @@ def test_modules_are_small() -> None:
         ("language.parser", "from dropcheck.claims.reader import read_registry"),
         ("language.parser", "from dropcheck.claims import reader"),
         ("inference.region", "def f():\n    import dropcheck.report.terminal.run_table"),
-        ("judging.case_run", "from dropcheck.running import judge"),
+        ("judging.case_run", "from dropcheck.running import run_claim_case"),
         ("simulation.blocks", "from dropcheck.inference import interval"),
         ("judging.look", "from dropcheck.simulation.program import Step"),
         ("planning.forecast", "from dropcheck.simulation import blocks"),

@@ -6,7 +6,7 @@ import math
 
 import pytest
 from report_cases import run_of
-from trials import OPEN, VERIFIED, N, judged
+from trials import OPEN, REFUTED, VERIFIED, N, judged
 
 from dropcheck.reasons import Reason
 from dropcheck.report import phrases
@@ -59,6 +59,7 @@ def test_a_range_between_estimates_says_which_end_was_open_to_doubt() -> None:
         (N, "2 * P(x > 0) == 1", Method.PROPORTION, Resolution(0.01, 0.01)),
         (N, "E(x) == 1", Method.BLOCK_MEANS, Resolution(0.01, 0.01)),
         (N, "-0.01 < E(x) <= 0.01", Method.BLOCK_MEANS, Resolution(1e-4, 1e-4)),
+        (N, "0.5 <= E(x**2) <= 1.5", Method.BLOCK_MEANS, Resolution(0.015, 0.015)),
         ("u ~ uniform(0, 1)", "E(u) == 0.5", Method.BOUNDED_MEAN, Resolution(0.005, 0.005)),
         ("x = 2", "E(x) == 2", Method.ARITHMETIC, Resolution(0.02, 0.0)),
     ],
@@ -68,6 +69,26 @@ def test_a_result_says_how_it_was_judged_and_how_sharply(
 ) -> None:
     found = judged(model, claim, most=200_000)
     assert (found.method, found.sharpness) == (method, sharpness)
+
+
+@pytest.mark.parametrize("claim", ["1 > 1", "0.1 + 0.2 > 0.3", "1 < E(2 + 0 * x) < 2"])
+def test_an_estimate_at_an_end_that_is_excluded_is_not_as_claimed(claim: str) -> None:
+    found = judged(N, claim)
+    assert phrases.distance(found) == "none: the estimate is at the end, which the claim excludes"
+
+
+def test_arithmetic_is_not_false_by_less_than_a_resolution_that_it_does_not_use() -> None:
+    found = judged("x = 2", "1 / 3 == 0.3333")
+    assert found.verdict is REFUTED
+    assert phrases.resolution(found) == "±0: nothing is random, and what is not equal differs"
+    assert phrases.reading(found) == "false as stated: the interval misses what is claimed"
+
+
+def test_a_result_says_whether_a_narrow_region_narrowed_its_resolution() -> None:
+    found = judged(N, "0.9 <= E(x**2) <= 1.1").sharpness
+    assert found is not None
+    assert found.narrowed
+    assert found.widening == pytest.approx(0.01)
 
 
 def test_a_multiple_of_a_probability_is_no_certainty() -> None:

@@ -6,9 +6,8 @@ import io
 from dataclasses import replace
 
 import pytest
-from report_cases import FAILED, PASSED, UNDECIDED, claiming, run_of
+from report_cases import FAILED, PASSED, UNDECIDED, claiming, looked_at, run_of
 
-from dropcheck.inference.region import widening
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import worst
@@ -360,13 +359,14 @@ def test_a_distance_without_an_error_is_short() -> None:
         (Region(high=5.0, high_open=True), None, "±0: a strict inequality is not widened"),
         (Region(4.9, 5.0), None, "0.01 of 5: ±0.005, a tenth of the half-width"),
         (Region(4.9, 5.0), 0.3, "0.3, absolute: ±0.005, a tenth of the half-width"),
+        # so little narrowed that it does not show in the digits
+        (Region(4.0, 5.99999998), 0.1, "0.1, absolute: ±0.1, a tenth of the half-width"),
     ],
 )
 def test_what_the_resolution_comes_to(region: Region, absolute: float | None, shown: str) -> None:
     case = claiming(FAILED, region, scale=5.0)
     if absolute is not None:
-        looked = Resolution(absolute, widening(region, absolute), absolute=True)
-        case = replace(case, sharpness=looked)
+        case = replace(case, sharpness=looked_at(region, absolute, absolute=True))
     assert f"  resolution  {shown}\n" in case_block(case, Terminal())
     table = run_report(run_of(PASSED, case), Terminal(200), verbose=True)
     [row] = [line for line in table.splitlines() if line.startswith("naive-dropout")]

@@ -146,7 +146,12 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "quantity": "left side",
                 "expression": "Var(q @ k)",
                 "region": {"low": 512.0, "high": 512.0, "low_open": False, "high_open": False},
-                "sharpness": {"asked": 5.12, "widening": 5.12, "absolute": False},
+                "sharpness": {
+                    "asked": 5.12,
+                    "widening": 5.12,
+                    "absolute": False,
+                    "narrowed": False,
+                },
                 "method": "block means",
                 "reason_code": None,
                 "details": {},
