@@ -201,8 +201,8 @@ class _Composer:
         if hidden is not None:  # an escape writes what the file itself may not hold
             self.report.add(start, f"the text holds {hidden[1]}", "take the escape out")
             return Broken(start)
-        mark = event.end_mark
-        return Scalar(text, value, start, (mark.line, mark.column), event.style or "")
+        end = (event.end_mark.line, event.end_mark.column)
+        return Scalar(text=text, value=value, start=start, end=end, style=event.style or "")
 
     def _plain(self, text: str, implicit: bool) -> Any:
         """The value of a text without quotes.

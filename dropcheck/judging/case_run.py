@@ -13,7 +13,7 @@ from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
-from dropcheck.inference.region import Reading
+from dropcheck.inference.comparison import Reading
 from dropcheck.judging.prepared import Prepared
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Statement

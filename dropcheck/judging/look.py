@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from dropcheck.inference import budget
+from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.finite_sample import bernstein_quantile
 from dropcheck.inference.interval import (
     Interval,
@@ -16,7 +17,7 @@ from dropcheck.inference.interval import (
     estimate_interval,
     never_differed,
 )
-from dropcheck.inference.region import Comparison, Reading, decide, reach, widening
+from dropcheck.inference.region import decide, reach, widening
 from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.judging.unseen import (
     RARE_SHARE,

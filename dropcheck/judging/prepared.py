@@ -15,7 +15,7 @@ from dropcheck.analysis.strategy import (
     strategy_of,
 )
 from dropcheck.claims.registry import Case
-from dropcheck.inference.region import Reading, read_statement
+from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.language.cases import CaseGraphs, LoweredCase
 from dropcheck.language.syntax import Statement
 from dropcheck.simulation import Compiled, Counted, Program, compile_strategy

@@ -282,9 +282,10 @@ def _step(value: Value, places: Mapping[int, int]) -> FormulaStep:
     inputs = tuple(places[id(below)] for below in value.inputs)
     place = places[id(value)]
     if value.function.divides and value.inputs[1].estimated:
-        return FormulaStep(place, compute, inputs, inputs[1])
+        return FormulaStep(place, compute, inputs, pole=inputs[1])
     if value.function is POWER and _may_be_negative(value.inputs[1]):
-        return FormulaStep(place, compute, inputs, *inputs)
+        base, exponent = inputs
+        return FormulaStep(place, compute, inputs, pole=base, exponent=exponent)
     return FormulaStep(place, compute, inputs)
 
 

@@ -12,7 +12,8 @@ from dropcheck.audit.error_rates import Truth
 from dropcheck.audit.measurement import AuditPlan, carry_out, own_subjects, ready
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
-from dropcheck.inference.region import read_statement, widening
+from dropcheck.inference.comparison import read_statement
+from dropcheck.inference.region import widening
 from dropcheck.results import Region
 from dropcheck.settings import Settings
 

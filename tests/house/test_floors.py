@@ -327,15 +327,6 @@ def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
         assert found.name.split(".")[0] not in ("numpy", "scipy"), str(found)
 
 
-def test_modules_are_small() -> None:
-    long = {
-        str(path.relative_to(PACKAGE)): lines
-        for path in PACKAGE.rglob("*.py")
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 400
-    }
-    assert long == {}
-
-
 # ---- the rules themselves find what they are for ------------------------------------------------
 
 

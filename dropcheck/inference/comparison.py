@@ -1,0 +1,132 @@
+"""A statement read: its quantities, as functions of its operands, and where each must lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Value
+from dropcheck.results import Quantity, Region
+
+Floats = npt.NDArray[np.float64]
+Operands = Mapping[int, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One quantity of a statement, as a function of its operands, and its region.
+
+    `share` says that the quantity is a share of the other side, L/R − 1: a tolerance about an
+    estimated side. `against` is the operand held against, None for a range about fixed ends.
+    """
+
+    quantity: Callable[[Operands], Floats]
+    measures: Quantity
+    region: Region
+    side: int
+    against: int | None = None
+    share: bool = False
+
+    @property
+    def looked_at(self) -> tuple[int, ...]:
+        """The operands that the quantity is a function of."""
+        return (self.side,) if self.against is None else (self.side, self.against)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A statement read: what must lie where, and what the scale is measured by."""
+
+    comparisons: tuple[Comparison, ...]
+    side: int
+    ends: tuple[int, ...]
+    # |R| where that is known beforehand and not 0, else None: the sizes of operands are needed
+    known_scale: float | None
+
+
+def read_statement(lowered: LoweredCase, tolerance: float | None) -> Reading:
+    """The comparisons of a statement; a range between estimated ends makes two."""
+    operands = lowered.operands
+    if len(operands) == 3:
+        return _range(lowered)
+    side, end, operator = 0, 1, lowered.operators[0]
+    if operands[1].estimated and not operands[0].estimated:  # `1 == E(x)`
+        side, end, operator = 1, 0, _MIRRORED[operator]
+    fixed = _fixed(operands[end])
+    if fixed is None:
+        if tolerance is not None:
+            comparison = Comparison(
+                quantity=lambda found: _share(found[side], found[end]),
+                measures=Quantity.LEFT_MINUS_RIGHT,
+                region=Region(-tolerance, tolerance),
+                side=side,
+                against=end,
+                share=True,
+            )
+        else:
+            comparison = _difference(side, end, Quantity.LEFT_MINUS_RIGHT, _region(operator, 0.0))
+        return Reading((comparison,), side, (end,), None)
+    region = _region(operator, fixed)
+    if tolerance is not None:
+        give = tolerance * abs(fixed)
+        region = Region(fixed - give, fixed + give)
+    measures = Quantity.RIGHT if side else Quantity.LEFT
+    comparison = Comparison(lambda found: found[side], measures, region, side)
+    return Reading((comparison,), side, (end,), abs(fixed) or None)
+
+
+def _difference(side: int, end: int, measures: Quantity, region: Region) -> Comparison:
+    return Comparison(
+        quantity=lambda found: found[side] - found[end],
+        measures=measures,
+        region=region,
+        side=side,
+        against=end,
+    )
+
+
+def _share(side: Floats, end: Floats) -> Floats:
+    """By what share one side exceeds the other; undefined where the other may be 0."""
+    if len(end) > 1 and end.min() <= 0 <= end.max():
+        return np.full_like(end, np.nan)
+    return np.asarray((side - end) / np.abs(end), dtype=np.float64)
+
+
+_MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _region(operator: str, end: float) -> Region:
+    match operator:
+        case "==":
+            return Region(end, end)
+        case "<" | "<=":
+            return Region(-math.inf, end, high_open=operator == "<")
+        case _:
+            return Region(end, math.inf, low_open=operator == ">")
+
+
+def _range(lowered: LoweredCase) -> Reading:
+    rises = lowered.operators[0].startswith("<")
+    low, high = (0, 2) if rises else (2, 0)
+    strict = ["=" not in operator for operator in lowered.operators]
+    low_open, high_open = strict if rises else reversed(strict)
+    ends = (_fixed(lowered.operands[low]), _fixed(lowered.operands[high]))
+    if ends[0] is not None and ends[1] is not None:
+        region = Region(ends[0], ends[1], low_open, high_open)
+        scale = max(abs(ends[0]), abs(ends[1]))
+        comparison = Comparison(lambda found: found[1], Quantity.MIDDLE, region, 1)
+        return Reading((comparison,), 1, (low, high), scale or None)
+
+    measures = {0: Quantity.MIDDLE_MINUS_LEFT, 2: Quantity.MIDDLE_MINUS_RIGHT}
+    above = _difference(1, low, measures[low], Region(0.0, math.inf, low_open=low_open))
+    below = _difference(1, high, measures[high], Region(-math.inf, 0.0, high_open=high_open))
+    return Reading((above, below), 1, (low, high), None)
+
+
+def _fixed(value: Value) -> float | None:
+    return None if value.estimated else float(value.constant[..., 0])

@@ -1,0 +1,105 @@
+"""The house stays one that can be seen at a glance: names, sizes and how data is built."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "dropcheck"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+TREES = {path.relative_to(PACKAGE): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+
+MOST_LINES = 400
+MOST_IN_A_FOLDER = 15
+MOST_POSITIONAL = 4
+
+
+def doubled(names: Iterable[str]) -> list[str]:
+    """The names that stand for more than one module."""
+    counted = Counter(name for name in names if name != "__init__")
+    return sorted(name for name, count in counted.items() if count > 1)
+
+
+def crowded(paths: Iterable[Path], most: int = MOST_IN_A_FOLDER) -> dict[str, int]:
+    """The folders with more than so many modules, `__init__` apart."""
+    counted = Counter(str(path.parent) for path in paths if path.stem != "__init__")
+    return {folder: count for folder, count in counted.items() if count > most}
+
+
+def field_counts(trees: Iterable[ast.Module]) -> dict[str, int]:
+    """How many fields each dataclass has, by its name."""
+    found = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and any(
+                "dataclass" in ast.unparse(d) for d in node.decorator_list
+            ):
+                found[node.name] = sum(isinstance(one, ast.AnnAssign) for one in node.body)
+    return found
+
+
+def positional(tree: ast.Module, fields: dict[str, int]) -> Iterator[str]:
+    """Calls that build a record of many fields by position."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        name = node.func.id
+        by_place = len(node.args) + 9 * any(isinstance(one, ast.Starred) for one in node.args)
+        if fields.get(name, 0) > MOST_POSITIONAL < by_place:
+            yield f"line {node.lineno}: {name} is built from {len(node.args)} values by position"
+
+
+def test_no_two_modules_share_a_name() -> None:
+    assert doubled(path.stem for path in MODULES) == []
+
+
+def test_no_folder_is_crowded() -> None:
+    assert crowded(path.relative_to(PACKAGE) for path in MODULES) == {}
+
+
+def test_modules_are_small() -> None:
+    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
+
+
+def test_records_of_many_fields_are_built_by_keyword() -> None:
+    fields = field_counts(TREES.values())
+    assert len(fields) > 50
+    told = {str(path): list(positional(tree, fields)) for path, tree in TREES.items()}
+    assert {path: lines for path, lines in told.items() if lines} == {}
+
+
+# ---- the rules find what they are for -----------------------------------------------------------
+
+
+def test_a_doubled_name_is_found() -> None:
+    assert doubled(["a", "b", "a", "__init__", "__init__"]) == ["a"]
+
+
+def test_a_crowded_folder_is_found() -> None:
+    paths = [Path("room") / f"m{number}.py" for number in range(4)]
+    assert crowded(paths, most=3) == {"room": 4}
+    assert crowded(paths, most=4) == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong"),
+    [
+        ("R(1, 2, 3, 4, 5)", True),
+        ("R(*many)", True),
+        ("R(1, 2, c=3, d=4, e=5)", False),
+        ("S(1, 2)", False),
+    ],
+)
+def test_a_record_built_by_position_is_found(call: str, wrong: bool) -> None:
+    text = (
+        "@dataclass(frozen=True)\nclass R:\n"
+        "    a: int\n    b: int\n    c: int\n    d: int\n    e: int\n"
+        f"@dataclass\nclass S:\n    a: int\n    b: int\n\n{call}\n"
+    )
+    tree = ast.parse(text)
+    assert bool(list(positional(tree, field_counts([tree])))) == wrong
