@@ -14,7 +14,7 @@ from dropcheck.cli.arguments import HELP, Command, read_arguments, read_line, un
 from dropcheck.cli.completion import typed_line
 from dropcheck.cli.given import Given, command_options
 from dropcheck.cli.output import ExitCode, emit, reason, silence
-from dropcheck.cli.program import program
+from dropcheck.cli.typer_app import program
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, suggestion
 from dropcheck.settings import Option
 
