@@ -17,7 +17,8 @@ from dropcheck.analysis.strategy import (
 from dropcheck.claims.registry import Case
 from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.language.cases import CaseGraphs, LoweredCase
-from dropcheck.language.syntax import Statement
+from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.simulation import Compiled, Counted, Program, compile_strategy
 
 
@@ -58,6 +59,21 @@ class Prepared:
         if program.sampling != "plain":
             means += ", over all combinations of each one's draws where that takes fewer"
         return means
+
+    @property
+    def scale_in_words(self) -> str:
+        """What a relative resolution is a share of, as `look.scale_of` measures it."""
+        ends = [self.statement.operands[end] for end in self.reading.ends]
+        texts = [unparse(end) for end in ends]
+        if self.reading.known_scale is not None:
+            written = ends[0].operand if isinstance(ends[0], Negative) else ends[0]
+            if len(ends) == 1 and isinstance(written, Number):
+                return unparse(written)
+            larger = "the larger of " if len(ends) > 1 else ""
+            return larger + " and ".join(f"|{text}|" for text in texts)
+        if len(ends) > 1 and any(self.lowered.operands[end].estimated for end in self.reading.ends):
+            return f"the larger of the sizes of {' and '.join(texts)}"
+        return "the size of what is estimated"
 
     def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
         """The same case with what it simulates drawn otherwise, in other spans for example."""

@@ -21,7 +21,7 @@ ELSEWHERE = {
     "html.page": {"claims.registry"},
     "html.claim_sections": {"claims.registry"},
     # `list`, `show` and `check` are about claims, before any result
-    "terminal.claim_cards": {"claims.registry", "language", "judging", "vocabulary"},
+    "terminal.claim_cards": {"claims.registry", "judging"},
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
     # reports of other commands, of their own results
     "terminal.audit_table": {"audit"},
@@ -100,7 +100,7 @@ def test_the_rule_raises_the_alarm(by: str, source: str) -> None:
         ("phrases", "from dropcheck.results import CaseResult"),
         ("phrases", "from dropcheck.claims import values"),
         ("junit", "import re\nfrom dropcheck import __version__"),
-        ("terminal.claim_cards", "from dropcheck.language.printing import unparse"),
+        ("terminal.claim_cards", "from dropcheck.judging.prepared import prepare"),
     ],
 )
 def test_the_rule_lets_pass_what_is_well(by: str, source: str) -> None:

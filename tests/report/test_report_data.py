@@ -12,6 +12,7 @@ from report_cases import PASSED, run_of
 
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
 from dropcheck.errors import Location, Problem
+from dropcheck.judging.prepared import prepare
 from dropcheck.report import numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.json_report import errors_json, run_json
@@ -285,7 +286,7 @@ def test_a_card_shows_a_claim_in_full() -> None:
         "  cases       2\n"
         "  requires    dk >= 1\n"
         "  expect      verified\n"
-        "  resolution  0.01 of |dk|, or of the size of what is estimated where that is 0\n"
+        "  resolution  0.01 of |dk|\n"
         "  guarantee   asymptotic: means of independent batches, with draws paired all with all "
         "in each\n"
         "  document    A post, 2024-02-13 (post)\n"
@@ -321,13 +322,29 @@ def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
         ("E(x) == 0.5", None, "0.01 of 0.5"),
         ("E(x) == 0", None, "0.01 of the size of what is estimated"),
         ("E(x) == E(y)", None, "0.01 of the size of what is estimated"),
+        ("E(x) == -0.5", None, "0.01 of 0.5"),
+        ("1 == E(x)", None, "0.01 of 1"),
+        ("E(x) == a", None, "0.01 of |a|, or of the size of what is estimated where that is 0"),
         ("1 <= E(x) <= 2", None, "0.01 of the larger of |1| and |2|"),
+        # both ends are 0: the scale is the size of the middle
+        ("0 <= E(y**2) - 1 <= 0", None, "0.01 of the size of what is estimated"),
+        ("E(x) == 1 - 1", None, "0.01 of the size of what is estimated"),
+        ("E(x) <= E(y) <= E(z)", None, "0.01 of the larger of the sizes of E(x) and E(z)"),
         ("E(x) == 0.5", 0.002, "0.002, absolute"),
     ],
 )
 def test_a_card_says_which_scale_is_used(statement: str, within: float | None, shown: str) -> None:
-    claim = replace(CLAIM, statement=SourceText.plain(statement), within=within)
-    assert resolution_text(claim) == shown
+    model = SourceText.plain("x ~ normal(0, 1)\ny ~ normal(0, 1)\nz ~ normal(0, 1)")
+    claim = replace(
+        CLAIM,
+        statement=SourceText.plain(statement),
+        within=within,
+        model=model,
+        parameters={"a": (0.0, 1.0)},
+        requires=(),
+    )
+    cases = [prepare(case) for case in claim.expand()]
+    assert resolution_text(claim, cases) == shown
 
 
 @pytest.mark.parametrize("width", [None, 30, 40, 80, 160])

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
 from dropcheck.errors import Problem
-from dropcheck.language.parser import parse_statement
-from dropcheck.language.syntax import Call, Negative, Node, Number, children
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
 from dropcheck.report.json_report import (
@@ -26,6 +24,8 @@ from dropcheck.report.terminal.screen import Terminal, line, one_line, place, re
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from dropcheck.judging.prepared import Prepared
 
 
 MOST_ROWS = 20  # of a list of cases
@@ -48,7 +48,10 @@ def claim_cards(
 
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
+    from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
+
     document = registry.documents.get(claim.document or "")
+    cases = [prepare(case) for case in claim.expand()[:MOST_ROWS]]
     pairs = {
         "title": one_line(claim.title),
         "claim": claim.statement.text.strip("\n"),
@@ -58,8 +61,8 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "requires": "\n".join(text.text.strip() for text in claim.requires),
         "expect": claim.expect,
         "tolerance": None if claim.tolerance is None else _tolerance(claim.tolerance),
-        "resolution": resolution_text(claim),
-        "guarantee": _guarantee(claim),
+        "resolution": resolution_text(claim, cases),
+        "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
         "document": None if claim.document is None else document_text(claim.document, document),
         "section": claim.section and one_line(claim.section),
         "tags": ", ".join(claim.tags),
@@ -97,16 +100,6 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
     return "\n".join(lines)
 
 
-def _guarantee(claim: Claim) -> str:
-    """What verdicts of the claim will rest on, each way that its cases differ in once."""
-    from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
-
-    found: dict[str, None] = {}
-    for case in claim.expand()[:MOST_ROWS]:
-        found[prepare(case).rests_on] = None
-    return "\n".join(found)
-
-
 def parameters_text(claim: Claim) -> str:
     """The parameters and their grids, a line each; the cases, where they are listed."""
     lines = [
@@ -126,44 +119,17 @@ def _tolerance(share: float) -> str:
     return f"{numbers.exact(share)}: within {numbers.exact(100 * share)}% of the right side"
 
 
-def resolution_text(claim: Claim) -> str:
-    """How sharply the claim is looked at, and by what scale.
-
-    The scale rule is that of the right side: its own size where it holds no operator and is not
-    0, and otherwise the size of what is estimated.
-    """
+def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
+    """How sharply the claim is looked at, and by what scale; in some of its cases that may be 0."""
     if claim.within is not None:
         return f"{numbers.exact(claim.within)}, absolute"
-    share = numbers.exact(claim.resolution)
-    estimated = f"{share} of the size of what is estimated"
-    from dropcheck.language.printing import unparse  # needs numpy, which a list of claims does not
-
-    operands = parse_statement(claim.statement).operands
-    if len(operands) == 3:
-        return f"{share} of the larger of |{unparse(operands[0])}| and |{unparse(operands[2])}|"
-    left, right = operands
-    end = left if _is_estimated(right) else right  # `1 == E(x)` is compared with 1
-    if _is_estimated(end):
-        return estimated
-    text = unparse(end)
-    number = _number(end)
-    if number is None:
-        return f"{share} of |{text}|, or of the size of what is estimated where that is 0"
-    return f"{share} of {text.lstrip('-')}" if number else estimated
+    scales = dict.fromkeys(case.scale_in_words for case in sorted(cases, key=_scale_is_unknown))
+    where = " where that is 0" if len(scales) > 1 else ""
+    return f"{numbers.exact(claim.resolution)} of {', or of '.join(scales)}{where}"
 
 
-def _is_estimated(node: Node) -> bool:
-    """Whether an operator such as E(…) stands in an expression."""
-    from dropcheck.vocabulary.operators import OPERATORS  # loads numpy
-
-    named = isinstance(node, Call) and node.name in OPERATORS
-    return named or any(map(_is_estimated, children(node)))
-
-
-def _number(node: Node) -> float | None:
-    """The value of a number as it is written, with or without a sign."""
-    node = node.operand if isinstance(node, Negative) else node
-    return node.value if isinstance(node, Number) else None
+def _scale_is_unknown(case: Prepared) -> bool:
+    return case.reading.known_scale is None
 
 
 def document_text(key: str, document: Document | None) -> str:
