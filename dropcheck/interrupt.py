@@ -1,4 +1,4 @@
-"""Ctrl-C, for the program and not for who imports it: the first ends a run in good order.
+"""Ctrl-C in the program, not where the package is imported: the first ends a run in good order.
 
 What is finished is then printed, which takes a moment; to press again in that moment changes
 nothing, so that no report is cut short. Later it ends the program where it stands.

@@ -13,7 +13,7 @@ from enum import Enum
 Detail = float | str
 
 _HEAVY = "heavy-tailed: the sample does not settle, and more draws may not help"
-_TOO_RARE = "more draws may not show what is so rare: make it more likely in the model"
+_TOO_RARE = "more draws may still miss an event this rare: make it more likely in the model"
 
 
 class Reason(Enum):
@@ -59,7 +59,7 @@ class Reason(Enum):
         "values too small to be squared)",
         "nothing to judge: the claim has no value at what was drawn",
     )
-    UNDEFINED_NEARBY = ("it is not defined wherever the averages may lie",)
+    UNDEFINED_NEARBY = ("it is undefined for some averages within the error",)
     CONDITION_NEVER_TRUE = (
         "the condition was never true in {draws:,} draws",
         "the condition is too rare, or impossible: condition on something more likely",
@@ -92,8 +92,8 @@ class Reason(Enum):
     )
     RARE_OUTCOME_HARDLY_SEEN = ("the rarer outcome in line {line} was hardly seen", _TOO_RARE)
     RARE_OUTCOME_UNPRICED = (
-        "what happens in rare draws hangs on the values that make them rare: the rarer outcome in "
-        "{lines} was seen {seen}, and must be seen {needed} times",
+        "the effect of the rare event depends on the same values that cause it: the rarer outcome "
+        "in {lines} was seen {seen}, and must be seen {needed} times",
         _TOO_RARE,
     )
     # what refutes a claim of certainty
@@ -122,5 +122,5 @@ class Explanation:
 
     @property
     def reading(self) -> str:
-        """What stands behind it; empty where only draws are wanting."""
+        """What stands behind it; empty where more draws are all it needs."""
         return self.reason.reading.format(**self.details)

@@ -94,7 +94,7 @@ def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
 
     Args:
         case: a case that is taken to be true.
-        scale: of the case, as one trial of it showed.
+        scale: of the case, as one run of it showed.
         shift: the share of the scale; more than the resolution.
 
     Raises:

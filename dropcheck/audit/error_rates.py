@@ -53,8 +53,8 @@ class Counts:
 class Row:
     """One claim at one error rate, repeated.
 
-    `promise` is the α of each trial, and 0 where no error is allowed at all; `alarm_level` is this
-    row's part of the chance of a false alarm. `off` says how far off the claim is, in words.
+    `promise` is the α of each repetition, and 0 where no error is allowed at all; `alarm_level` is
+    this row's part of the chance of a false alarm. `off` says how far off the claim is, in words.
 
     >>> row = Row("e", {}, "E(x) == 1", Truth.TRUE, "", 0.05, Counts(verified=900, refuted=100))
     >>> row.wrong, row.alarm

@@ -212,7 +212,7 @@ def own_subjects(
         cases: taken to be what they are expected to be.
         shift: the share of a claim's scale; None for no twins.
         resolution: how sharply to look, in place of each claim's own.
-        settings: seed and limits of the one trial of each case that finds its scale.
+        settings: seed and limits of the one run of each case that finds its scale.
 
     Raises:
         DropcheckError: where a shift is within the resolution of a claim.

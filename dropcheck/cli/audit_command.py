@@ -75,11 +75,11 @@ def _contradictions(given: Given) -> Iterator[Problem]:
     if not given.files:
         for name in ("shift", "resolution"):
             if given.texts.get(name) is not None:
-                message = f"option '--{name}' is of use with '--file' only"
+                message = f"option '--{name}' needs '--file'"
                 yield Problem(message, hint="name the file")
     keep_one = "leave one of the two out"
     if given.flag("full") and given.texts.get("repetitions") is not None:
-        yield Problem("'--full' and '--repetitions' both say how many trials", hint=keep_one)
+        yield Problem("'--full' and '--repetitions' both say how many repetitions", hint=keep_one)
     if given.files and given.texts.get("set") is not None:
         yield Problem("'--file' and '--set' both say which claims", hint=keep_one)
 

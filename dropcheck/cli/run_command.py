@@ -95,7 +95,7 @@ def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Ite
     asked = [PRINTED[format_name], *(WRITTEN[ending] for ending in endings)]
     if given.flag("math") and format_name != "markdown" and ".md" not in endings:
         hint = "add '--format markdown', or '-o FILE.md'"
-        yield Problem("option '--math' is of use in Markdown only", hint=hint)
+        yield Problem("option '--math' only affects Markdown", hint=hint)
     if given.flag("plot") and not any(form.shows_curves for form in asked):
         hint = "add '-o FILE.svg', or leave '--format' out"
         yield Problem("option '--plot' draws above the table, or in a file", hint=hint)

@@ -42,9 +42,9 @@ BOUNDED_PILOT_BLOCKS = 16
 CENTRE_DRAWS = 512
 # Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
 PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
-# A pilot that leaves open how far the quantity is from the end of a range is drawn on: until draws
-# planned from one standard error nearer or farther differ by no more than this factor, or the pilot
-# is this share of the most of them; by this factor at a time, so many times.
+# Where a pilot leaves open how far the quantity is from the end of a range, it is made longer: by
+# PILOT_GROWTH, at most PILOT_STEPS times. It ends when the draws planned one standard error nearer
+# and farther differ by at most PLAN_SPREAD, or when it has 1/PILOT_SHARE of the larger of them.
 PLAN_SPREAD = 3.0
 PILOT_SHARE = 16
 PILOT_GROWTH = 4
@@ -106,7 +106,7 @@ def _vanishes(pilot: Pilot) -> bool:
 
     As that of E(x · y) − E(x) E(y) does: the blocks' averages are then products of normals however
     long the block is (Hoeffding 1948, section 7; Serfling 1980, "Approximation Theorems of
-    Mathematical Statistics", 5.5.2), and how many draws these take is told by no pilot.
+    Mathematical Statistics", 5.5.2), and no pilot can estimate how many draws these take.
     """
     doubt = pilot.doubt
     return doubt is not None and doubt.second_order > doubt.standard_error

@@ -144,7 +144,7 @@ class CaseRun:
         return stream(self.settings.seed, self.case.key, purpose, span)
 
     def centres(self, program: Program, draws: int) -> tuple[Floats, Separations | None]:
-        """What the first draws tell, about what integrands are summed among it."""
+        """Centres and separable integrands, estimated from the first draws."""
         if self.supply is not None:
             return self.supply.centres(program, draws)
         return program.centres(self.generator(PILOT, 0), draws)[0]

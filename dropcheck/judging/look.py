@@ -39,7 +39,7 @@ ROUNDING = 1e-12
 ENDLESS = 10**15
 # Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
 # a larger one has is not known, nor whether there is a mean at all.
-UNTOLD = 32
+MOST_EXTRAPOLATED = 32
 
 
 def scale_of(reading: Reading, compiled: Compiled, means: Floats, centres: Floats) -> float:
@@ -90,7 +90,7 @@ def carried_by_few(interval: Interval, draws: int) -> bool:
     """Whether a few of so many draws carry an average: what more would do is then not known."""
     reason = None if interval.unmet is None else interval.unmet.reason
     if reason is Reason.TOO_SKEWED:
-        return interval.settles > UNTOLD * draws
+        return interval.settles > MOST_EXTRAPOLATED * draws
     return reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
 
 
@@ -195,7 +195,9 @@ def judge_look(
         rounding = ROUNDING * max(largest, scale) / unit
         if interval.unmet is not None and interval.half_width <= rounding:
             interval = _once_settled(interval, compiled, tally, share, comparison)
-        if compiled.mean is None:  # last: what nobody watches is waited for whatever the shape is
+        if (
+            compiled.mean is None
+        ):  # last: a rare outcome that is not watched needs its draws, whatever the shape
             interval = once_expected(interval, tally)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
@@ -205,7 +207,7 @@ def judge_look(
         if verdict is not Verdict.INCONCLUSIVE and interval.low == interval.high:
             unseen = RARE_SHARE * share / 2
             wider = all_alike(verdict, interval, compiled, tally, theta, unseen)
-            # that something is what every draw showed is verified; anything else must follow
+            # a claim that names the very value of every draw is verified; any other must follow
             edges = (comparison.region.low, comparison.region.high)
             said = any(abs(interval.estimate - end) <= rounding for end in edges)
             shown = verdict is Verdict.VERIFIED and said

@@ -1,7 +1,7 @@
 """What a sample may not show: outcomes too rare to have been seen often, and their weight.
 
-A sample says nothing of values that it does not hold. Where they hang on a truth of the model,
-such as `u < 1e-6` or a Bernoulli draw, its rarer outcome can be had by force: the averages that the
+A sample says nothing of values that it does not hold. Where they depend on a truth of the model,
+such as `u < 1e-6` or a Bernoulli draw, its rarer outcome can be forced: the averages that the
 integrands have where it holds throughout say which way, and how far, it pulls. How often it may
 happen is bounded by how often it did (Clopper and Pearson 1934). Two truths that were each seen
 may hardly ever have met: where they are independent, they are forced to meet. Of quantities that
@@ -37,7 +37,7 @@ from dropcheck.simulation import (
 
 # An outcome seen so often shows in the sample's own spread and skewness.
 RARE_SIGHTINGS = 64
-# Draws that tell what two outcomes that meet are worth.
+# Draws that estimate the effect of two outcomes that happen together.
 PAIR_DRAWS = 256
 # Pairs that are looked at, those first that may have met most often: it takes time.
 MOST_PAIRS = 256
@@ -120,7 +120,7 @@ class _Rarer:
 
 
 def _rarer(tally: Tally) -> list[_Rarer]:
-    """The rarer outcome of every truth that was asked; one that was not hangs on others.
+    """The rarer outcome of every truth that was asked; one that was not depends on others.
 
     Pairs of draws are no more independent than the draws, and count as those.
     """

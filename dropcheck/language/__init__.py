@@ -1,1 +1,1 @@
-"""The language of claims: text in, typed expressions out. Imports no numpy."""
+"""The language of claims: text in, typed expressions out; lowering needs numpy."""

@@ -92,7 +92,7 @@ def parse_claim(claim: Claim) -> ParsedClaim:
     if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
         problems.append(
             Problem(
-                "'tolerance' goes with 'L == R', and this claims otherwise",
+                "'tolerance' needs a claim of the form 'L == R'",
                 statement.at.location,
                 "put the tolerance into the numbers of the claim",
             )

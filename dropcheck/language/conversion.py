@@ -99,7 +99,7 @@ class Converter:
             case ast.UnaryOp():
                 raise at.error(
                     "'~' draws, and stands only after the names of a model's line",
-                    "write 'not' for a denial",
+                    "write 'not' for negation",
                 )
             case ast.BinOp(left=left, op=op, right=right):
                 if type(op) in _BINARY:

@@ -319,7 +319,7 @@ _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
 
 
 def _latex_name(name: str) -> str:
-    r"""A name: Greek where it is called so, what follows a letter or an underscore set below.
+    r"""A name: Greek letters as symbols, digits after a letter and parts after `_` as subscripts.
 
     >>> print(*(_latex_name(name) for name in ("x", "mu", "x1", "keep_prob", "dk")))
     x \mu x_{1} \mathit{keep}_{\mathit{prob}} \mathit{dk}

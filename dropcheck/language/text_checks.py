@@ -36,7 +36,7 @@ _SIGNS = {
     "^": "write '**' for a power",
     "&": "write 'and'",
     "|": "write 'or', abs(x) for a magnitude, and given=event for a condition",
-    "!": "write factorial(n), and 'not' for a denial",
+    "!": "write factorial(n), and 'not' for negation",
     "?": "write 'a if c else b'",
     "$": "write names without it",
     ";": "write each definition on a line of its own",

@@ -38,7 +38,7 @@ Smallest = Callable[[int], float | None]
 class Forecast:
     """What a pilot foretells of one case.
 
-    `draws` are those after which the verdict is expected, None where that cannot be told, and the
+    `draws` are those after which the verdict is expected, None where that cannot be known, and the
     fewest that it may take where there is a reason for doubt; `most` is the budget in draws.
     `ends` are those after which a run gives the case up without a verdict, where that is before the
     budget's end. `smallest` is in the unit of the estimate, and `scale` the claim's.
@@ -61,19 +61,19 @@ class Forecast:
 def forecast(
     prepared: Prepared, settings: Settings, alpha: float
 ) -> Generator[Request, SpanSums, Forecast]:
-    """Draw the pilot that a run of the case draws, and tell what follows from it.
+    """Draw the pilot that a run of the case draws, and say what follows from it.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
     run = CaseRun(prepared=prepared, settings=settings, alpha=alpha)
-    told = partial(Forecast, case=run.case, resolution=run.resolution)
+    result = partial(Forecast, case=run.case, resolution=run.resolution)
     match prepared.strategy, prepared.compiled:
         case Arithmetic(), _:
             why = Reason.NOTHING_RANDOM.explain()
-            return told(guarantee=Guarantee.ARITHMETIC, draws=0, explanation=why)
+            return result(guarantee=Guarantee.ARITHMETIC, draws=0, explanation=why)
         case Unanswerable(why), _:
-            return told(guarantee=Guarantee.ASYMPTOTIC, draws=None, explanation=why)
+            return result(guarantee=Guarantee.ASYMPTOTIC, draws=None, explanation=why)
         case (Certainty() | Proportion()) as claim, Counted() as counted:
             return (yield from _of_counts(run, claim, counted))
         case _, Compiled() as compiled:
@@ -85,18 +85,18 @@ def forecast(
 def _of_block_means(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
     pilot = yield from block_means.piloted(run, compiled, sparing=False)
     tally, tier, program = pilot.tally, pilot.tier, pilot.program
-    told = _of_pilot(run, program, pilot.most, tally, tier)
+    result = _of_pilot(run, program, pilot.most, tally, tier)
     undefined = undefined_draws(tally)
     if undefined is not None:  # the first look sees it
-        return replace(told, explanation=undefined, ends=pilot.fewest)
+        return replace(result, explanation=undefined, ends=pilot.fewest)
     judged = judge_look(run, compiled, tally, run.alpha, tier)
     if judged is None:
-        return replace(told, explanation=why_undefined(compiled, tally), ends=_given_up(run))
+        return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
     interval = judged.decisive
-    told = replace(told, scale=judged.scale)
+    result = replace(result, scale=judged.scale)
     # other conditions are met after so many draws as they ask for, and these are planned
     if interval is None or carried_by_few(interval, tally.draws):
-        told = replace(told, explanation=judged.interval.unmet)
+        result = replace(result, explanation=judged.interval.unmet)
     else:
         error, second_order = interval.standard_error, interval.second_order
         floor = _floor(judged.region, judged.widen)
@@ -115,9 +115,9 @@ def _of_block_means(run: CaseRun, compiled: Compiled) -> Generator[Request, Span
             )
             return max(seen, floor) * judged.unit
 
-        told = replace(told, smallest=smallest)
+        result = replace(result, smallest=smallest)
     endless = why_endless(judged.interval, judged.region, judged.widen)
-    return _decided_after(told, pilot.expected, endless)
+    return _decided_after(result, pilot.expected, endless)
 
 
 def _of_counts(
@@ -135,23 +135,23 @@ def _of_counts(
         tally = Tally(program)
         yield from run.draw_until(tally, PILOT, 1)
         fewest = program.span_draws
-    told = _of_pilot(run, program, most, tally, Guarantee.EXACT)
+    result = _of_pilot(run, program, most, tally, Guarantee.EXACT)
     undefined = undefined_draws(tally)
     if undefined is not None:
-        return replace(told, explanation=undefined, ends=fewest)
+        return replace(result, explanation=undefined, ends=fewest)
     share = counting.seen_in(counted, tally) / tally.drawn
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-        return replace(told, explanation=why, ends=_given_up(run))
+        return replace(result, explanation=why, ends=_given_up(run))
     if pilot is None:
         # where a condition holds in some draws only, their number is doubled until it is enough
         draws = counting.draws_that_bound(run) * 2 ** math.ceil(math.log2(1 / share))
-        told = replace(
-            told,
+        result = replace(
+            result,
             scale=1.0,
             smallest=lambda most: detectable.of_certainty(int(min(most, draws) * share), alpha),
         )
-        return _decided_after(told, draws)
+        return _decided_after(result, draws)
     region, floor = pilot.region, _floor(pilot.region, pilot.widen)
 
     def smallest(most: int) -> float | None:
@@ -159,8 +159,8 @@ def _of_counts(
         seen = detectable.of_probability(region.low, region.high, int(most * share), last, alpha)
         return None if seen is None else max(seen, floor)
 
-    told = replace(told, scale=pilot.scale, smallest=smallest)
-    return _decided_after(told, max(pilot.expected, min(FEWEST_DRAWS, most)))
+    result = replace(result, scale=pilot.scale, smallest=smallest)
+    return _decided_after(result, max(pilot.expected, min(FEWEST_DRAWS, most)))
 
 
 def _given_up(run: CaseRun) -> int | None:
@@ -171,7 +171,7 @@ def _given_up(run: CaseRun) -> int | None:
 def _of_pilot(
     run: CaseRun, program: Program, most: int, tally: Tally, guarantee: Guarantee
 ) -> Forecast:
-    """What every pilot tells: its costs."""
+    """The costs, which every pilot shows."""
     return Forecast(
         case=run.case,
         guarantee=guarantee,
@@ -184,11 +184,11 @@ def _of_pilot(
     )
 
 
-def _decided_after(told: Forecast, draws: int, endless: Reason = Reason.AT_THE_EDGE) -> Forecast:
+def _decided_after(result: Forecast, draws: int, endless: Reason = Reason.AT_THE_EDGE) -> Forecast:
     """The forecast with the draws to a verdict; whole spans are drawn, whatever is planned."""
     if draws >= ENDLESS:
-        return replace(told, explanation=endless.explain())
-    return replace(told, draws=-(-draws // told.span_draws) * told.span_draws)
+        return replace(result, explanation=endless.explain())
+    return replace(result, draws=-(-draws // result.span_draws) * result.span_draws)
 
 
 def _floor(region: Region, widen: float) -> float:

@@ -111,7 +111,7 @@ def plan_cases(
         registry: the registry that the error rate is divided over.
         advance: told the claim's id after each pilot.
         processes: whether forked processes may draw in place of threads, where the system has
-            them: threads hold one another up, and pilots seem dearer than a run's draws.
+            them: threads hold one another up, and pilots look more expensive than a run's draws.
         graphs: what a check of the cases has built; each is taken once and then forgotten.
 
     Raises:

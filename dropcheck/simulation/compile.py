@@ -158,7 +158,7 @@ def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value
     if value.kind != Kind.COMPUTED:
         return value
     function = (DENIED if denied else FAVOURED).get(value.function, value.function)
-    below = denied != (function is NOT)  # what is denied within is wished the other way round
+    below = denied != (function is NOT)  # a negation turns round which way rounding helps its input
     inputs = tuple(known.get((id(found), below), found) for found in value.inputs)
     if function is value.function and inputs == value.inputs:
         return value

@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """One of them, by its name: for who needs it as a value before it is used."""
+    """A function of scipy.special by its name, which is loaded at its first call."""
 
     name: str
 

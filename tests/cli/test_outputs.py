@@ -101,8 +101,8 @@ def test_an_ending_in_capitals_is_known(cli: Cli) -> None:
             "option '--output' names one file twice: 'a.json' and 'x/../a.json'",
         ),
         (["--format", "xml"], "it must be table, json, junit, markdown, github or csv"),
-        (["--math"], "option '--math' is of use in Markdown only"),
-        (["--math", "-o", "a.json"], "option '--math' is of use in Markdown only"),
+        (["--math"], "option '--math' only affects Markdown"),
+        (["--math", "-o", "a.json"], "option '--math' only affects Markdown"),
     ],
 )
 def test_a_wrong_option_is_told_before_any_simulation(

@@ -161,7 +161,7 @@ CLAIMS: dict[str, Bad] = {
         one_claim(N, "E(x) < 1", "    tolerance: 0.01\n"),
         LAST,
         7,
-        "'tolerance' goes with",
+        "'tolerance' needs a claim of the form",
         "numbers",
     ),
     # text

@@ -148,7 +148,7 @@ def test_what_cancels_or_is_certain_is_refuted_where_it_is_claimed_not_to(
     assert verdicts(model, claim, [0], 1e-6, MOST) == [Verdict.REFUTED]
 
 
-# What happens in the rare draws hangs on the values that make them rare: forcing the condition
+# The effect of the rare event depends on the same values that cause it: forcing the condition
 # alone would price the branch at ordinary values.
 @pytest.mark.parametrize(
     ("model", "claim", "bad"),

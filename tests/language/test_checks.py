@@ -220,7 +220,7 @@ def test_a_broken_condition_is_told_before_what_it_guards_against() -> None:
 @pytest.mark.parametrize("claim", ["E(x) <= 1", "0 < E(x) < 1"])
 def test_a_tolerance_goes_with_an_equality(claim: str) -> None:
     (problem,) = problems(claim, NORMAL, tolerance=0.01)
-    assert "'tolerance' goes with 'L == R'" in problem.message
+    assert "'tolerance' needs a claim of the form 'L == R'" in problem.message
     assert "into the numbers" in (problem.hint or "")
     assert problems("E(x) == 1", NORMAL, tolerance=0.01) == ()
     assert problems(claim, NORMAL) == ()

@@ -101,8 +101,8 @@ def test_a_pilot_without_an_interval_says_why() -> None:
     registry = registry_of(pole="x ~ normal(0.001, 1); 1 / E(x) == 1000")
     (case,) = planned(registry).cases
     assert case.discrepancy is None
-    assert str(case.explanation) == "it is not defined wherever the averages may lie"
-    assert "may take more: it is not defined" in plan_report(planned(registry), Terminal(width=200))
+    assert str(case.explanation) == "it is undefined for some averages within the error"
+    assert "may take more: it is undefined" in plan_report(planned(registry), Terminal(width=200))
 
 
 def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:

@@ -87,8 +87,8 @@ def test_the_command_fails_on_an_alarm(
     [
         (["--set", "lawss"], "it must be laws or moments"),
         (["--alpha", "0.05,2"], "numbers between 0 and 1"),
-        (["--shift", "2%"], "of use with '--file' only"),
-        (["--full", "-n", "3"], "both say how many trials"),
+        (["--shift", "2%"], "needs '--file'"),
+        (["--full", "-n", "3"], "both say how many repetitions"),
         (["--file", "x.yaml", "--set", "laws"], "both say which claims"),
         (["--repetitions", "0"], "a whole number from 1 to"),
         (["--processes", "0"], "from 1 to"),
