@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+
+MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
+_MOST_COMPARED = 200  # names that an unknown one is compared with; all that the language has fit
+_LONGEST_COMPARED = 60  # characters: the time of a comparison grows with their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,25 @@ class DropcheckError(Exception):
     def __reduce__(self) -> tuple[type[DropcheckError], tuple[tuple[Problem, ...]]]:
         """How it goes from one process to another: with its problems, not their text."""
         return type(self), (self.problems,)
+
+
+def at_most(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """As many problems as are listed; where there are more, the last says so."""
+    listed = tuple(islice(problems, MOST_PROBLEMS))
+    if len(listed) < MOST_PROBLEMS:
+        return listed
+    more = Problem("there are more problems", listed[-1].location, "fix these first")
+    return (*listed[:-1], more)
+
+
+def stop_at_most(problems: Sequence[Problem]) -> None:
+    """Go no further where too many things are wrong.
+
+    Raises:
+        DropcheckError: with as many problems as are listed.
+    """
+    if len(problems) >= MOST_PROBLEMS:
+        raise DropcheckError(at_most(problems))
 
 
 class NothingSelected(DropcheckError):  # noqa: N818 - no error: an exit code of its own
@@ -71,7 +95,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_folded = {candidate.lower(): candidate for candidate in candidates}
     if name.lower() in by_folded:
         return by_folded[name.lower()]
-    matches = get_close_matches(name[:100], candidates, n=3, cutoff=0.6)
+    if len(name) > _LONGEST_COMPARED:
+        return None
+    candidates = [one for one in candidates if len(one) <= _LONGEST_COMPARED]
+    if len(candidates) > _MOST_COMPARED:  # first those that begin alike and are as long
+        candidates.sort(key=lambda one: (one[:1] != name[:1], abs(len(one) - len(name))))
+    matches = get_close_matches(name, candidates[:_MOST_COMPARED], n=3, cutoff=0.6)
     # two letters that changed places are the commonest slip
     letters = sorted(name.lower())
     matches.sort(key=lambda match: sorted(match.lower()) != letters)

@@ -230,9 +230,8 @@ def _start(event: Any) -> Position:
 
 # ---- from the text of a scalar back to the file --------------------------------------------------
 
-# the rest of a line without a word; a backslash at a line's end joins it to the next
-_NOTHING_MORE = re.compile(r"\s*\\?\s*\Z")
 _WORD = re.compile(r"\S+")
+_BLANKS = re.compile(r"\s*")
 
 
 def source_text(scalar: Scalar, source: Source) -> SourceText:
@@ -290,12 +289,20 @@ def _aligned(text: str, scalar: Scalar, source: Source) -> tuple[list[Position],
     return origins, jumps
 
 
+def _after_blanks(line: str, column: int) -> int:
+    blanks = _BLANKS.match(line, column)
+    return len(line) if blanks is None else blanks.end()  # None: the column is beyond the line
+
+
 def _find(word: str, at: Position, end: Position, source: Source) -> Position | None:
     """The place of a word, from `at` on and before `end`; None where an escape hides it."""
     number, column = at
     while number <= end[0] and number < len(source.lines):
         line = source.lines[number]
-        if not _NOTHING_MORE.match(line, column):
+        rest = _after_blanks(line, column)
+        if line.startswith("\\", rest):  # at a line's end it joins it to the next
+            rest = _after_blanks(line, rest + 1)
+        if rest < len(line):
             place = line.find(word, column)
             return (number, place) if place >= 0 else None
         number, column = number + 1, 0

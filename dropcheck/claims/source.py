@@ -9,12 +9,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dropcheck.errors import DropcheckError, Location, Problem, in_file_order, suggestion
+from dropcheck.errors import (
+    MOST_PROBLEMS,
+    DropcheckError,
+    Location,
+    Problem,
+    in_file_order,
+    suggestion,
+)
 from dropcheck.records import dataclass
 
 Position = tuple[int, int]
 
-MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of it
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 alone, which editors do not show.

@@ -13,7 +13,7 @@ from dropcheck.claims.source import Position, Source
 from dropcheck.claims.values import shortened
 from dropcheck.errors import Problem
 
-_KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+: .*|.+:)$")
+_KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
 
 
 def explain(error: Any, source: Source) -> Problem:
@@ -96,7 +96,7 @@ def _needs_quotes(source: Source, at: Position) -> Problem:
 
 def _colon(source: Source, at: Position, line: str) -> Problem:
     found = _KEY_AND_TEXT.match(line)
-    if found is not None and at[1] > found.end(1):
+    if found is not None and at[1] > found.end(1) and (": " in found[2] or found[2][-1] == ":"):
         key, text = found.groups()
         whose = "a title" if key == "title" else "a text"
         quoted = '"' + shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -11,7 +11,7 @@ from dataclasses import field
 from dropcheck.claims.registry import Case, Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.values import parameter_text
-from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.errors import DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
@@ -175,6 +175,7 @@ def lower_case(
         except DropcheckError as error:
             problems.extend(error.problems)
             context.scope.mark_broken(line.names)
+            stop_at_most(problems)
     operands: list[Value] = []
     for operand in parsed.statement.operands:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.claims.values import parameter_text
-from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Location, Problem, at_most
 from dropcheck.language.cases import CaseGraphs, ParsedClaim, lower_case, used_names
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.laws import LAWS
@@ -82,6 +82,8 @@ def check_claim(
         except DropcheckError as error:
             for problem in error.problems:
                 found.setdefault(problem, []).append(case)
+            if len(found) >= MOST_PROBLEMS:
+                break
         else:
             notes.update(dict.fromkeys(lowered.notes))
     for problem in _unused(parsed, claim):
@@ -142,8 +144,12 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
 
 
 def _merged(parts: Iterable[Checked]) -> Checked:
-    found = list(parts)
+    found: list[Checked] = []
+    for part in parts:
+        found.append(part)
+        if sum(len(one.problems) for one in found) >= MOST_PROBLEMS:
+            break
     return Checked(
-        tuple(problem for part in found for problem in part.problems),
+        at_most(problem for part in found for problem in part.problems),
         tuple(note for part in found for note in part.notes),
     )

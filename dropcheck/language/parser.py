@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Problem, stop_at_most
 from dropcheck.language.conversion import Converter
 from dropcheck.language.syntax import Compare, Logic, ModelLine, Name, Node, Position, Statement
 from dropcheck.language.text_checks import (
@@ -62,6 +62,7 @@ def parse_model(source: SourceText) -> tuple[ModelLine, ...]:
             found.append(_parse_model_line(source, first, group))
         except DropcheckError as error:
             problems.extend(error.problems)
+        stop_at_most(problems)
     if problems:
         raise DropcheckError(problems)
     return tuple(found)
@@ -121,6 +122,11 @@ _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
 def _parse_model_line(source: SourceText, first: int, group: list[str]) -> ModelLine:
+    if sum(map(len, group)) > LONGEST_EXPRESSION:
+        raise Position(source, first, 0).error(
+            f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
+            "name a part of it on a line of the model",
+        )
     check_signs(source, first, group)
     here = Position(source, first, len(group[0]) - len(group[0].lstrip()))
     word = group[0].split(maxsplit=1)[0]
@@ -161,14 +167,15 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
 
 
 # A name and a sign of a model's line, after what can end an expression.
-_SECOND = re.compile(r"(\w+|[)\]])\s+([^\W\d]\w*)\s*(?:~|(?<![=!<>])=(?!=))")
+_SECOND = re.compile(r"((?<!\w)\w+|[)\]])\s+([^\W\d]\w*)\s*(?:~|(?<![=!<>])=(?!=))")
 
 
 def _second_definition(line: str, start: int) -> int | None:
     """Where a name is defined once more, outside all brackets, to the right of `start`."""
+    opened, counted = 0, start
     for found in _SECOND.finditer(line, start):
-        before = line[start : found.start(2)]
-        opened = sum(before.count(b) for b in "([{") - sum(before.count(b) for b in ")]}")
+        before, counted = line[counted : found.start(2)], found.start(2)
+        opened += sum(before.count(b) for b in "([{") - sum(before.count(b) for b in ")]}")
         if opened == 0 and not keyword.iskeyword(found[1]) and not keyword.iskeyword(found[2]):
             return found.start(2)
     return None
@@ -196,11 +203,6 @@ def _names(source: SourceText, first: int, text: str) -> Iterator[Name]:
 
 def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
     """Parse lines that hold one expression, `first` being the number of the first."""
-    if sum(map(len, lines)) > LONGEST_EXPRESSION:
-        raise Position(source, first, 0).error(
-            f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
-            "name a part of it on a line of the model",
-        )
     # An opening bracket on a line of its own lets the expression run over lines as it likes.
     text = "(\n" + "\n".join(lines) + "\n)"
     if not text[2:-2].strip():

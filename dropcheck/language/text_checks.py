@@ -12,6 +12,7 @@ import re
 import string
 
 from dropcheck.claims.registry import SourceText
+from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError
 from dropcheck.language.syntax import Position
 
@@ -20,6 +21,7 @@ LONGEST_EXPRESSION = 20_000  # characters
 LONGEST_MODEL = 400_000
 DEEPEST_BRACKETS = 60
 
+_LONG_NAME = re.compile(rf"(?<!\w)[^\W\d]\w{{{LONGEST_NAME},}}")
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
 # What people type from a paper, from other languages or with mathematics on the keyboard.
@@ -61,7 +63,7 @@ _LIKELY = tuple(
             "choose another name, such as {}_",
         ),
         (
-            r"(?<![\w.])\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
+            r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
             "a number and a name stand side by side",
             "write '*' between them: 2 * x, not 2x",
         ),
@@ -150,6 +152,11 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
         DropcheckError: at the first such character.
     """
     for number, line in enumerate(lines, first):
+        long = _LONG_NAME.search(line)
+        if long is not None:
+            raise Position(source, number, long.start()).error(
+                f"a name has at most {LONGEST_NAME} characters", "choose a shorter name"
+            )
         give = line.find("+-")
         if give >= 0:  # Python would read a sum with a negative number
             raise Position(source, number, give).error(

@@ -9,7 +9,7 @@ from claims_texts import WHOLE, claim_of, file_with, place, problems_of, the_pro
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES
-from dropcheck.claims.source import MOST_PROBLEMS
+from dropcheck.errors import MOST_PROBLEMS
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropcheck.claims.registry import SourceText
+from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.conversion import DEEPEST_NODES
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
@@ -19,6 +20,7 @@ Refused = dict[str, tuple[int, int, str, str]]
 
 REFUSED: Refused = {
     # the rest of Python
+    "2 * " + "x" * 201: (1, 5, "at most 200 characters", "shorter"),
     "x.real": (1, 2, "'.real' is not part", "real(x)"),
     "a + x.__class__": (1, 6, "'.__class__' is not part", "'.T' is the only one"),
     "x.sum()": (1, 2, "'.sum(…)' is not part", "sum(x)"),
@@ -169,7 +171,7 @@ def test_refuses_what_could_overwhelm(what: str) -> None:
         "(" * DEEPEST_BRACKETS + "1" + ")" * DEEPEST_BRACKETS,
         "[" + "1, " * 6_000 + "1]",
         "x < " * 4_000 + "x",
-        "x" * LONGEST_EXPRESSION,
+        "x" * LONGEST_NAME + " " * (LONGEST_EXPRESSION - LONGEST_NAME),
     ],
     ids=lambda text: repr(text[:20]),
 )

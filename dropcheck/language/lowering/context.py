@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from dropcheck.errors import Problem, suggestion
 from dropcheck.language.graph import Value
@@ -19,6 +20,9 @@ CONSTANTS = {
     "inf": math.inf,
     "euler_gamma": 0.57721566490153286060651209008240243,
 }
+
+
+MOST_LISTED = 20  # names, of those that a hint lists
 
 
 class Scope:
@@ -82,7 +86,9 @@ class Scope:
         else:
             hint = suggestion(name, known)
         if hint is None and known:
-            names = ", ".join(sorted(self._values)) or "none"
+            listed = sorted(islice(self._values, MOST_LISTED))
+            more = ", …" if len(self._values) > MOST_LISTED else ""
+            names = ", ".join(listed) + more or "none"
             hint = f"define it in 'model' or 'parameters'; names defined here: {names}"
         raise at.error(f"{name!r} is not defined", hint)
 
