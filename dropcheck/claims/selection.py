@@ -12,7 +12,9 @@ import math
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 
+from dropcheck.claims.reader import SHIPPED_NAME, USUAL_NAME
 from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry, Value
 from dropcheck.claims.values import (
     ACCEPTED,
@@ -22,7 +24,7 @@ from dropcheck.claims.values import (
     shortened,
     split_values,
 )
-from dropcheck.errors import DropcheckError, NothingSelected, Problem, suggestion
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
 
 ALL = "all"
 _WILD = frozenset("*?[")
@@ -154,6 +156,12 @@ def _unknown_id(name: str, registry: Registry) -> Problem:
         hint: str | None = f"did you mean --file {shlex.quote(name)}?"
     else:
         hint = suggestion(name, [*registry.claims, ALL]) or "dropcheck list shows every id"
+        if registry.name == SHIPPED_NAME and not Path(USUAL_NAME).exists():
+            files = sorted(str(one) for one in Path().glob("*.y*ml"))
+            near = nearest(f"{name}.yaml", files)
+            files.sort(key=lambda file: file != near)
+            if files:
+                hint = f"there is no claims.yaml here; name a file: {', '.join(files[:3])}"
     return Problem(f"there is no claim {name!r} in {registry.name}", hint=hint)
 
 

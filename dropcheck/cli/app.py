@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -141,6 +142,8 @@ def _read(arguments: Sequence[str], *, lenient: bool) -> Given:
     if lenient:
         return before
     hint = suggestion(name, COMMANDS) or "dropcheck --help lists the commands"
+    if name.lower().endswith((".yaml", ".yml")):
+        hint = f"did you mean dropcheck run {shlex.quote(name)}?"
     raise DropcheckError(Problem(f"there is no command {name!r}", hint=hint))
 
 

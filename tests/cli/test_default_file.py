@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from cli_stub import Cli
 
+from dropcheck.cli import main
+
 GATES = (("run",), ("check",), ("mutate",))
 CLAIMS = "dropcheck: 1\nclaims: {one: {title: One, claim: 1 == 1}}\n"
 SHIPPED = "claims.yaml (shipped with dropcheck)"
@@ -122,3 +124,22 @@ def test_planting_errors_quietly_prints_the_summary_alone(elsewhere: Cli) -> Non
     assert quiet.startswith("1 claim, 12 mutants: 12 refuted")
     assert quiet.count("\n") == 1
     assert loud.count("\n") > 3
+
+
+def test_an_unknown_id_without_a_usual_file_names_the_files_that_are_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name in ("another.yaml", "birthdays.yaml"):
+        (tmp_path / name).write_text("")
+    assert main(["run", "birthday"]) == 2
+    hint = "there is no claims.yaml here; name a file: birthdays.yaml, another.yaml"
+    assert hint in capsys.readouterr().err
+
+
+def test_a_file_in_the_place_of_a_command_is_likely_to_be_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["mine.yaml"]) == 2
+    assert "did you mean dropcheck run mine.yaml?" in capsys.readouterr().err
