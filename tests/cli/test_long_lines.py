@@ -16,6 +16,7 @@ N = 200_000
 PLACES = {
     "title": "dropcheck: 1\nclaims:\n  c:\n    title: {}\n    claim: 1 == 1\n",
     "title with a colon": "dropcheck: 1\nclaims:\n  c:\n    title: a {} : b\n    claim: 1 == 1\n",
+    "title with a tab": "dropcheck: 1\nclaims:\n  c:\n    title: {}b:\tc\n    claim: 1 == 1\n",
     "statement": "dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: 1 == {} 1\n",
     "quoted statement": 'dropcheck: 1\nclaims:\n  c:\n    title: T\n    claim: "1 == {} \\t 1"\n',
     "model": (
