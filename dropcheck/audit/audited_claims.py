@@ -89,13 +89,8 @@ def why_no_twin(case: Case) -> str | None:
 def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
     """The case with its right side shifted up and down by a share of the claim's scale.
 
-    The twin looks as sharply as the case itself does, in absolute numbers: what is held against
-    changes with the shift, and its resolution must not.
-
-    Args:
-        case: a case that is taken to be true.
-        scale: of the case, as one run of it showed.
-        shift: the share of the scale; more than the resolution.
+    The case is taken to be true; `scale` is what one run of it showed. The resolution of a twin is
+    that of the case as an absolute number, because the scale changes with the shift.
 
     Raises:
         DropcheckError: where the shift is within the resolution, so that no verdict on the twin

@@ -10,16 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dropcheck.claims.grids import (
-    CASES,
-    PARAMETERS,
-    VALUE,
-    VALUE_DEFINITION,
-    VALUE_IN_FULL,
-    check_claim,
-    count_cases,
-    mapping_at,
-)
+from dropcheck.claims import grids
 from dropcheck.claims.kinds import (
     Key,
     Level,
@@ -50,13 +41,13 @@ MOST_CASES_IN_ALL = 1_000_000  # of a file: their names alone take a gigabyte
 
 def _check_file(root: Tree, report: Report) -> None:
     """Report documents that are named and not listed, and more cases than one file may have."""
-    documents = mapping_at(root, "documents")
-    claims = [entry.node for entry in mapping_at(root, "claims").values()]
+    documents = grids.mapping_at(root, "documents")
+    claims = [entry.node for entry in grids.mapping_at(root, "claims").values()]
     defaults = root.entries.get("defaults")
     for node in (*claims, *([defaults.node] if defaults is not None else [])):
         if isinstance(node, Tree):
             _check_document(node, documents, report)
-    counts = [count_cases(node) for node in claims if isinstance(node, Tree)]
+    counts = [grids.count_cases(node) for node in claims if isinstance(node, Tree)]
     count = sum(counts)
     if count > MOST_CASES_IN_ALL and max(counts) <= MOST_CASES:  # else that has been reported
         message = f"the file has {count:,} cases, and the most is {MOST_CASES_IN_ALL:,}"
@@ -144,13 +135,13 @@ CLAIM = Level(
             "Needed where anything in the claim is random.",
             examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",)),
         Key("parameters",
-            named(items(VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
-                  PARAMETERS, hint="write 'name: value'",
+            named(items(grids.VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
+                  grids.PARAMETERS, hint="write 'name: value'",
                   item_is="A value, or a list of values: one case for each."),
-            description=f"A value for each name: {VALUE_IN_FULL}. A list makes one case for "
+            description=f"A value for each name: {grids.VALUE_IN_FULL}. A list makes one case for "
             "each value, and several lists are crossed.", default={},
             examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]})),
-        Key("cases", CASES,
+        Key("cases", grids.CASES,
             description="The cases one by one, in place of crossed lists: each gives a value to "
             "the same parameters.",
             examples=([{"p": 0.1, "n": 10}, {"p": 0.5, "n": 40}],)),
@@ -169,7 +160,7 @@ CLAIM = Level(
             examples=("The mask is 0 or 1, so its square is itself.",)),
         *_SHARED,
     ),
-    **_WAYS, check=check_claim, hint=_ID_HINT,
+    **_WAYS, check=grids.check_claim, hint=_ID_HINT,
 )  # fmt: skip
 _CLAIM_KEYS = [key.name for key in CLAIM.keys]
 
@@ -237,6 +228,6 @@ def claims_schema() -> Schema:
         **FILE.definition,
         "definitions": {
             **{one.name: one.definition for one in LEVELS[1:]},
-            "value": VALUE_DEFINITION,
+            "value": grids.VALUE_DEFINITION,
         },
     }

@@ -134,11 +134,7 @@ def read_arguments(
 ) -> Given:
     """The words and options of a command, those for the parameters of the selected claims too.
 
-    Args:
-        name: the command's name.
-        command: what there is to say of it.
-        arguments: what stands behind the name.
-        lenient: whether nothing is an error, as where a line is still being typed.
+    If `lenient`, nothing is an error: the line is still being typed.
 
     Raises:
         DropcheckError: for an option that does not exist, for a word or a value that is missing

@@ -34,15 +34,9 @@ def rerun(
 ) -> tuple[tuple[Case, ...], str]:
     """Of the selected cases, those that did not pass when last run; all where there are none.
 
-    Args:
-        cases: those that are selected.
-        registry: where they come from.
-        memory: what one draw may take, for the check of cases that only an earlier run had.
-        swept: whether parameters are set on the command line; otherwise a case that failed at a
-            value set there is run again too.
-
-    Returns:
-        The cases to run, and what to say of the choice.
+    `memory` is what one draw may take, for the check of cases that only an earlier run had. Unless
+    parameters are `swept` on the command line, a case that failed at a value set there is run again
+    too. Beside the cases stands what to say of the choice.
     """
     known = recall(registry)
     if not known:

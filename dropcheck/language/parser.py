@@ -14,19 +14,9 @@ from collections.abc import Iterator
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, Problem, stop_at_most
+from dropcheck.language import text_checks
 from dropcheck.language.conversion import Converter
 from dropcheck.language.syntax import Compare, Logic, ModelLine, Name, Node, Position, Statement
-from dropcheck.language.text_checks import (
-    LONGEST_EXPRESSION,
-    LONGEST_MODEL,
-    LOOP,
-    NO_LOOPS,
-    check_brackets,
-    check_signs,
-    logical_lines,
-    syntax_error,
-    without_comments,
-)
 
 
 def parse_expression(source: SourceText) -> Node:
@@ -38,9 +28,9 @@ def parse_expression(source: SourceText) -> Node:
     >>> parse_expression(SourceText.plain("2 * x"))
     Binary(operator='*', left=Number(value=2.0), right=Name(name='x'))
     """
-    lines = without_comments(source.text)
-    check_brackets(source, lines, LONGEST_EXPRESSION)
-    check_signs(source, 0, lines)
+    lines = text_checks.without_comments(source.text)
+    text_checks.check_brackets(source, lines, text_checks.LONGEST_EXPRESSION)
+    text_checks.check_signs(source, 0, lines)
     return _parse_lines(source, 0, lines)
 
 
@@ -53,11 +43,11 @@ def parse_model(source: SourceText) -> tuple[ModelLine, ...]:
     >>> [line.drawn for line in parse_model(SourceText.plain("x ~ normal(0, 1)\ny = x + 1"))]
     [True, False]
     """
-    lines = without_comments(source.text)
-    check_brackets(source, lines, LONGEST_MODEL)
+    lines = text_checks.without_comments(source.text)
+    text_checks.check_brackets(source, lines, text_checks.LONGEST_MODEL)
     problems: list[Problem] = []
     found: list[ModelLine] = []
-    for first, group in logical_lines(lines):
+    for first, group in text_checks.logical_lines(lines):
         try:
             found.append(_parse_model_line(source, first, group))
         except DropcheckError as error:
@@ -122,16 +112,16 @@ _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
 def _parse_model_line(source: SourceText, first: int, group: list[str]) -> ModelLine:
-    if sum(map(len, group)) > LONGEST_EXPRESSION:
+    if sum(map(len, group)) > text_checks.LONGEST_EXPRESSION:
         raise Position(source, first, 0).error(
-            f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
+            f"this expression is longer than {text_checks.LONGEST_EXPRESSION:,} characters",
             "name a part of it on a line of the model",
         )
-    check_signs(source, first, group)
+    text_checks.check_signs(source, first, group)
     here = Position(source, first, len(group[0]) - len(group[0].lstrip()))
     word = group[0].split(maxsplit=1)[0]
     if word in ("for", "while"):
-        raise here.error(LOOP.format(repr(word)), NO_LOOPS)
+        raise here.error(text_checks.LOOP.format(repr(word)), text_checks.NO_LOOPS)
     sign = _MODEL_SIGN.search(group[0])
     opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
     if sign is None or sign.start() > opened:
@@ -210,7 +200,7 @@ def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
     try:
         tree = _parse(text)
     except SyntaxError as error:
-        raise syntax_error(source, first, lines, error) from None
+        raise text_checks.syntax_error(source, first, lines, error) from None
     except (RecursionError, MemoryError, ValueError):
         raise Position(source, first, 0).error(
             "this expression is too long or too deeply nested to read",

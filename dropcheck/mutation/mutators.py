@@ -10,18 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from dropcheck.language import syntax
 from dropcheck.language.cases import ParsedClaim
-from dropcheck.language.syntax import (
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Logic,
-    Name,
-    Negative,
-    Node,
-    Number,
-)
 from dropcheck.mutation.places import Facts, Spot, everywhere, is_number, more
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
@@ -30,7 +20,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 # A constant is changed by a thousand times as much at most, to differ visibly from the true one.
 MOST_DOUBLINGS = 10
 
-Rewrite = Callable[[Spot, Facts], Iterable[Node]]
+Rewrite = Callable[[Spot, Facts], Iterable[syntax.Node]]
 Plant = Callable[[ParsedClaim, Facts], Iterator[ParsedClaim]]
 
 
@@ -46,48 +36,50 @@ def _at_each_node(rewrite: Rewrite) -> Plant:
     return lambda claim, facts: everywhere(claim, lambda spot: rewrite(spot, facts))
 
 
-def _doubled(node: Node) -> Node:
-    return Binary(node.at, "*", Number(node.at, 2.0), node)
+def _doubled(node: syntax.Node) -> syntax.Node:
+    return syntax.Binary(node.at, "*", syntax.Number(node.at, 2.0), node)
 
 
 # ---- factors -------------------------------------------------------------------------------------
 
 
-def _factor_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
+def _factor_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`a * b` → `b` or `a`; `a / b` → `a`."""
     match spot.node:
-        case Binary(operator="*", left=left, right=right):
+        case syntax.Binary(operator="*", left=left, right=right):
             pairs = ((left, right), (right, left))
             yield from (kept for kept, lost in pairs if not is_number(lost, 1))
-        case Binary(operator="/", left=left, right=right) if not is_number(right, 1):
+        case syntax.Binary(operator="/", left=left, right=right) if not is_number(right, 1):
             yield left
 
 
-def _factor_2_too_many(spot: Spot, _: Facts) -> Iterator[Node]:
+def _factor_2_too_many(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """A side of the statement, or what a line of the model names, times 2."""
     if (spot.side or spot.line) and not is_number(spot.node, 0):
         yield _doubled(spot.node)
 
 
-def _factor_repeated(spot: Spot, _: Facts) -> Iterator[Node]:
+def _factor_repeated(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`a * b` → `a * b * b`; `a / b` → `a / b / b`."""
     match spot.node:
-        case Binary(operator="*" | "/" as operator, right=right) as node if not is_number(right, 1):
-            yield Binary(node.at, operator, node, right)
+        case syntax.Binary(operator="*" | "/" as operator, right=right) as node if not is_number(
+            right, 1
+        ):
+            yield syntax.Binary(node.at, operator, node, right)
 
 
-def _complement(spot: Spot, facts: Facts) -> Iterator[Node]:
+def _complement(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
     """`p` → `1 - p` for a name that stands for a probability; `1 - p` → `p`."""
     match spot.node, spot.above:
-        case Name(), Binary(operator="-", left=Number(value=1.0)):
+        case syntax.Name(), syntax.Binary(operator="-", left=syntax.Number(value=1.0)):
             return  # 1 - (1 - p) is what the last case makes of 1 - p
-        case Name(at=at, name=name) as node, _ if name in facts.shares and not spot.counts:
-            yield Binary(at, "-", Number(at, 1.0), node)
-        case Binary(operator="-", left=Number(value=1.0), right=right), _:
+        case syntax.Name(at=at, name=name) as node, _ if name in facts.shares and not spot.counts:
+            yield syntax.Binary(at, "-", syntax.Number(at, 1.0), node)
+        case syntax.Binary(operator="-", left=syntax.Number(value=1.0), right=right), _:
             yield right
 
 
-def _root_too_many(spot: Spot, facts: Facts) -> Iterator[Node]:
+def _root_too_many(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
     """A square root around a parameter, a probability or a side of the statement.
 
     Not around one side where the other is 0 or 1, which is its own root.
@@ -95,70 +87,70 @@ def _root_too_many(spot: Spot, facts: Facts) -> Iterator[Node]:
     node = spot.node
     if spot.counts or spot.exponent:
         return
-    named = isinstance(node, Name) and node.name in facts.numbers | facts.shares
+    named = isinstance(node, syntax.Name) and node.name in facts.numbers | facts.shares
     sides = spot.statement.operands
     own_root = any(is_number(side, value) for side in sides for value in (0, 1))
-    if named or (spot.side and not own_root and not isinstance(node, Name | Number)):
-        yield Call(node.at, SQRT.name, (node,))
+    if named or (spot.side and not own_root and not isinstance(node, syntax.Name | syntax.Number)):
+        yield syntax.Call(node.at, SQRT.name, (node,))
 
 
-def _root_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
+def _root_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`sqrt(x)` → `x`."""
     match spot.node:
-        case Call(name=SQRT.name, arguments=(inner,)):
+        case syntax.Call(name=SQRT.name, arguments=(inner,)):
             yield inner
 
 
-def _another_power(spot: Spot, _: Facts) -> Iterator[Node]:
+def _another_power(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`x**n` → `x**(n + 1)` or `x`."""
     match spot.node:
-        case Binary(at=at, operator="**", left=left, right=right):
-            yield Binary(at, "**", left, more(right, 1.0))
+        case syntax.Binary(at=at, operator="**", left=left, right=right):
+            yield syntax.Binary(at, "**", left, more(right, 1.0))
             yield left
 
 
 # ---- terms ---------------------------------------------------------------------------------------
 
 
-def _one_off(spot: Spot, facts: Facts) -> Iterator[Node]:
+def _one_off(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
     """`n` → `n + 1` or `n - 1`, for a whole parameter and for a number that counts."""
     match spot.node:
-        case Name(name=name) as node if name in facts.whole:
+        case syntax.Name(name=name) as node if name in facts.whole:
             yield more(node, 1.0)
             yield more(node, -1.0)
-        case Number(value=value) as node if spot.counts and value == value // 1:
+        case syntax.Number(value=value) as node if spot.counts and value == value // 1:
             yield more(node, 1.0)
             if value:
                 yield more(node, -1.0)
 
 
-def _term_too_many(spot: Spot, _: Facts) -> Iterator[Node]:
+def _term_too_many(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`a + b` → `a + b + b`; `a - b` → `a - b - b`."""
     match spot.node:
-        case Binary(at=at, operator="+" | "-" as operator, right=right) as node:
-            yield Binary(at, operator, node, right)
+        case syntax.Binary(at=at, operator="+" | "-" as operator, right=right) as node:
+            yield syntax.Binary(at, operator, node, right)
 
 
-def _term_dropped(spot: Spot, _: Facts) -> Iterator[Node]:
+def _term_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`a + b` → `a` or `b`; `a - b` → `a`."""
     match spot.node:
-        case Binary(operator="+" | "-" as operator, left=left, right=right):
+        case syntax.Binary(operator="+" | "-" as operator, left=left, right=right):
             yield left
             if operator == "+":
                 yield right
 
 
-def _sign(spot: Spot, _: Facts) -> Iterator[Node]:
+def _sign(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`a + b` → `a - b`, `a - b` → `a + b`, `-a` → `a`; and the last side with a minus."""
     node = spot.node
     match node:
-        case Binary(at=at, operator="+" | "-" as operator, left=left, right=right):
-            yield Binary(at, "-" if operator == "+" else "+", left, right)
-        case Negative(operand=operand):
+        case syntax.Binary(at=at, operator="+" | "-" as operator, left=left, right=right):
+            yield syntax.Binary(at, "-" if operator == "+" else "+", left, right)
+        case syntax.Negative(operand=operand):
             yield operand
             return
     if node is spot.statement.operands[-1] and not is_number(node, 0):
-        yield Negative(node.at, node)
+        yield syntax.Negative(node.at, node)
 
 
 def _constant_changed(claim: ParsedClaim, facts: Facts) -> Iterator[ParsedClaim]:
@@ -169,14 +161,14 @@ def _constant_changed(claim: ParsedClaim, facts: Facts) -> Iterator[ParsedClaim]
     one that never does is not planted, as it would show the size of the change and not the claim.
     """
 
-    def by_times(times: int, spot: Spot) -> Iterator[Node]:
+    def by_times(times: int, spot: Spot) -> Iterator[syntax.Node]:
         match spot.node:
-            case Number(at=at, value=value) if not (spot.counts or spot.exponent):
+            case syntax.Number(at=at, value=value) if not (spot.counts or spot.exponent):
                 if spot.term or (spot.side and value == 0):
                     change = facts.zero
                 else:
                     change = value * facts.step if value else 1.0
-                yield Number(at, float(f"{value + times * change:.12g}"))
+                yield syntax.Number(at, float(f"{value + times * change:.12g}"))
 
     sizes = (everywhere(claim, partial(by_times, 2**power)) for power in range(MOST_DOUBLINGS + 1))
     for ever_larger in zip(*sizes, strict=True):
@@ -196,10 +188,10 @@ _OTHER_MOMENT = {
 }
 
 
-def _other_moment(spot: Spot, _: Facts) -> Iterator[Node]:
+def _other_moment(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`Var` for `Std`, and `Std` for `Var`; `var` and `std` of one draw likewise."""
     match spot.node:
-        case Call(name=name) as node if name in _OTHER_MOMENT:
+        case syntax.Call(name=name) as node if name in _OTHER_MOMENT:
             yield replace(node, name=_OTHER_MOMENT[name])
 
 
@@ -214,30 +206,30 @@ def _inequality_turned(claim: ParsedClaim, _: Facts) -> Iterator[ParsedClaim]:
             yield replace(claim, statement=replace(statement, operators=(_TURNED[first],)))
 
 
-def _beyond(end: Node, other: Node) -> Node:
+def _beyond(end: syntax.Node, other: syntax.Node) -> syntax.Node:
     """As far beyond an end of a range as the other end lies on this side of it."""
-    return Binary(end.at, "-", _doubled(end), other)
+    return syntax.Binary(end.at, "-", _doubled(end), other)
 
 
-def _other_event(spot: Spot, _: Facts) -> Iterator[Node]:
+def _other_event(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """A comparison in an event turned round; an alternative, or a condition, left out."""
     match spot.node:
-        case Compare(operators=(first, *rest)) as node:
+        case syntax.Compare(operators=(first, *rest)) as node:
             yield replace(node, operators=(_TURNED[first], *rest))
-        case Logic(operands=operands) as node if len(operands) > 2:
+        case syntax.Logic(operands=operands) as node if len(operands) > 2:
             for index in range(len(operands)):
                 yield replace(node, operands=operands[:index] + operands[index + 1 :])
-        case Logic(operands=operands):
+        case syntax.Logic(operands=operands):
             yield from operands
-        case Call(keywords=(("given", _),)) as node:
+        case syntax.Call(keywords=(("given", _),)) as node:
             yield replace(node, keywords=())
 
 
-def _branches_exchanged(spot: Spot, _: Facts) -> Iterator[Node]:
+def _branches_exchanged(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
     """`a if c else b` → `b if c else a`."""
     match spot.node:
-        case Conditional(at=at, condition=condition, then=then, otherwise=otherwise):
-            yield Conditional(at, condition=condition, then=otherwise, otherwise=then)
+        case syntax.Conditional(at=at, condition=condition, then=then, otherwise=otherwise):
+            yield syntax.Conditional(at, condition=condition, then=otherwise, otherwise=then)
 
 
 MUTATORS: tuple[Mutator, ...] = (

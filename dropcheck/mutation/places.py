@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from dropcheck.language import syntax
 from dropcheck.language.cases import ParsedClaim
-from dropcheck.language.syntax import (
-    Binary,
-    Call,
-    Negative,
-    Node,
-    Number,
-    Slice,
-    Statement,
-    Subscript,
-    children,
-    rebuilt,
-)
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
@@ -32,14 +21,14 @@ class Spot:
     `**`; `above` is the node that this one is a part of; `term` is what a side is the sum of.
     """
 
-    node: Node
-    statement: Statement
+    node: syntax.Node
+    statement: syntax.Statement
     side: bool = False
     line: bool = False
     counts: bool = False
     law: bool = False
     exponent: bool = False
-    above: Node | None = None
+    above: syntax.Node | None = None
     term: bool = False
 
 
@@ -60,7 +49,7 @@ class Facts:
     far_enough: Callable[[ParsedClaim], bool] = lambda _: True
 
 
-Rewrite = Callable[[Spot], Iterable[Node]]
+Rewrite = Callable[[Spot], Iterable[syntax.Node]]
 """What may stand in a node's place, each an error of one kind."""
 
 
@@ -78,39 +67,41 @@ def everywhere(claim: ParsedClaim, rewrite: Rewrite) -> Iterator[ParsedClaim]:
             yield replace(claim, model=changed)
 
 
-def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[Node]:
+def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[syntax.Node]:
     """The node with itself or one node below it rewritten."""
     yield from rewrite(spot)
-    below = children(spot.node)
+    below = syntax.children(spot.node)
     for index, child in enumerate(below):
         for other in _rewritten(_below(spot, index, child), rewrite):
-            yield rebuilt(spot.node, _replaced(below, index, other))
+            yield syntax.rebuilt(spot.node, _replaced(below, index, other))
 
 
-def _below(spot: Spot, index: int, child: Node) -> Spot:
+def _below(spot: Spot, index: int, child: syntax.Node) -> Spot:
     """What the place of a child makes of it."""
     node = spot.node
-    at_subscript = isinstance(node, Subscript)
+    at_subscript = isinstance(node, syntax.Subscript)
     return Spot(
         node=child,
         statement=spot.statement,
         counts=spot.counts
-        or isinstance(node, Slice)
+        or isinstance(node, syntax.Slice)
         or (at_subscript and index > 0)
-        or (isinstance(node, Call) and _asks_whole(node, index)),
+        or (isinstance(node, syntax.Call) and _asks_whole(node, index)),
         law=spot.law and at_subscript and index == 0,
-        exponent=isinstance(node, Binary) and node.operator == "**" and index == 1,
+        exponent=isinstance(node, syntax.Binary) and node.operator == "**" and index == 1,
         above=node,
         term=(spot.side or spot.term) and _adds(node),
     )
 
 
-def _adds(node: Node) -> bool:
+def _adds(node: syntax.Node) -> bool:
     """Whether a node is the sum of its parts, each with its sign."""
-    return isinstance(node, Negative) or (isinstance(node, Binary) and node.operator in ("+", "-"))
+    return isinstance(node, syntax.Negative) or (
+        isinstance(node, syntax.Binary) and node.operator in ("+", "-")
+    )
 
 
-def _asks_whole(call: Call, index: int) -> bool:
+def _asks_whole(call: syntax.Call, index: int) -> bool:
     """Whether an argument is one that must be fixed, or whole."""
     law, function = LAWS.get(call.name), FUNCTIONS.get(call.name)
     if law is not None:
@@ -128,13 +119,13 @@ def _replaced(items: tuple, index: int, item: object) -> tuple:  # type: ignore[
     return (*items[:index], item, *items[index + 1 :])
 
 
-def is_number(node: Node, value: float) -> bool:
+def is_number(node: syntax.Node, value: float) -> bool:
     """Whether a node is this very number."""
-    return isinstance(node, Number) and node.value == value
+    return isinstance(node, syntax.Number) and node.value == value
 
 
-def more(node: Node, by: float) -> Node:
+def more(node: syntax.Node, by: float) -> syntax.Node:
     """`n + 1` or `n - 1`, worked out where n is a number."""
-    if isinstance(node, Number):
-        return Number(node.at, node.value + by)
-    return Binary(node.at, "+" if by > 0 else "-", node, Number(node.at, abs(by)))
+    if isinstance(node, syntax.Number):
+        return syntax.Number(node.at, node.value + by)
+    return syntax.Binary(node.at, "+" if by > 0 else "-", node, syntax.Number(node.at, abs(by)))

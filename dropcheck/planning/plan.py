@@ -102,21 +102,11 @@ def plan_cases(
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
     A time limit is shared as a run shares it: the cases that need least take what they need while
-    it lasts, and what they leave is divided among the others. What a case could see in it is told
-    as if the case stayed open to the end.
-
-    Args:
-        cases: what to plan for, in order.
-        settings: as for a run. A time limit does not bound the pilots.
-        registry: the registry that the error rate is divided over.
-        advance: told the claim's id after each pilot.
-        processes: whether forked processes may draw in place of threads, where the system has
-            them: threads hold one another up, and pilots look more expensive than a run's draws.
-        graphs: what a check of the cases has built; each is taken once and then forgotten.
-
-    Raises:
-        DropcheckError: with what only a draw can show: a quantity that is undefined on every draw,
-            an argument drawn out of its law's domain.
+    it lasts, and what they leave is divided among the others. What a case could see in it assumes
+    that the case stays open to the end. A time limit does not bound the pilots. `advance` gets the
+    claim's id after each pilot. The other arguments and the errors are those of
+    `running.verify_cases`; threads slow each other down, so that pilots look more expensive than a
+    run's draws without `processes`.
     """
     started = time.perf_counter()
     threads = settings.threads or default_threads()

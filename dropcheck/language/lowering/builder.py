@@ -9,18 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.language import cost
+from dropcheck.language import cost, graph
 from dropcheck.language.cost import memory_text, most_elements, time_text
-from dropcheck.language.graph import (
-    LARGEST_PLAIN,
-    Kind,
-    Suspect,
-    Value,
-    fixed_array,
-    folded,
-    joined_sources,
-    thawed,
-)
 from dropcheck.language.syntax import Name, Position
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
@@ -63,7 +53,7 @@ class GraphBuilder:
     def __init__(self, memory: int = DEFAULT_MEMORY, postpone: bool = False) -> None:
         self._memory = memory
         self._most_elements = most_elements(memory)
-        self._known: dict[tuple[Any, ...], Value] = {}
+        self._known: dict[tuple[Any, ...], graph.Value] = {}
         self._drawn = _Spent(cost.MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(cost.MOST_FIXED_WORK, "what is fixed in this claim")
         self._postpone = postpone
@@ -74,21 +64,25 @@ class GraphBuilder:
         """Roughly how many bytes the graph takes by now, its fixed arrays included."""
         return round(8 * self._fixed.elements) + VALUE_SIZE * len(self._known)
 
-    def number(self, value: float, at: Position, name: str | None = None) -> Value:
+    def number(self, value: float, at: Position, name: str | None = None) -> graph.Value:
         """A known number."""
-        array = fixed_array(value)
+        array = graph.fixed_array(value)
         options = (("value", float(value).hex()),)
         return self.constant("number", array, shape=(), at=at, name=name, options=options)
 
-    def constant(self, operation: str, array: Array, **more: Any) -> Value:
+    def constant(self, operation: str, array: Array, **more: Any) -> graph.Value:
         """A value that is this array, with the axis of draws."""
-        return self.make(kind=Kind.CONSTANT, operation=operation, constant=array, **more)
+        return self.make(kind=graph.Kind.CONSTANT, operation=operation, constant=array, **more)
 
-    def elementwise(self, function: Function, values: tuple[Value, ...], at: Position) -> Value:
+    def elementwise(
+        self, function: Function, values: tuple[graph.Value, ...], at: Position
+    ) -> graph.Value:
         """A function element by element, with numpy's rule for shapes."""
         return self.shaped(function, values, lambda *known: shapes.broadcast(known), at)
 
-    def taken(self, asked: Value, branches: tuple[Value, Value], at: Position) -> Value | None:
+    def taken(
+        self, asked: graph.Value, branches: tuple[graph.Value, graph.Value], at: Position
+    ) -> graph.Value | None:
         """The branch that is taken, where that is known and it has the shape of the whole."""
         known = asked.known
         if not isinstance(known, float) or math.isnan(known):
@@ -100,11 +94,11 @@ class GraphBuilder:
     def shaped(
         self,
         function: Function,
-        values: tuple[Value, ...],
+        values: tuple[graph.Value, ...],
         rule: Callable[..., Shape],
         at: Position,
         options: tuple[tuple[str, Any], ...] = (),
-    ) -> Value:
+    ) -> graph.Value:
         """A function, with a rule for shapes that may say more than its entry's."""
         shape = shape_at(at, "", rule, *(value.shape for value in values))
         return self.operation(function, values, shape, at, options)
@@ -112,17 +106,17 @@ class GraphBuilder:
     def operation(
         self,
         function: Function,
-        values: tuple[Value, ...],
+        values: tuple[graph.Value, ...],
         shape: Shape,
         at: Position,
         options: tuple[tuple[str, Any], ...] = (),
-    ) -> Value:
+    ) -> graph.Value:
         """A computed value, worked out at once where everything in it is known.
 
         Where a function guards against what it does not take, a division by zero in one of several
         branches is left for the draws to show.
         """
-        key = (Kind.COMPUTED, function.name, tuple(map(id, values)), options)
+        key = (graph.Kind.COMPUTED, function.name, tuple(map(id, values)), options)
         found = self._known.get(key)
         if found is None and function in (MULTIPLY, DIVIDE):
             found = self._times_one(function, values, shape)
@@ -139,10 +133,10 @@ class GraphBuilder:
             work = function.cost(shape, [value.shape for value in values])
             self._spend(self._drawn if random else self._fixed, held, work, at)
         array = None
-        thawed_options = {name: thawed(value) for name, value in options}
+        thawed_options = {name: graph.thawed(value) for name, value in options}
         if fixed and not random and not estimated and not self._is_postponed(work):
             try:
-                array = folded(function, [value.constant for value in values], thawed_options)
+                array = graph.folded(function, [value.constant for value in values], thawed_options)
             except ValueError as error:  # a value that the function cannot take
                 raise at.error(str(error), getattr(error, "hint", None)) from None
         if function.guards:
@@ -153,8 +147,8 @@ class GraphBuilder:
                 suspect = None
         elif suspect is None and array is not None:
             suspect = _overflow(function, values, array, at)
-        self._known[key] = computed = Value(
-            kind=Kind.COMPUTED,
+        self._known[key] = computed = graph.Value(
+            kind=graph.Kind.COMPUTED,
             operation=function.name,
             inputs=values,
             options=options,
@@ -164,7 +158,7 @@ class GraphBuilder:
             random=random,
             estimated=estimated,
             truth=function.truth,
-            sources=joined_sources(values),
+            sources=graph.joined_sources(values),
             suspect=suspect,
         )
         return computed
@@ -177,8 +171,8 @@ class GraphBuilder:
         return self._checked_work > cost.MOST_CHECKED_WORK
 
     def _times_one(
-        self, function: Function, values: tuple[Value, ...], shape: Shape
-    ) -> Value | None:
+        self, function: Function, values: tuple[graph.Value, ...], shape: Shape
+    ) -> graph.Value | None:
         """What is only multiplied or divided by 1: so that `m * x / q` is x itself where q is 1."""
         for kept, one in (values, values[::-1]):
             if one.constant is None or one.shape != () or one.suspect is not None:
@@ -189,19 +183,19 @@ class GraphBuilder:
                 return kept
         return None
 
-    def make(self, **fields: Any) -> Value:
+    def make(self, **fields: Any) -> graph.Value:
         """A value of these fields, or the one that is already known to be the same."""
-        value = Value(**fields)
+        value = graph.Value(**fields)
         key = self._key(value)
         return self._known.setdefault(key, value) if key is not None else value
 
-    def _key(self, value: Value) -> tuple[Any, ...] | None:
+    def _key(self, value: graph.Value) -> tuple[Any, ...] | None:
         if value.operation == "degenerate":
             return None
         inputs = tuple(map(id, value.inputs))
         return (value.kind, value.operation, inputs, value.options)
 
-    def remember(self, value: Value) -> None:
+    def remember(self, value: graph.Value) -> None:
         """Let a later equal expression find the value under its name."""
         key = self._key(value)
         if key is not None:
@@ -249,8 +243,8 @@ class GraphBuilder:
 
 
 def _overflow(
-    function: Function, values: tuple[Value, ...], array: Array, at: Position
-) -> Suspect | None:
+    function: Function, values: tuple[graph.Value, ...], array: Array, at: Position
+) -> graph.Suspect | None:
     """A fixed number that is none, though all that it is made of are numbers.
 
     The infinity that a user writes is meant, and so is what is made of it. An array may hold some
@@ -262,23 +256,26 @@ def _overflow(
         return None
     known = float(array[0])
     infinite = "; where infinity is meant, write inf" if math.isinf(known) else ""
-    return Suspect(at, f"this works out to {known}", infinite, cured_if_finite=True)
+    return graph.Suspect(at, f"this works out to {known}", infinite, cured_if_finite=True)
 
 
 def _is_finite(
-    array: Array | None, function: Function, values: tuple[Value, ...], options: dict[str, Any]
+    array: Array | None,
+    function: Function,
+    values: tuple[graph.Value, ...],
+    options: dict[str, Any],
 ) -> bool:
     """Whether a value is finite, as far as one draw tells: `x / exp(1000)` is, whatever x is."""
     if array is None:
         drawn = [value for value in values if value.constant is None]
-        if any(value.suspect or math.prod(value.shape) > LARGEST_PLAIN for value in drawn):
+        if any(value.suspect or math.prod(value.shape) > graph.LARGEST_PLAIN for value in drawn):
             return False
         draw = [
             np.full((*value.shape, 1), USUAL) if value.constant is None else value.constant
             for value in values
         ]
         try:
-            array = folded(function, draw, options)
+            array = graph.folded(function, draw, options)
         except ValueError:  # such as of a matrix that has no inverse
             return False
     return bool(np.isfinite(array).all())
