@@ -41,6 +41,7 @@ def select(
     """The cases of the selected claims, with parameters set as the command line says.
 
     Args:
+        registry: where from.
         patterns: ids, globs, or "all"; no pattern means all.
         tags: a claim must have one of these, if there are any.
         overrides: parameter → values as written (`"0.1,0.2"`), in place of the claim's own. A

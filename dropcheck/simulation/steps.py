@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dropcheck.language.graph import Value, number
+from dropcheck.language.graph import Value, kernel_of, number
 from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.law import Law, argument_problem
 
@@ -29,6 +29,26 @@ class Step:
     frees: tuple[int, ...] = ()  # registers that no later step needs
     crossed: bool = False  # the product of both sides, in a paired program
     watched: int | None = None  # the place among the truths whose outcomes are counted
+
+    def __reduce__(self) -> tuple[Callable[..., Step], tuple[object, ...]]:
+        """How a step goes between processes: its kernel is found again by its function's name."""
+        return _received, (
+            *(self.target, self.value, self.inputs, self.kernel is None),
+            *(self.frees, self.crossed, self.watched),
+        )
+
+
+def _received(
+    target: int,
+    value: Value,
+    inputs: tuple[int, ...],
+    draws: bool,
+    frees: tuple[int, ...],
+    crossed: bool,
+    watched: int | None,
+) -> Step:
+    kernel = None if draws else crossed_product if crossed else kernel_of(value)
+    return Step(target, value, inputs, kernel, frees=frees, crossed=crossed, watched=watched)
 
 
 @dataclass(frozen=True, slots=True)
