@@ -91,47 +91,30 @@ _METAVARS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One option.
+    """One option."""
 
-    Attributes:
-        name: as Python has it; `max_draws` is `--max-draws` on the command line.
-        commands: the commands that have it.
-        help: what `--help` says of it.
-        kind: what its value is.
-        low: the lower bound of a number; excluded, where the number need not be whole.
-        high: the upper bound, likewise.
-        words: what it may be, where that is one of a few words or endings.
-        accepts: what the command line and the pytest plugin accept, in words.
-        metavar: what stands for the value in `--help`, where its kind does not say.
-        letter: the short form.
-        written: the long forms, where `flag` is not the only one.
-        repeated: whether it may be given several times.
-        help_in: other help texts, for commands in which it means something else.
-        setting: the field of `Settings` that it sets; a flag sets the opposite of the default.
-        in_repeat: whether the command that repeats a case has it too: it changes the result.
-        in_verify: what `dropcheck.verify` accepts, in words; empty where it has no such argument.
-        ini: what the pytest plugin says of its key; empty where it has none.
-        ini_default: what the key is unless it is set.
-    """
-
-    name: str
-    commands: tuple[str, ...] = ()
-    help: str = ""
-    kind: Kind = Kind.FLAG
-    low: float = 0
-    high: float = math.inf
-    words: tuple[str, ...] = ()
-    accepts: str = ""
-    metavar: str = ""
-    letter: str = ""
-    written: tuple[str, ...] = ()
-    repeated: bool = False
+    name: str  # as Python has it; `max_draws` is `--max-draws` on the command line
+    commands: tuple[str, ...] = ()  # the commands that have it
+    help: str = ""  # what `--help` says of it
+    kind: Kind = Kind.FLAG  # what its value is
+    low: float = 0  # the lower bound of a number; excluded, where the number need not be whole
+    high: float = math.inf  # the upper bound, likewise
+    words: tuple[str, ...] = ()  # what it may be, where that is one of a few words or endings
+    accepts: str = ""  # what the command line and the pytest plugin accept, in words
+    metavar: str = ""  # what stands for the value in `--help`, where its kind does not say
+    letter: str = ""  # the short form
+    written: tuple[str, ...] = ()  # the long forms, where `flag` is not the only one
+    repeated: bool = False  # whether it may be given several times
+    # other help texts, for commands in which it means something else
     help_in: Mapping[str, str] = field(default_factory=dict)
+    # the field of `Settings` that it sets; a flag sets the opposite of the default
     setting: str = ""
+    # whether the command that repeats a case has it too: it changes the result
     in_repeat: bool = False
+    # what `dropcheck.verify` accepts, in words; empty where it has no such argument
     in_verify: str = ""
-    ini: str = ""
-    ini_default: str = ""
+    ini: str = ""  # what the pytest plugin says of its key; empty where it has none
+    ini_default: str = ""  # what the key is unless it is set
 
     @property
     def flag(self) -> str:

@@ -40,28 +40,19 @@ def is_file(word: str) -> bool:
 
 @dataclass(slots=True)
 class Given:
-    """The words and options of one call of a command.
+    """The words and options of one call of a command."""
 
-    Attributes:
-        command: its name.
-        texts: what was given for each option, by its name: a text, several, or whether a flag was.
-        words: claims and files, in order.
-        options: the command's options.
-        parameter_options: those for parameters of the selected claims.
-        registry: the claims, where they were read to find the options.
-        claims: the claims that are selected, likewise.
-        parameters: what was given for parameters of claims that are options.
-        problems: what is wrong with the options that were read so far.
-    """
-
-    command: str
+    command: str  # its name
+    # what was given for each option, by its name: a text, several, or whether a flag was
     texts: Mapping[str, Any]
-    words: tuple[str, ...] = ()
-    options: tuple[Option, ...] = ()
-    parameter_options: tuple[Option, ...] = ()
-    registry: Registry | None = None
-    claims: tuple[Claim, ...] = ()
+    words: tuple[str, ...] = ()  # claims and files, in order
+    options: tuple[Option, ...] = ()  # the command's options
+    parameter_options: tuple[Option, ...] = ()  # those for parameters of the selected claims
+    registry: Registry | None = None  # the claims, where they were read to find the options
+    claims: tuple[Claim, ...] = ()  # the claims that are selected, likewise
+    # what was given for parameters of claims that are options
     parameters: Mapping[str, str] = field(default_factory=dict)
+    # what is wrong with the options that were read so far
     problems: list[Problem] = field(default_factory=list)
 
     @property

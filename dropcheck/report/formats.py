@@ -22,26 +22,16 @@ class Format:
 
     A file that cannot show problems, or an interruption, would show a broken run as a whole one:
     it is not written then.
-
-    Args:
-        purpose: who reads it, for the documentation.
-        function: what makes it, as `module.function` of this folder: `Report` → text or bytes.
-        ending: of the files that hold it; None where it is printed alone.
-        printed: whether `--format` offers it.
-        shows_problems: whether errors have a place in it.
-        shows_interruption: whether it says that a run was interrupted.
-        shows_curves: whether it shows the curves that `--plot` asks for.
-        needs: a library that may be missing.
     """
 
-    purpose: str
-    function: str
-    ending: str | None = None
-    printed: bool = True
-    shows_problems: bool = False
-    shows_interruption: bool = False
-    shows_curves: bool = False
-    needs: str | None = None
+    purpose: str  # who reads it, for the documentation
+    function: str  # what makes it, as `module.function` of this folder: `Report` → text or bytes
+    ending: str | None = None  # of the files that hold it; None where it is printed alone
+    printed: bool = True  # whether `--format` offers it
+    shows_problems: bool = False  # whether errors have a place in it
+    shows_interruption: bool = False  # whether it says that a run was interrupted
+    shows_curves: bool = False  # whether it shows the curves that `--plot` asks for
+    needs: str | None = None  # a library that may be missing
 
     def make(self, report: Report) -> str | bytes:
         """The report in this format."""

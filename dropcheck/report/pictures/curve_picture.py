@@ -12,26 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import pictures
+from dropcheck.report import pictures as style
 from dropcheck.report.numbers import plural
-from dropcheck.report.pictures import (
-    ADVANCE,
-    ALLOWED,
-    BAND,
-    EDGE,
-    FAINT,
-    INK,
-    LINE,
-    MARKS,
-    PLOT,
-    Kind,
-    Placed,
-    as_bytes,
-    drawing,
-    marker,
-    new_figure,
-    placed,
-    wrapped,
-)
 from dropcheck.report.pictures.curve import Axis, Panel, Point, panels
 from dropcheck.results import RunResult, Verdict
 
@@ -51,7 +33,7 @@ UPRIGHT = 24  # letters of a line of a law that is
 MOST_PANELS = 60  # a larger picture serves nobody
 
 
-def curve_picture(run: RunResult, kind: Kind) -> bytes:
+def curve_picture(run: RunResult, kind: style.Kind) -> bytes:
     """The curves of every swept claim of a run as the bytes of a file.
 
     Raises:
@@ -69,8 +51,8 @@ def curve_picture(run: RunResult, kind: Kind) -> bytes:
                 hint="select fewer claims, or give all parameters but one a single value",
             )
         )
-    with drawing():
-        return as_bytes(_figure(drawn, kind), kind)
+    with style.drawing():
+        return style.as_bytes(_figure(drawn, kind), kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +60,7 @@ class _Sheet:
     """A panel with all its labels known, and so the room that it needs."""
 
     panel: Panel
-    near: list[Placed]
+    near: list[style.Placed]
     heading: list[str]
     across: list[tuple[float, str]]  # the labels below
     upright: bool
@@ -88,7 +70,7 @@ class _Sheet:
     @property
     def above(self) -> float:
         """Inches over the curve: the heading and the legend."""
-        return EDGE + LINE * len(self.heading) + 0.34
+        return style.EDGE + style.LINE * len(self.heading) + 0.34
 
     @property
     def height(self) -> float:
@@ -96,14 +78,14 @@ class _Sheet:
         return self.above + CURVE + BETWEEN + STRIP + self.below
 
 
-def _figure(drawn: tuple[Panel, ...], kind: Kind) -> Figure:
+def _figure(drawn: tuple[Panel, ...], kind: style.Kind) -> Figure:
     sheets = [_sheet(panel) for panel in drawn]
     columns = 1 if len(sheets) <= SEVERAL else 2
     rows = [sheets[start : start + columns] for start in range(0, len(sheets), columns)]
     left = max(sheet.left for sheet in sheets)
-    column = left + PLOT + 2 * EDGE
+    column = left + style.PLOT + 2 * style.EDGE
     heights = [max(sheet.height for sheet in row) for row in rows]
-    figure = new_figure(column * columns, sum(heights), kind)
+    figure = style.new_figure(column * columns, sum(heights), kind)
     top = 0.0
     for row, height in zip(rows, heights, strict=True):
         for index, sheet in enumerate(row):
@@ -113,22 +95,22 @@ def _figure(drawn: tuple[Panel, ...], kind: Kind) -> Figure:
 
 
 def _sheet(panel: Panel) -> _Sheet:
-    near = [placed(point.case) for point in panel.points]
+    near = [style.placed(point.case) for point in panel.points]
     labels = _labels_across(panel)
     upright = not panel.numeric and len(labels) > FEW_LAWS
     ticks = [*panel.up.ticks(6), *pictures.ticks(pictures.limits(near), STRIP_TICKS)]
     lines = max(text.count("\n") + 1 for _, text in labels)
     longest = max(len(line) for _, text in labels for line in text.split("\n"))
-    below = ADVANCE * longest if upright else LINE * lines
-    name = wrapped(panel.parameter, LETTERS)
+    below = style.ADVANCE * longest if upright else style.LINE * lines
+    name = style.wrapped(panel.parameter, LETTERS)
     return _Sheet(
         panel=panel,
         near=near,
-        heading=[*wrapped(panel.claim, LETTERS), *wrapped(panel.heading, LETTERS)],
+        heading=[*style.wrapped(panel.claim, LETTERS), *style.wrapped(panel.heading, LETTERS)],
         across=labels,
         upright=upright,
-        left=2 * EDGE + ADVANCE * max(len(text) for _, text in ticks),
-        below=below + 0.2 + LINE * len(name) + EDGE,
+        left=2 * style.EDGE + style.ADVANCE * max(len(text) for _, text in ticks),
+        below=below + 0.2 + style.LINE * len(name) + style.EDGE,
     )
 
 
@@ -138,24 +120,26 @@ def _draw(figure: Figure, sheet: _Sheet, x: float, left: float, top: float) -> N
 
     def axes_at(below_top: float, tall: float) -> Axes:
         bottom = height - top - below_top - tall
-        return figure.add_axes(((x + left) / width, bottom / height, PLOT / width, tall / height))
+        return figure.add_axes(
+            ((x + left) / width, bottom / height, style.PLOT / width, tall / height)
+        )
 
     curve = axes_at(sheet.above, CURVE)
     strip = axes_at(sheet.above + CURVE + BETWEEN, STRIP)
     for index, line in enumerate(sheet.heading):
-        y = 1 - (top + EDGE + LINE * index) / height
+        y = 1 - (top + style.EDGE + style.LINE * index) / height
         weight = "bold" if index == 0 else "normal"
-        figure.text((x + EDGE) / width, y, line, va="top", weight=weight)
+        figure.text((x + style.EDGE) / width, y, line, va="top", weight=weight)
     _draw_curve(curve, sheet.panel)
     _draw_strip(strip, sheet.panel, sheet.near)
     for axes in (curve, strip):
         _across(axes, sheet)
-        axes.grid(visible=True, color=FAINT, linewidth=0.4)
+        axes.grid(visible=True, color=style.FAINT, linewidth=0.4)
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
     curve.tick_params(axis="x", labelbottom=False)
-    strip.set_xlabel("\n".join(wrapped(sheet.panel.parameter, LETTERS)))
+    strip.set_xlabel("\n".join(style.wrapped(sheet.panel.parameter, LETTERS)))
     handles, labels = curve.get_legend_handles_labels()
     figure.legend(
         handles,
@@ -179,7 +163,7 @@ def _draw_curve(axes: Axes, panel: Panel) -> None:
         axes.plot(
             [x for x, _ in curve],
             [y for _, y in curve],
-            color=INK,
+            color=style.INK,
             linewidth=1,
             linestyle="--" if panel.numeric else ":",
             label=panel.claimed_word if not index else None,
@@ -200,7 +184,7 @@ def _draw_allowed(axes: Axes, panel: Panel) -> None:
             [place for place, _ in spans],
             [max(low, up.low) for _, (low, _) in spans],
             [min(high, up.high) for _, (_, high) in spans],
-            color=BAND,
+            color=style.BAND,
             linewidth=0,
             label="allowed",
         )
@@ -212,14 +196,14 @@ def _draw_found(axes: Axes, points: Sequence[Point], verdict: Verdict, up: Axis)
         if point.case.interval is not None:
             low, high = point.case.interval
             ends = [up.low if low is None else low, up.high if high is None else high]
-            axes.plot([point.place] * 2, ends, color=MARKS[verdict].colour, linewidth=1.6)
+            axes.plot([point.place] * 2, ends, color=style.MARKS[verdict].colour, linewidth=1.6)
     shown = [point for point in points if point.case.estimate is not None]
     places = [point.place for point in shown]
     estimates = [point.case.estimate or 0.0 for point in shown]
-    axes.plot(places, estimates, label=str(verdict), zorder=3, **marker(verdict))
+    axes.plot(places, estimates, label=str(verdict), zorder=3, **style.marker(verdict))
 
 
-def _draw_strip(axes: Axes, panel: Panel, near: list[Placed]) -> None:
+def _draw_strip(axes: Axes, panel: Panel, near: list[style.Placed]) -> None:
     """How far each estimate is from the claim, in units of the resolution."""
     ends = pictures.limits(near)
     axes.set_ylim(*ends)
@@ -229,18 +213,18 @@ def _draw_strip(axes: Axes, panel: Panel, near: list[Placed]) -> None:
         "distance from the claim, in units of the resolution", fontsize=8, loc="left", pad=4
     )
     for one in near[:1]:
-        for span, colour in ((one.verified, BAND), (one.allowed, ALLOWED)):
+        for span, colour in ((one.verified, style.BAND), (one.allowed, style.ALLOWED)):
             if span is not None and span[0] < span[1]:
                 low, high = (pictures.within(ends, end)[0] for end in span)
                 axes.axhspan(low, high, color=colour, linewidth=0, zorder=0)
-    axes.axhline(0, color=INK, linewidth=1, linestyle="--")
+    axes.axhline(0, color=style.INK, linewidth=1, linestyle="--")
     for point, one in zip(panel.points, near, strict=True):
-        colour = MARKS[point.case.verdict].colour
+        colour = style.MARKS[point.case.verdict].colour
         if one.interval is not None:
             low, high = (pictures.within(ends, end)[0] for end in one.interval)
             axes.plot([point.place] * 2, [low, high], color=colour, linewidth=1.6)
         if one.estimate is not None and ends[0] <= one.estimate <= ends[1]:
-            axes.plot([point.place], [one.estimate], zorder=3, **marker(point.case.verdict))
+            axes.plot([point.place], [one.estimate], zorder=3, **style.marker(point.case.verdict))
 
 
 def _labels_across(panel: Panel) -> list[tuple[float, str]]:
@@ -249,8 +233,8 @@ def _labels_across(panel: Panel) -> list[tuple[float, str]]:
     values = list(dict.fromkeys((point.place, point.label) for point in panel.points))
     if not panel.numeric:
         few = len(values) <= FEW_LAWS
-        longest = int(PLOT / max(len(values), 1) / ADVANCE) - 1 if few else UPRIGHT
-        return [(place, "\n".join(wrapped(label, longest))) for place, label in values]
+        longest = int(style.PLOT / max(len(values), 1) / style.ADVANCE) - 1 if few else UPRIGHT
+        return [(place, "\n".join(style.wrapped(label, longest))) for place, label in values]
     if across.logarithmic and len(values) <= FEW_VALUES:
         return values
     return across.ticks(FEW_VALUES)
