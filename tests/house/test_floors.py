@@ -112,6 +112,13 @@ FILES = {"claims.source", "cli.output"}  # and those that read what ships beside
 FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.executors"}
+# Who works at the same time as whom is for `execution/` to know; Ctrl-C is the main thread's, and
+# the program starts with it.
+CONCURRENT = {"threading", "concurrent", "queue"}
+MAY_BE_CONCURRENT = ("execution.", "interrupt", "__main__")
+# What makes generators of random numbers: the streams, and the one draw of what is not random.
+GENERATORS = {"default_rng", "Generator", "SFC64"}
+MAKES_GENERATORS = {"simulation.streams", "judging.judge"}
 
 
 @dataclass(frozen=True)
@@ -180,6 +187,8 @@ def misplaced(found: Import) -> str | None:
     if library == "dropcheck":
         return None
     if library in sys.stdlib_module_names:
+        if library in CONCURRENT and not found.by.startswith(MAY_BE_CONCURRENT):
+            return str(found)
         allowed = library == "multiprocessing" and found.by in PROCESSES
         return str(found) if library in FORBIDDEN_MODULES and not allowed else None
     if library == "scipy" and found.name != "scipy.special":
@@ -198,6 +207,7 @@ def dangerous(by: str, tree: ast.Module) -> Iterator[str]:
         name = called.id if isinstance(called, ast.Name) else ""
         attribute = called.attr if isinstance(called, ast.Attribute) else ""
         bad = name in FORBIDDEN_CALLS
+        bad |= attribute in GENERATORS and by not in MAKES_GENERATORS
         bad |= "import_module" in (name, attribute) and by not in BY_NAME
         bad |= bool({name, attribute} & OPENERS) and by not in FILES and not _is_ours(called)
         if bad:
@@ -364,6 +374,9 @@ def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
         ("cli.typer_app", "typer.main.get_command(app)"),
         ("claims.nodes", "import pickle"),
         ("cli.run_command", "from subprocess import run"),
+        ("judging.judge", "import threading"),
+        ("running", "from concurrent.futures import ThreadPoolExecutor"),
+        ("inference.interval", "numbers = np.random.default_rng(0).normal(size=3)"),
         ("execution.schedule", "import multiprocessing"),
         ("language.parser", "eval('1')"),
         ("language.parser", "compile('1', '', 'eval')"),
