@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from dropcheck.analysis.moments import moment_order
+from dropcheck.analysis.existence import moment_order
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER

@@ -8,7 +8,7 @@ import time
 import pytest
 from lowered import expressed, lowering
 
-from dropcheck.analysis.moments import missing_moment, moment_order
+from dropcheck.analysis.existence import missing_moment, moment_order
 from dropcheck.claims.reader import read_text
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.vocabulary.growth import Order

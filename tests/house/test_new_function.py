@@ -14,7 +14,7 @@ from lowered import expressed, lowered, lowering, refusal
 from trials import OPEN, REFUTED, VERIFIED, compiled, judged
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.moments import moment_order
+from dropcheck.analysis.existence import moment_order
 from dropcheck.claims.registry import SourceText
 from dropcheck.language.parser import parse_statement
 from dropcheck.language.printing import statement_latex

@@ -16,7 +16,7 @@ from scipy import stats
 from trials import OPEN, REFUTED, VERIFIED, compiled, judged
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.moments import moment_order
+from dropcheck.analysis.existence import moment_order
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.language.checks import check_registry

@@ -1,0 +1,1 @@
+"""Moments of what is averaged, from the model itself, before any draw."""
