@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use, union
+from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
 # Rounding in the arithmetic of the ends: they are moved outward by this share.
 OUTWARD = 1e-12
@@ -16,23 +17,29 @@ OUTWARD = 1e-12
 def support(value: Value) -> Hull:
     """The hull of a quantity's values, all its elements together."""
     hulls: dict[int, Hull] = {}
+    for one in ordered([value]):  # inputs first: a model may be very deep
+        below = [hulls[id(v)] if v.random else hull_of_fixed(v) for v in one.inputs]
+        hulls[id(one)] = hull_of(one, below)
+    return hulls[id(value)] if value.random else hull_of_fixed(value)
+
+
+def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
+    """The hull of a random value, from those of its inputs."""
     with np.errstate(all="ignore"):
-        for below in ordered([value]):  # inputs first: a model may be very deep
-            hulls[id(below)] = _outward(_hull(below, hulls))
-        return hulls[id(value)] if value.random else _outward(_of_known(value.known))
+        if value.kind == Kind.DRAW:
+            return _outward(_of_draw(value))
+        shapes = tuple(one.shape for one in value.inputs)
+        same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
+        use = Use(value.function.kernel, value.shape, shapes, same)
+        return _outward(value.function.bounds(below, use))
 
 
-def _hull(value: Value, hulls: dict[int, Hull]) -> Hull:
-    """The hull of a random value, from those of the random ones below it."""
-    if value.kind == Kind.DRAW:
-        return _of_draw(value)
-    below = [
-        hulls[id(one)] if one.random else _outward(_of_known(one.known)) for one in value.inputs
-    ]
-    shapes = tuple(one.shape for one in value.inputs)
-    same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
-    use = Use(value.function.kernel, value.shape, shapes, same)
-    return value.function.bounds(below, use)
+def hull_of_fixed(value: Value) -> Hull:
+    """The hull of the numbers of a fixed value."""
+    array = value.constant
+    if array is None or not array.size:
+        return EVERYWHERE
+    return _outward(Hull(float(array.min()), float(array.max())))  # NaN makes it everywhere
 
 
 def _of_draw(value: Value) -> Hull:
@@ -51,14 +58,6 @@ def _of_draw(value: Value) -> Hull:
         return EVERYWHERE  # arrays of arguments: not worth a hull of their own
     low, high = law.support(*known)
     return Hull(float(low), float(high))
-
-
-def _of_known(known: object) -> Hull:
-    if isinstance(known, float):
-        return Hull(known, known) if not math.isnan(known) else EVERYWHERE
-    if isinstance(known, tuple) and known:
-        return union([_of_known(entry) for entry in known])
-    return EVERYWHERE
 
 
 def _outward(hull: Hull) -> Hull:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dropcheck.analysis.linear import combined, linear, of_one_operator
 from dropcheck.analysis.existence import missing_moment
+from dropcheck.analysis.linear import combined, linear, of_one_operator
 from dropcheck.analysis.products import crossing
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators, ordered
