@@ -22,6 +22,7 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.cases import CaseGraphs
 from dropcheck.language.checks import check_registry
 from dropcheck.options import RUN_OPTIONS, read_value
 from dropcheck.report.phrases import headline
@@ -115,6 +116,7 @@ class ClaimsFile(pytest.File):
     def __init__(self, *, plugin: ClaimsPlugin, **node: Any) -> None:
         super().__init__(**node)
         self.plugin = plugin
+        self.graphs = CaseGraphs(plugin.settings.max_memory)  # of the check: each is judged by its
 
     def collect(self) -> Iterable[CaseItem]:
         """A test a case, in the order of the file.
@@ -126,7 +128,7 @@ class ClaimsFile(pytest.File):
             # named as a command that is typed in the same folder would name it
             name = os.path.relpath(self.path, self.config.invocation_params.dir)
             registry = read_registry(self.path, name)
-            checked = check_registry(registry)
+            checked = check_registry(registry, self.graphs)
             if checked.problems:
                 raise DropcheckError(checked.problems)
         except DropcheckError as error:
@@ -159,7 +161,7 @@ class CaseItem(pytest.Item):
             DidNotPass: it failed, or is undecided where that counts as a failure.
             DropcheckError: it cannot be judged, which only a run could find.
         """
-        from dropcheck.running import verify_cases  # numpy, which collecting does without
+        from dropcheck.running import verify_cases  # collecting does without
 
         plugin = self.parent.plugin
 
@@ -167,7 +169,8 @@ class CaseItem(pytest.Item):
             command = repeat_command(case, plugin.settings.seed, [self.registry.name], RUN_OPTIONS)
             return shlex.join([*shlex.split(command), *plugin.limits])
 
-        [result] = verify_cases([self.case], plugin.settings, self.registry, repeat)
+        graphs = self.parent.graphs
+        [result] = verify_cases([self.case], plugin.settings, self.registry, repeat, graphs=graphs)
         self.user_properties += properties(result, plugin.settings)
         for text in result.warnings:
             self.warn(UserWarning(f"dropcheck: {text}"))

@@ -50,20 +50,21 @@ def exit_code(run: MutationRun) -> ExitCode:
 
 def _mutated(given: Given, settings: Settings) -> MutationRun:
     """Choose the claims and plant errors in them; an interruption ends it early."""
-    registry, _ = checked_registry(given)
-    selected = select_claims(registry, given.patterns, given.several("tag"))
-
+    from dropcheck.language.cases import CaseGraphs
     from dropcheck.mutation.campaign import mutate_claims
     from dropcheck.mutation.outcome import MutationRun
     from dropcheck.report.terminal.progress import progress
 
+    graphs = CaseGraphs(settings.max_memory, forget=False)  # a claim is judged with each mutant
+    registry, _ = checked_registry(given, graphs)
+    selected = select_claims(registry, given.patterns, given.several("tag"))
     started = time.perf_counter()
     done: list[ClaimResult] = []
     interrupted = False
     shown = not (given.flag("no_progress") or given.flag("quiet")) and interactive()
     try:
         with progress(len(selected), shown) as advance:
-            for result in mutate_claims(selected, settings, registry):
+            for result in mutate_claims(selected, settings, registry, graphs):
                 done.append(result)
                 advance(result.claim.id)
     except KeyboardInterrupt:

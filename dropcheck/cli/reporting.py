@@ -19,6 +19,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.results import RunResult
 
 if TYPE_CHECKING:
+    from dropcheck.cli.chosen import Chosen
     from dropcheck.report import Report
 
 LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing at all of a step that adds more
@@ -28,7 +29,7 @@ LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing at all of a step that add
 
 
 def report_run(
-    run: RunResult, problems: Sequence[Problem], registry: Registry, given: Given
+    run: RunResult, problems: Sequence[Problem], chosen: Chosen, given: Given
 ) -> list[Problem]:
     """Print the result and write the files; returns what could not be printed or written."""
     from dropcheck.report import Report
@@ -36,10 +37,11 @@ def report_run(
 
     report = Report(
         run=run,
-        registry=registry,
+        registry=chosen.registry,
         problems=tuple(problems),
         terminal=terminal_of(sys.stdout),
-        **{name: given.flag(name) for name in ("verbose", "quiet", "math", "plot")},
+        **{name: given.flag(name) for name in ("verbose", "quiet", "plot")},
+        latex=_latex(run, chosen) if given.flag("math") else {},
         started=datetime.now(UTC) - timedelta(seconds=run.seconds),
         workspace=workspace(),
     )
@@ -51,6 +53,15 @@ def report_run(
     ]
     complain(unwritten)
     return [*unprinted, *unwritten]
+
+
+def _latex(run: RunResult, chosen: Chosen) -> dict[str, str]:
+    """The statements of the claims that were run, as LaTeX."""
+    from dropcheck.language.printing import statement_latex, vectors
+
+    claims = {case.claim.id: case.claim for case in chosen.cases}
+    parsed = {result.claim: chosen.graphs.parsed(claims[result.claim]) for result in run.cases}
+    return {of: statement_latex(one.statement, vectors(one.model)) for of, one in parsed.items()}
 
 
 def print_report(report: Report, format_name: str) -> list[Problem]:

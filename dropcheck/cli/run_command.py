@@ -48,7 +48,7 @@ def run(given: Given) -> ExitCode:
         require_sweep(chosen.cases)
     result, problems = verify_chosen(chosen, settings, given)
     remember(chosen.registry, result.cases)
-    problems += report_run(result, problems, chosen.registry, given)
+    problems += report_run(result, problems, chosen, given)
     return exit_code(result, problems, exit_zero=given.flag("exit_zero"))
 
 

@@ -279,6 +279,11 @@ class CaseGraphs:
     A graph is kept until it is taken. Those that would fill more than `keep` bytes together are
     not kept, and are lowered again.
 
+    Args:
+        memory: bytes that one draw may take, together with what is fixed.
+        keep: bytes that all graphs may take together.
+        forget: whether a graph that is taken is forgotten; not where a case is judged many times.
+
     >>> from dropcheck.claims.reader import read_text
     >>> (case,) = read_text(
     ...     "{dropcheck: 1, claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: E(x) == 0}}}"
@@ -288,9 +293,12 @@ class CaseGraphs:
     (True, True)
     """
 
-    def __init__(self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT) -> None:
+    def __init__(
+        self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT, *, forget: bool = True
+    ) -> None:
         self.memory = memory
         self.keep = keep
+        self.forget = forget
         self._parsed: dict[str, ParsedClaim] = {}
         self._lowered: dict[str, LoweredCase] = {}
         self._kept = 0  # bytes
@@ -308,6 +316,10 @@ class CaseGraphs:
             known = dataclasses.replace(known, claim=claim)
         self._parsed[claim.id] = known
         return known
+
+    def put(self, parsed: ParsedClaim) -> None:
+        """Take a claim as parsed already."""
+        self._parsed[parsed.claim.id] = parsed
 
     def lowered(self, case: Case) -> LoweredCase:
         """The graph of a case.
@@ -340,13 +352,13 @@ class CaseGraphs:
         self._kept = sum(lowered.size for lowered in self._lowered.values())
 
     def taken(self, case: Case) -> LoweredCase:
-        """The graph of a case, which is then forgotten: its arrays are freed once it is judged.
+        """The graph of a case to judge it by; then it is forgotten, so that its arrays are freed.
 
         Raises:
             DropcheckError: as `lower_case`.
         """
         found = self.lowered(case)
-        if self._lowered.pop(case.key, None) is not None:
+        if self.forget and self._lowered.pop(case.key, None) is not None:
             self._kept -= found.size
         return found
 

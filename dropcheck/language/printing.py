@@ -12,9 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from enum import IntEnum
 
-from dropcheck.claims.registry import Claim
 from dropcheck.language import syntax
-from dropcheck.language.parser import parse_model, parse_statement
 from dropcheck.language.syntax import ModelLine, Node, Statement
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 
@@ -56,16 +54,6 @@ def unparse_model(lines: Sequence[ModelLine]) -> str:
         f"{unparse(line.right)}"
         for line in lines
     )
-
-
-def claim_latex(claim: Claim) -> str:
-    """A claim's statement as LaTeX.
-
-    Raises:
-        DropcheckError: its texts cannot be read.
-    """
-    model = parse_model(claim.model) if claim.model is not None else ()
-    return statement_latex(parse_statement(claim.statement), vectors(model))
 
 
 def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:

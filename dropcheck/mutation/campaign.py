@@ -19,7 +19,7 @@ from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.executors import shared
 from dropcheck.execution.schedule import carried_out, in_order
-from dropcheck.language.cases import ParsedClaim, parse_claim
+from dropcheck.language.cases import CaseGraphs, ParsedClaim
 from dropcheck.language.printing import unparse_statement
 from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
 from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult
@@ -61,12 +61,16 @@ def share_of_alpha(settings: Settings, registry: Registry) -> float:
 
 
 def mutate_claims(
-    claims: Sequence[Claim], settings: Settings, registry: Registry
+    claims: Sequence[Claim],
+    settings: Settings,
+    registry: Registry,
+    graphs: CaseGraphs | None = None,
 ) -> Iterator[ClaimResult]:
     r"""Plant errors in claims and judge each, yielding claims in order as they are done.
 
     Claims are shared by processes. An interruption yields what is finished before it goes on. No
-    result depends on the number of processes: every verdict has its own streams of draws.
+    result depends on the number of processes: every verdict has its own streams of draws. `graphs`
+    are those of a check of the claims, which must not forget what is taken.
 
     >>> from dropcheck.claims.reader import read_text
     >>> text = "{title: t, model: 'x ~ normal(0, 2)', claim: E(x**2) == 4, resolution: 0.05}"
@@ -75,12 +79,16 @@ def mutate_claims(
     >>> [result.toothless for result in mutate_claims(claims, Settings(), registry)]
     [False]
     """
-    one = partial(_mutate, tuple(claims), settings, share_of_alpha(settings, registry))
+    graphs = graphs or CaseGraphs(settings.max_memory, forget=False)
+    alpha = share_of_alpha(settings, registry)
+    one = partial(_mutate, tuple(claims), settings, alpha, graphs)
     workers = min(settings.threads or default_threads(), max(1, len(claims)))
     return in_order(shared(one, range(len(claims)), workers))
 
 
-def _mutate(claims: Sequence[Claim], settings: Settings, alpha: float, place: int) -> ClaimResult:
+def _mutate(
+    claims: Sequence[Claim], settings: Settings, alpha: float, graphs: CaseGraphs, place: int
+) -> ClaimResult:
     """What becomes of the errors planted in the claim at a place."""
     started = time.perf_counter()
     claim = claims[place]
@@ -90,9 +98,9 @@ def _mutate(claims: Sequence[Claim], settings: Settings, alpha: float, place: in
     if Verdict(claim.expect) is Verdict.REFUTED:
         why = "it is expected to be refuted: an error in a falsehood proves nothing"
         return skipped(verdict=None, draws=0, seconds=0.0, skipped=why)
-    parsed = parse_claim(claim)
-    judging = MutantJudge(Readings(parsed, spread(cases)), settings, alpha)
-    own = judging.result(first)
+    parsed = graphs.parsed(claim)
+    judging = MutantJudge(Readings(parsed, spread(cases), graphs), settings, alpha)
+    own = judging.result(first, graphs)
     if own is None or own.verdict is not Verdict.VERIFIED:
         verdict = own.verdict if own is not None else Verdict.INCONCLUSIVE
         return skipped(
@@ -111,7 +119,7 @@ def _mutate(claims: Sequence[Claim], settings: Settings, alpha: float, place: in
         claim=claim,
         verdict=own.verdict,
         parameters=dict(first.parameters),
-        mutants=tuple(map(judging.fate, mutants_of(parsed, facts, first, most))),
+        mutants=tuple(map(judging.fate, mutants_of(judging.readings, facts, first, most))),
         draws=judging.draws,
         seconds=time.perf_counter() - started,
     )
@@ -133,11 +141,14 @@ class MutantJudge:
         """Draws that a mutant may take."""
         return self.settings.max_draws or max(FEWEST_DRAWS, GENEROSITY * self.own_draws)
 
-    def result(self, case: Case, most: int | None = None) -> CaseResult | None:
+    def result(
+        self, case: Case, graphs: CaseGraphs | None = None, most: int | None = None
+    ) -> CaseResult | None:
         """The result of a case, from at most so many draws; None where nothing can be judged."""
         settings = self.settings if most is None else replace(self.settings, max_draws=most)
+        judged = run_claim_case(case, settings, self.alpha, lambda _: "", graphs=graphs)
         try:
-            result = carried_out(run_claim_case(case, settings, self.alpha, lambda _: ""))
+            result = carried_out(judged)
         except DropcheckError:
             return None
         self.draws += result.draws
@@ -159,7 +170,7 @@ class MutantJudge:
         cases = self.readings.cases
         if self._cost(second) > self._cost(cases[0]):
             return own
-        result = self.result(second)
+        result = self.result(second, self.readings.graphs)
         if result is None or result.verdict is not Verdict.VERIFIED or result.draws >= own.draws:
             return own
         others = [case for case in cases if case != second]
@@ -169,7 +180,13 @@ class MutantJudge:
 
     def fate(self, mutant: Mutant) -> MutantResult:
         """What becomes of one mutant."""
-        parsed = parse_claim(mutant.claim)
+        parsed = self.readings.mutant(mutant.claim)
+        try:
+            return self._fate(mutant, parsed)
+        finally:
+            self.readings.forget(parsed)
+
+    def _fate(self, mutant: Mutant, parsed: ParsedClaim) -> MutantResult:
         judged: list[tuple[Case, CaseResult]] = []
         first: Case | None = None
         for case in self.readings.cases:
@@ -178,7 +195,7 @@ class MutantJudge:
             if first is not None and self.is_costly(case):
                 continue
             first = first or case
-            result = self._mutated(mutant, case)
+            result = self._mutated(parsed, case)
             if result is not None and result.verdict is Verdict.REFUTED:
                 return _ended(mutant, Fate.REFUTED, case, draws=result.draws)
             if result is not None and not _meaningless(result):
@@ -194,9 +211,10 @@ class MutantJudge:
             return _ended(mutant, Fate.MEANINGLESS, *refused)
         return self._with_probe(_ended(mutant, Fate.SAME, self.readings.cases[0]), parsed)
 
-    def _mutated(self, mutant: Mutant, case: Case, times: int = 1) -> CaseResult | None:
+    def _mutated(self, parsed: ParsedClaim, case: Case, times: int = 1) -> CaseResult | None:
         """The mutant's result at a case of its claim, from at most so many times the bound."""
-        return self.result(Case(mutant.claim, case.parameters), times * self.bound)
+        at = Case(parsed.claim, case.parameters)
+        return self.result(at, self.readings.graphs_of(parsed), times * self.bound)
 
     def _survived(
         self, mutant: Mutant, parsed: ParsedClaim, judged: Sequence[tuple[Case, CaseResult]]
@@ -204,7 +222,7 @@ class MutantJudge:
         verified = [pair for pair in judged if pair[1].verdict is Verdict.VERIFIED]
         case, result = (verified or judged)[0]
         if not verified and self.settings.max_draws is None and not self.is_costly(case):
-            result = self._mutated(mutant, case, GENEROSITY) or result  # a last chance
+            result = self._mutated(parsed, case, GENEROSITY) or result  # a last chance
         fates = {Verdict.REFUTED: Fate.REFUTED, Verdict.VERIFIED: Fate.TRUE}
         fate = fates.get(result.verdict, Fate.UNDECIDED)
         draws = sum(one.draws for _, one in judged)
@@ -233,7 +251,7 @@ class MutantJudge:
             return False
         equal = unparse_statement(replace(statement, operators=("==",)))
         claim = replace(mutant.claim, statement=SourceText.plain(equal, case.claim.location.file))
-        result = self.result(Case(claim, case.parameters), self.bound)
+        result = self.result(Case(claim, case.parameters), most=self.bound)
         return result is not None and result.verdict is Verdict.VERIFIED
 
     def _with_probe(self, ended: MutantResult, parsed: ParsedClaim) -> MutantResult:
@@ -252,7 +270,7 @@ class MutantJudge:
                 reason = f"it differs at {where}, where the claim itself {fails}"
                 ended = replace(ended, reason=ended.reason or reason)
                 continue
-            result = self._mutated(ended.mutant, case)
+            result = self._mutated(parsed, case)
             if result is not None and result.verdict is Verdict.REFUTED:
                 return replace(ended, reason=None, shows_at={name: case.parameters[name]})
         return ended
@@ -260,7 +278,7 @@ class MutantJudge:
     def _verdict(self, case: Case) -> Verdict | None:
         """The claim's own verdict at a case that it does not list; None where it has none."""
         if case.key not in self.verdicts:
-            result = self.result(case, self.bound)
+            result = self.result(case, self.readings.graphs, self.bound)
             self.verdicts[case.key] = None if result is None else result.verdict
         return self.verdicts[case.key]
 

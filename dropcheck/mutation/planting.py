@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 
 from dropcheck.claims.registry import Case, Claim, SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.cases import ParsedClaim, lower_case, parse_claim
+from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import Binary, Name, Number
 from dropcheck.mutation.distinguishing import numbers_of, share_names, whole_names
@@ -49,7 +49,7 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Fa
 
 
 def mutants_of(
-    parsed: ParsedClaim, facts: Facts, case: Case, most: int = MOST_MUTANTS
+    readings: Readings, facts: Facts, case: Case, most: int = MOST_MUTANTS
 ) -> tuple[Mutant, ...]:
     """At most so many mutants that are claims, as far as is known before any draw.
 
@@ -57,7 +57,8 @@ def mutants_of(
     so that the choice is the same every time. One that the check refuses, at the case at which
     mutants are judged first, is passed over: nobody can make that error unnoticed.
     """
-    claims = (mutant for mutant in _candidates(parsed, facts) if _is_claim(mutant.claim, case))
+    candidates = _candidates(readings.parsed, facts)
+    claims = (one for one in candidates if _is_claim(one.claim, case, readings))
     return tuple(islice(claims, most))
 
 
@@ -103,9 +104,9 @@ def _mutant(operator: str, original: ParsedClaim, mutated: ParsedClaim) -> Mutan
     return Mutant(claim, operator, f"model: {next(changed, '')}", in_model=True)
 
 
-def _is_claim(claim: Claim, case: Case) -> bool:
+def _is_claim(claim: Claim, case: Case, readings: Readings) -> bool:
     try:
-        lower_case(parse_claim(claim), case.parameters)
+        readings.lowered(readings.mutant(claim), case.parameters)
     except DropcheckError:
         return False
     return True

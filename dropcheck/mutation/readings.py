@@ -6,36 +6,99 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dropcheck.claims.registry import Case, Value
+from dropcheck.claims.registry import Case, Claim, Value
 from dropcheck.errors import DropcheckError
-from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case
+from dropcheck.language.cases import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
 from dropcheck.language.graph import Kind, Plain
 from dropcheck.language.graph import Value as Quantity
+from dropcheck.language.syntax import ModelLine, Statement
 
 # A change of just so many resolutions is one of so many, however it was rounded.
 ROUNDED_CHANGE = 1e-9
 # Two known numbers are the same to within this share of the larger: rounding in another order.
 ROUNDING = 1e-12
+# Bytes that the graphs of one mutant may hold: there may be a hundred of them at a time.
+MOST_KEPT_OF_A_MUTANT = 2**22
+
+
+_Text = tuple[tuple[ModelLine, ...], Statement]
+"""What differs between a claim and its mutants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The readings of one claim, each kept, and of its mutants beside them."""
+    """The readings of one claim and of its mutants: each is parsed once, a case of it lowered once.
+
+    Attributes:
+        parsed: the claim.
+        cases: those at which a mutant is compared with it, in that order.
+        graphs: the graphs of the claim itself, which it does not forget.
+    """
 
     parsed: ParsedClaim
     cases: tuple[Case, ...]
-    known: dict[str, LoweredCase | None] = field(default_factory=dict)
+    graphs: CaseGraphs = field(default_factory=lambda: CaseGraphs(forget=False))
+    _mutants: dict[_Text, CaseGraphs] = field(default_factory=dict)
+    _parsed: dict[str, ParsedClaim] = field(default_factory=dict)  # mutants by their texts
+    _refused: dict[tuple[_Text, str], DropcheckError] = field(default_factory=dict)
+
+    def mutant(self, claim: Claim) -> ParsedClaim:
+        """A mutant's texts as nodes.
+
+        Raises:
+            DropcheckError: where they cannot be read.
+        """
+        key = f"{claim.statement.text}\0{'' if claim.model is None else claim.model.text}"
+        if key not in self._parsed:
+            self._parsed[key] = parse_claim(claim)
+            self.graphs_of(self._parsed[key]).put(self._parsed[key])
+        return self._parsed[key]
+
+    def graphs_of(self, parsed: ParsedClaim) -> CaseGraphs:
+        """The graphs of the claim itself, or of one of its mutants."""
+        text = _text(parsed)
+        if text == _text(self.parsed):
+            return self.graphs
+        if text not in self._mutants:
+            keep = min(self.graphs.keep, MOST_KEPT_OF_A_MUTANT)
+            self._mutants[text] = CaseGraphs(self.graphs.memory, keep, forget=False)
+            self._mutants[text].put(parsed)
+        return self._mutants[text]
+
+    def forget(self, mutated: ParsedClaim) -> None:
+        """Free the graphs of a mutant."""
+        self._mutants.pop(_text(mutated), None)
+
+    def lowered(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase:
+        """The graph of the claim or of a mutant.
+
+        Raises:
+            DropcheckError: where it is no claim there, the same each time.
+        """
+        graphs = self.graphs_of(parsed)
+        case = Case(parsed.claim, parameters)
+        key = (_text(parsed), case.key)
+        if key in self._refused:
+            raise self._refused[key]
+        try:
+            return graphs.lowered(case)
+        except DropcheckError as error:
+            self._refused[key] = error
+            raise
 
     def own(self, parameters: Mapping[str, Value]) -> LoweredCase | None:
         """The claim itself; None where it is no claim there."""
-        key = Case(self.parsed.claim, parameters).key
-        if key not in self.known:
-            self.known[key] = _read(self.parsed, parameters)
-        return self.known[key]
+        return self._read(self.parsed, parameters)
+
+    def _read(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
+        try:
+            return self.lowered(parsed, parameters)
+        except DropcheckError:
+            return None
 
     def differs(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
         """Whether a mutant works out differently from its claim there, and is a claim at all."""
-        own, other = self.own(parameters), _read(mutated, parameters)
+        own, other = self.own(parameters), self._read(mutated, parameters)
         return own is not None and other is not None and not same_case(own, other)
 
     def refused(self, mutated: ParsedClaim) -> tuple[Case, str] | None:
@@ -43,14 +106,14 @@ class Readings:
         for case in self.cases:
             if self.own(case.parameters) is not None:
                 try:
-                    lower_case(mutated, case.parameters)
+                    self.lowered(mutated, case.parameters)
                 except DropcheckError as error:
                     return case, error.problems[0].message
         return None
 
     def change(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> float | None:
         """The relative change of the number that is claimed, where that is fixed and not 0."""
-        own, other = self.own(parameters), _read(mutated, parameters)
+        own, other = self.own(parameters), self._read(mutated, parameters)
         if own is None or other is None:
             return None
         change = fixed_change(own, other)
@@ -67,7 +130,7 @@ class Readings:
         if "==" not in self.parsed.statement.operators:
             return True  # a bound may have any room to spare
         for case in self.cases:
-            own, other = self.own(case.parameters), _read(mutated, case.parameters)
+            own, other = self.own(case.parameters), self._read(mutated, case.parameters)
             if own is None or other is None or same_case(own, other):
                 continue
             sides = fixed_sides(own, other)
@@ -78,11 +141,8 @@ class Readings:
         return True
 
 
-def _read(parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
-    try:
-        return lower_case(parsed, parameters)
-    except DropcheckError:
-        return None
+def _text(parsed: ParsedClaim) -> _Text:
+    return parsed.model, parsed.statement
 
 
 def same_case(first: LoweredCase, second: LoweredCase) -> bool:

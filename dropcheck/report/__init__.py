@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,8 @@ class Report:
     """A run, and how it is to be shown: each format uses what it has room for.
 
     `problems` are errors that kept the run, or some of its cases, from being made. `started` is
-    when it began, `workspace` the folder that a continuous integration calls its own.
+    when it began, `workspace` the folder that a continuous integration calls its own. `latex` has
+    the statements of claims as LaTeX, by id, where they are to be shown as that.
     """
 
     run: RunResult
@@ -28,7 +30,7 @@ class Report:
     terminal: Terminal | None = None
     verbose: bool = False
     quiet: bool = False
-    math: bool = False
+    latex: Mapping[str, str] = field(default_factory=dict)
     plot: bool = False
     started: datetime | None = None
     workspace: Path | None = None

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from dropcheck.claims.registry import Registry
-from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.printing import claim_latex
+from dropcheck.errors import Problem
 from dropcheck.report import Report, numbers
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import not_passed
@@ -38,7 +36,11 @@ Statement = Callable[[CaseResult], str]
 
 def markdown_report(report: Report) -> str:
     """The table, what did not pass, errors, warnings, and the summary."""
-    statement = _in_math(report.registry) if report.math else _in_code
+
+    def statement(case: CaseResult) -> str:
+        latex = report.latex.get(case.claim)
+        return code(case.statement) if latex is None else f"${plain(latex)}$"
+
     parts = [
         _table(report.run.cases, statement, report.verbose),
         _failures(report.run.cases),
@@ -81,26 +83,6 @@ def code(written: str) -> str:
         inner = "".join(c if c.isalnum() or c in " ." else f"&#{ord(c)};" for c in shown)
         return f"<code>{inner}</code>"
     return f"`{shown}`"
-
-
-def _in_code(case: CaseResult) -> str:
-    return code(case.statement)
-
-
-def _in_math(registry: Registry) -> Statement:
-    """Statements as LaTeX; one that cannot be read again stays as it was written."""
-    known: dict[str, str] = {}
-
-    def written(case: CaseResult) -> str:
-        if case.claim not in known:
-            claim = registry.claims.get(case.claim)
-            try:
-                known[case.claim] = f"${plain(claim_latex(claim))}$" if claim else _in_code(case)
-            except DropcheckError:
-                known[case.claim] = _in_code(case)
-        return known[case.claim]
-
-    return written
 
 
 def _table(cases: Sequence[CaseResult], statement: Statement, verbose: bool) -> str:

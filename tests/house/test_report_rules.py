@@ -16,12 +16,11 @@ EVERYWHERE = ("report", "errors", "results", "reasons", "records", "claims.value
 ELSEWHERE = {
     "__init__": {"claims.registry"},  # passed on to the reports below
     "github": {"claims.reader"},  # the name of the claims that ship, which are no file
-    "markdown": {"claims.registry", "language.printing"},  # --math writes statements as LaTeX
     # a page quotes a claim in full: its model, its note, its document
     "html.page": {"claims.registry"},
     "html.claim_sections": {"claims.registry"},
     # `list`, `show` and `check` are about claims, before any result
-    "terminal.claim_cards": {"claims.registry", "judging"},
+    "terminal.claim_cards": {"claims.registry", "judging", "language.cases"},
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
     # reports of other commands, of their own results
     "terminal.audit_table": {"audit"},

@@ -1,4 +1,7 @@
-"""One claim's way from text to verdict: parsed once, and each of its cases lowered once."""
+"""One claim's way from text to verdict: parsed once, and each of its cases lowered once.
+
+A mutant is a claim of its own, and is so too.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,14 @@ from pathlib import Path
 import pytest
 from trials import entry, registry_of
 
+from dropcheck import pytest_plugin
+from dropcheck.claims.registry import Claim
 from dropcheck.cli.app import main
 from dropcheck.language import cases
-from dropcheck.language.cases import CaseGraphs
+from dropcheck.language.cases import CaseGraphs, ParsedClaim
 from dropcheck.language.checks import check_registry
+from dropcheck.language.printing import unparse_model, unparse_statement
+from dropcheck.mutation import readings
 from dropcheck.planning.plan import plan_cases
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
@@ -33,20 +40,38 @@ class Calls:
     def __init__(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.file = file
         file.touch()
-        for name in ("parse_claim", "lower_case"):
-            monkeypatch.setattr(cases, name, self._counted(name, getattr(cases, name)))
+        parse = self._counted("parse_claim", cases.parse_claim, what_is_parsed)
+        for module in (cases, readings):
+            monkeypatch.setattr(module, "parse_claim", parse)
+        lower = self._counted("lower_case", cases.lower_case, what_is_lowered)
+        monkeypatch.setattr(cases, "lower_case", lower)
 
-    def _counted(self, name: str, function: Callable[..., object]) -> Callable[..., object]:
+    def _counted(
+        self, name: str, function: Callable[..., object], what: Callable[..., str]
+    ) -> Callable[..., object]:
         def call(*arguments: object, **options: object) -> object:
             with self.file.open("a") as out:
-                out.write(f"{name}\n")
+                out.write(f"{name} {what(*arguments)!r}\n")
             return function(*arguments, **options)
 
         return call
 
     @property
+    def lines(self) -> list[str]:
+        return self.file.read_text().splitlines()
+
+    @property
     def counts(self) -> dict[str, int]:
-        return Counter(self.file.read_text().split())
+        return Counter(line.split()[0] for line in self.lines)
+
+
+def what_is_parsed(claim: Claim) -> str:
+    return f"{claim.id}: {claim.model and claim.model.text} {claim.statement.text}"
+
+
+def what_is_lowered(parsed: ParsedClaim, parameters: dict[str, object], *_: object) -> str:
+    written = unparse_model(parsed.model), unparse_statement(parsed.statement)
+    return f"{parsed.claim.id}: {written} {sorted(parameters.items())}"
 
 
 @pytest.fixture
@@ -76,6 +101,12 @@ def test_graphs_that_fill_the_memory_are_built_again(calls: Calls) -> None:
     assert calls.counts == {"parse_claim": 3, "lower_case": 18}
 
 
+def claims_file(folder: Path) -> Path:
+    path = folder / "claims.yaml"
+    path.write_text("dropcheck: 1\nclaims:\n" + "\n".join(ENTRIES) + "\n")
+    return path
+
+
 @pytest.mark.parametrize("threads", [1, 2])  # two share so many cases between two processes
 @pytest.mark.parametrize(
     ("arguments", "lowered"),
@@ -89,8 +120,43 @@ def test_graphs_that_fill_the_memory_are_built_again(calls: Calls) -> None:
 def test_the_commands_parse_a_claim_once_and_lower_a_case_once(
     calls: Calls, tmp_path: Path, threads: int, arguments: list[str], lowered: int
 ) -> None:
-    path = tmp_path / "claims.yaml"
-    path.write_text("dropcheck: 1\nclaims:\n" + "\n".join(ENTRIES) + "\n")
-    given = [*arguments, "--file", str(path), "--max-draws", "20000", "--threads", str(threads)]
+    path = str(claims_file(tmp_path))
+    given = [*arguments, "--file", path, "--max-draws", "20000", "--threads", str(threads)]
     main(["run", *given, "--quiet", "--exit-zero"])
     assert calls.counts == {"parse_claim": 3, "lower_case": lowered}
+
+
+def test_mathematics_in_a_report_is_that_of_the_nodes_that_were_run(
+    calls: Calls, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--file", str(claims_file(tmp_path)), "--max-draws", "20000", "--exit-zero"]
+    main(["run", *given, "--format", "markdown", "--math"])
+    assert r"\operatorname{E}" in capsys.readouterr().out
+    assert calls.counts == {"parse_claim": 3, "lower_case": 9}
+
+
+def test_show_reads_a_claim_once(calls: Calls, tmp_path: Path) -> None:
+    main(["show", "all", "--file", str(claims_file(tmp_path))])
+    assert calls.counts == {"parse_claim": 3, "lower_case": 9}
+
+
+def test_what_pytest_collects_is_what_it_runs(
+    calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims_file(tmp_path)
+    settings = "dropcheck_files = claims.yaml\ndropcheck_max_draws = 20000\n"
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{settings}dropcheck_undecided = pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    assert pytest.main(["-q", "-p", "no:cacheprovider"], plugins=[pytest_plugin]) == 0
+    assert calls.counts == {"parse_claim": 3, "lower_case": 9}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_claim_and_each_of_its_mutants_are_read_once(
+    calls: Calls, tmp_path: Path, threads: int
+) -> None:
+    given = ["--file", str(claims_file(tmp_path)), "--max-draws", "20000"]
+    main(["mutate", *given, "--threads", str(threads), "--quiet"])
+    assert calls.counts["parse_claim"] > 3
+    assert [line for line, times in Counter(calls.lines).items() if times > 1] == []

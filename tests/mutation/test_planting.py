@@ -114,9 +114,10 @@ def test_every_mutator_plants_something_in_the_shipped_claims() -> None:
 def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:
     claim = SHIPPED.claims["noisy-loss"]
     parsed = parse_claim(claim)
-    facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
+    readings = Readings(parsed, claim.expand())
+    facts = facts_of(parsed, 1.0, readings)
     case = claim.expand()[0]
-    mutants = mutants_of(parsed, facts, case)
+    mutants = mutants_of(readings, facts, case)
     assert len(mutants) == MOST_MUTANTS
     assert len({mutant.operator for mutant in mutants}) >= 8
     texts = {
@@ -124,7 +125,7 @@ def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:
     }
     assert len(texts) == MOST_MUTANTS
     assert [one.changed for one in mutants] == [
-        one.changed for one in mutants_of(parsed, facts, case)
+        one.changed for one in mutants_of(readings, facts, case)
     ]
     for mutant in mutants:
         lower_case(parse_claim(mutant.claim), case.parameters)
@@ -134,7 +135,8 @@ def test_a_mutant_that_the_check_refuses_is_passed_over() -> None:
     # without its factor the sum of a vector and another of unlike length would be left
     claim = claim_of("model: x ~ normal(0, 1)[3]\nclaim: E(x[2]) == 0")
     parsed = parse_claim(claim)
-    facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
-    changed = [one.changed for one in mutants_of(parsed, facts, claim.expand()[0])]
+    readings = Readings(parsed, claim.expand())
+    facts = facts_of(parsed, 1.0, readings)
+    changed = [one.changed for one in mutants_of(readings, facts, claim.expand()[0])]
     assert "claim: E(x[1]) == 0" in changed
     assert "claim: E(x[3]) == 0" not in changed

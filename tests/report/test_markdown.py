@@ -14,8 +14,9 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.errors import Location, Problem
+from dropcheck.language.cases import parse_claim
 from dropcheck.language.parser import parse_model, parse_statement
-from dropcheck.language.printing import claim_latex, statement_latex, vectors
+from dropcheck.language.printing import statement_latex, vectors
 from dropcheck.report import Report
 from dropcheck.report.markdown import markdown_report
 from dropcheck.results import CaseResult
@@ -26,6 +27,11 @@ SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
 
 def markdown_of(*cases: CaseResult, verbose: bool = False) -> str:
     return markdown_report(Report(run_of(*cases), REGISTRY, verbose=verbose))
+
+
+def latex_of(claim: Claim) -> str:
+    parsed = parse_claim(claim)
+    return statement_latex(parsed.statement, vectors(parsed.model))
 
 
 def page_of(text: str) -> str:
@@ -179,7 +185,7 @@ def test_vectors_are_told_by_the_model() -> None:
 
 @pytest.mark.parametrize("claim", SHIPPED.claims.values(), ids=lambda claim: claim.id)
 def test_latex_survives_markdown_and_its_brackets_match(claim: Claim) -> None:
-    latex = claim_latex(claim)
+    latex = latex_of(claim)
     assert not re.search(r"\\[^a-zA-Z]|[*|`$]|<\S|>\S", latex)
     depth = 0
     for character in latex:
@@ -203,9 +209,9 @@ claims:
 
 
 def test_mathematics_takes_the_place_of_code_where_it_is_asked_for() -> None:
-    registry = read_text(CLAIMS)
-    report = Report(run_of(PASSED, FAILED), registry, math=True)
+    latex = {of: latex_of(claim) for of, claim in read_text(CLAIMS).claims.items()}
+    report = Report(run_of(PASSED, FAILED), REGISTRY, latex=latex)
     rows = markdown_report(report).splitlines()[2:4]
     assert rows[0].split(" | ")[1] == r"$\operatorname{Var}(q^{\top} k) = \mathit{dk}$"
-    assert rows[1].split(" | ")[1] == "`P(x > 3) >= 0.9`"  # no claim of the registry
-    assert "$" not in markdown_report(replace(report, math=False))
+    assert rows[1].split(" | ")[1] == "`P(x > 3) >= 0.9`"  # without LaTeX
+    assert "$" not in markdown_report(replace(report, latex={}))

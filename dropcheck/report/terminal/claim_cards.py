@@ -49,9 +49,11 @@ def claim_cards(
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
+    from dropcheck.language.cases import CaseGraphs
 
     document = registry.documents.get(claim.document or "")
-    cases = [prepare(case) for case in claim.expand()[:MOST_ROWS]]
+    graphs = CaseGraphs()
+    cases = [prepare(case, graphs) for case in claim.expand()[:MOST_ROWS]]
     pairs = {
         "title": one_line(claim.title),
         "claim": claim.statement.text.strip("\n"),
