@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule
+from dropcheck.vocabulary.ranges import RangesRule
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
 
 Array = NDArray[Any]
@@ -140,6 +141,8 @@ class Function:
     view: bool = False  # another way to look at what is there, without memory of its own
     picks: bool = False  # single elements
     vector: bool = False  # makes a fixed vector
+    # where it is asked of one draw, cell by cell; None: by `bounds`, and not known to be smooth
+    ranges: RangesRule | None = None
     mistaken_for: str = ""  # the function that a slip of the pen puts in its place
 
     @property

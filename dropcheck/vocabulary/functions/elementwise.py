@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls, special
+from dropcheck.vocabulary import growth, hulls, pieces, ranges, slopes, special
 from dropcheck.vocabulary.function import (
     MORE,
     PAIR,
@@ -71,28 +71,29 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
 
 
 ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.SUM, additive=True, commutes=True,
-            carries_size=True)  # fmt: skip
+            carries_size=True, ranges=ranges.add)  # fmt: skip
 SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, growth.SUM,
-                 additive=True)  # fmt: skip
+                 additive=True, ranges=ranges.subtract)  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True,
-                 carries_size=True)  # fmt: skip
-DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True)
+                 carries_size=True, ranges=ranges.multiply)  # fmt: skip
+DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True,
+               ranges=ranges.divide)  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down", unknown, ANY,
-    cost=usual, divides=True,
+    cost=usual, divides=True, ranges=pieces.floor_divide,
 )  # fmt: skip
 MODULO = _sign(
     "a % b", "%", np.remainder, "remainder, of the divisor's sign", unknown, ANY,
-    cost=usual, divides=True, elsewhere=("mod", "remainder"),
+    cost=usual, divides=True, elsewhere=("mod", "remainder"), ranges=pieces.modulo,
 )  # fmt: skip
 # of float64: an overflow is infinite, a root of a negative number NaN
 POWER = _sign(
     "x**y", "**", np.power, "power", hulls.power, growth.POWER,
-    cost=usual, elsewhere=("pow", "power"),
+    cost=usual, elsewhere=("pow", "power"), ranges=slopes.power,
 )  # fmt: skip
 NEGATIVE = _sign(
     "-x", "negative", np.negative, "the number with the other sign", hulls.negated, SAME_SIZE,
-    parameters=X, additive=True,
+    parameters=X, additive=True, ranges=ranges.negate,
 )  # fmt: skip
 
 SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
@@ -102,76 +103,88 @@ _EXP, _BOTH_WAYS = growth.EXPONENTIAL, growth.EXPONENTIAL_BOTH_WAYS
 
 SQRT = entry(
     "sqrt", np.sqrt, "square root", rising, growth.root(2),
-    carries_size=True, latex=(r"\sqrt{", "}"),
+    carries_size=True, latex=(r"\sqrt{", "}"), ranges=slopes.SQRT,
 )  # fmt: skip
 
 NUMBERS = (
     entry("abs", np.absolute, "size without the sign", hulls.magnitude, SAME_SIZE,
-          carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs")),
+          carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs"),
+          ranges=pieces.absolute),
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
-          elsewhere=("sgn",)),
+          elsewhere=("sgn",), ranges=pieces.steps(np.sign)),
     SQRT,
     entry("cbrt", np.cbrt, "cube root", rising, growth.root(3),
-          carries_size=True, latex=(r"\sqrt[3]{", "}")),
-    entry("exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp"),
-    entry("expm1", np.expm1, "exp(x) − 1", rising, _EXP),
-    entry("log", np.log, "natural logarithm", rising, ANY, latex=r"\log", elsewhere=("ln",)),
-    entry("log2", np.log2, "logarithm to base 2", rising, ANY),
-    entry("log10", np.log10, "logarithm to base 10", rising, ANY),
-    entry("log1p", np.log1p, "log(1 + x)", rising, ANY),
+          carries_size=True, latex=(r"\sqrt[3]{", "}"), ranges=slopes.CBRT),
+    entry("exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp", ranges=slopes.EXP),
+    entry("expm1", np.expm1, "exp(x) − 1", rising, _EXP, ranges=slopes.EXP),
+    entry("log", np.log, "natural logarithm", rising, ANY, latex=r"\log", elsewhere=("ln",),
+          ranges=slopes.LOG),
+    entry("log2", np.log2, "logarithm to base 2", rising, ANY, ranges=slopes.LOG2),
+    entry("log10", np.log10, "logarithm to base 10", rising, ANY, ranges=slopes.LOG10),
+    entry("log1p", np.log1p, "log(1 + x)", rising, ANY, ranges=slopes.LOG1P),
     entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", hulls.entropy, ANY,
-          parameters=values("x y")),
-    entry("sin", np.sin, "sine", _BALL, BOUNDED, latex=r"\sin"),
-    entry("cos", np.cos, "cosine", _BALL, BOUNDED, latex=r"\cos"),
+          parameters=values("x y"), ranges=slopes.x_log_y),
+    entry("sin", np.sin, "sine", _BALL, BOUNDED, latex=r"\sin", ranges=slopes.WAVE),
+    entry("cos", np.cos, "cosine", _BALL, BOUNDED, latex=r"\cos", ranges=slopes.WAVE),
     entry("tan", np.tan, "tangent", unknown, ANY, latex=r"\tan"),
     entry("arcsin", np.arcsin, "inverse sine", rising, ANY,
-          latex=r"\arcsin", elsewhere=("asin",)),
+          latex=r"\arcsin", elsewhere=("asin",), ranges=slopes.ARCSIN),
     entry("arccos", np.arccos, "inverse cosine", hulls.falling, ANY,
-          latex=r"\arccos", elsewhere=("acos",)),
+          latex=r"\arccos", elsewhere=("acos",), ranges=slopes.ARCCOS),
     entry("arctan", np.arctan, "inverse tangent", rising, BOUNDED,
-          latex=r"\arctan", elsewhere=("atan",)),
+          latex=r"\arctan", elsewhere=("atan",), ranges=slopes.ARCTAN),
     entry("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi", unknown, BOUNDED,
           parameters=values("y x"), elsewhere=("atan2",)),
-    entry("sinh", np.sinh, "hyperbolic sine", rising, _BOTH_WAYS, latex=r"\sinh"),
-    entry("cosh", np.cosh, "hyperbolic cosine", unknown, _BOTH_WAYS, latex=r"\cosh"),
-    entry("tanh", np.tanh, "hyperbolic tangent", rising, BOUNDED, latex=r"\tanh"),
+    entry("sinh", np.sinh, "hyperbolic sine", rising, _BOTH_WAYS, latex=r"\sinh",
+          ranges=slopes.SINH),
+    entry("cosh", np.cosh, "hyperbolic cosine", unknown, _BOTH_WAYS, latex=r"\cosh",
+          ranges=slopes.COSH),
+    entry("tanh", np.tanh, "hyperbolic tangent", rising, BOUNDED, latex=r"\tanh",
+          ranges=slopes.TANH),
     entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", rising, NO_HEAVIER,
-          elsewhere=("asinh",)),
+          elsewhere=("asinh",), ranges=slopes.ARCSINH),
     entry("arctanh", np.arctanh, "inverse hyperbolic tangent", rising, ANY,
-          elsewhere=("atanh",)),
+          elsewhere=("atanh",), ranges=slopes.ARCTANH),
     entry("floor", np.floor, "rounded down", rising, NO_HEAVIER,
-          latex=(r"\lfloor ", r" \rfloor")),
+          latex=(r"\lfloor ", r" \rfloor"), ranges=pieces.steps(np.floor)),
     entry("ceil", np.ceil, "rounded up", rising, NO_HEAVIER,
-          latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",)),
+          latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",), ranges=pieces.steps(np.ceil)),
     entry("round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2",
-          rising, NO_HEAVIER),
+          rising, NO_HEAVIER, ranges=pieces.steps(np.rint)),
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", hulls.clipped, NO_HEAVIER,
-          parameters=values("x low high"), elsewhere=("clamp",)),
+          parameters=values("x low high"), elsewhere=("clamp",), ranges=pieces.clip),
     entry("minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", hulls.smallest,
-          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True),
+          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.smallest),
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", hulls.largest,
-          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True),
-    entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising, NO_HEAVIER),
+          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.largest),
+    entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising, NO_HEAVIER,
+          ranges=pieces.positive_part),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
           "x above 0, slope · x below", unknown, growth.NO_HEAVIER_BY_FIXED,
-          parameters=values("x slope")),
-    entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown, NO_HEAVIER),
-    entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown, NO_HEAVIER),
+          parameters=values("x slope"), ranges=pieces.leaky),
+    entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown, NO_HEAVIER,
+          ranges=pieces.exponential_unit()),
+    entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown, NO_HEAVIER,
+          ranges=pieces.exponential_unit(_SELU_SCALE, _SELU_ALPHA)),
     entry("gelu", lambda x: np.asarray(x * special.ndtr(x)),  # Hendrycks & Gimpel, 2016
-          "x · Phi(x) itself, not its approximation by tanh", unknown, NO_HEAVIER),
+          "x · Phi(x) itself, not its approximation by tanh", unknown, NO_HEAVIER,
+          ranges=slopes.GELU),
     entry("silu", lambda x: np.asarray(x * special.expit(x)), "x · sigmoid(x)", unknown,
-          NO_HEAVIER, elsewhere=("swish",)),
-    entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))", rising, NO_HEAVIER),
+          NO_HEAVIER, elsewhere=("swish",), ranges=slopes.SILU),
+    entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))", rising, NO_HEAVIER,
+          ranges=slopes.SOFTPLUS),
     entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, BOUNDED,
-          elsewhere=("expit",)),
-    entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY),
-    entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", rising, BOUNDED),
-    entry("erfc", Special("erfc"), "1 − erf(x)", hulls.falling, BOUNDED),
+          elsewhere=("expit",), ranges=slopes.SIGMOID),
+    entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY, ranges=slopes.LOGIT),
+    entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", rising, BOUNDED,
+          ranges=slopes.ERF),
+    entry("erfc", Special("erfc"), "1 − erf(x)", hulls.falling, BOUNDED, ranges=slopes.ERFC),
     entry("Phi", Special("ndtr"), "standard normal distribution function", rising, BOUNDED,
-          latex=r"\Phi", elsewhere=("ndtr", "norm_cdf")),
+          latex=r"\Phi", elsewhere=("ndtr", "norm_cdf"), ranges=slopes.NORMAL_DISTRIBUTION),
     entry("phi", lambda x: np.exp(-0.5 * x * x) / _ROOT_2PI, "standard normal density",
-          hulls.within(0.0, 1 / _ROOT_2PI), BOUNDED, latex=r"\varphi"),
+          hulls.within(0.0, 1 / _ROOT_2PI), BOUNDED, latex=r"\varphi",
+          ranges=slopes.NORMAL_DENSITY),
     entry("gamma", Special("gamma"), "gamma function", unknown, ANY),
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown, ANY),
     entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary import growth, hulls, pieces
 from dropcheck.vocabulary.function import (
     OVER,
     PAIR,
@@ -169,7 +169,8 @@ _UFUNCS = {
 }  # fmt: skip
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
-                 parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="))
+                 parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="),
+                 ranges=pieces.comparison(sign))
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
 EQUAL, NOT_EQUAL = COMPARISONS["=="], COMPARISONS["!="]
@@ -190,22 +191,25 @@ DENIED = {COMPARISONS[sign]: _favoured(sign, favour=False) for sign in ("!=", "<
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\land", written="a and b",
+    ranges=pieces.conjunction,
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\lor", written="a or b",
+    ranges=pieces.disjunction,
 )  # fmt: skip
 NOT = _truth(
     "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
-    written="not x",
+    written="not x", ranges=pieces.negation,
 )  # fmt: skip
 
 _CHOICE = ("a where c holds, else b", hulls.branches, growth.NO_HEAVIER)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-    cost=cheap, written="a if c else b",
+    cost=cheap, written="a if c else b", ranges=pieces.choice,
 )  # fmt: skip
-WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True)
+WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
+              ranges=pieces.choice)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, CONDITIONAL)
 TIED = (*FAVOURED.values(), *DENIED.values())
