@@ -68,6 +68,7 @@ def verify(
     time_limit: float | None = None,
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
+    require: Literal["exact", "finite-sample", "moments"] | None = None,
     **more_parameters: float | str,
 ) -> CaseResult:
     """Check a claim by simulation, and assert that it holds.
@@ -92,6 +93,7 @@ def verify(
         time_limit: the most seconds to take.
         threads: threads to draw with; no result depends on it.
         max_memory: the most bytes that one draw may take.
+        require: what the verdict must rest on at least; resting on less, it is undecided.
         **more_parameters: the same as `parameters`.
 
     Returns:

@@ -42,6 +42,18 @@ class DropcheckError(Exception):
         return type(self), (self.problems,)
 
 
+class InternalError(Exception):
+    """A fault of dropcheck that it found itself; `problem` says what to send."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(f"{problem.message}; {problem.hint}" if problem.hint else problem.message)
+
+    def __reduce__(self) -> tuple[type[InternalError], tuple[Problem]]:
+        """How it goes from one process to another."""
+        return type(self), (self.problem,)
+
+
 def at_most(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """As many problems as are listed; where there are more, the last says so."""
     listed = tuple(islice(problems, MOST_PROBLEMS))

@@ -15,7 +15,15 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.settings import LEAST_MEMORY, MOST_DRAWS, MOST_MEMORY, MOST_SEED, Kind, Option
+from dropcheck.settings import (
+    LEAST_MEMORY,
+    MOST_DRAWS,
+    MOST_MEMORY,
+    MOST_SEED,
+    Kind,
+    Option,
+    one_of,
+)
 
 if TYPE_CHECKING:  # pytest imports this at every start, and has no use for it
     from dropcheck.errors import Problem
@@ -24,6 +32,8 @@ _CASES = ("run", "plan")  # both choose cases and take the same limits
 _CHOOSE = (*_CASES, "list", "mutate")
 _RATE = "a number between 0 and 1"
 _COUNT = "a whole number from 1 on"
+REQUIRED = ("exact", "finite-sample", "moments")
+"""Guarantees that can be required, strongest first; less than the last of them is `asymptotic`."""
 
 OPTIONS: tuple[Option, ...] = (
     Option(name="set", commands=("audit",), kind=Kind.WORD, words=("laws", "moments"),
@@ -96,6 +106,12 @@ OPTIONS: tuple[Option, ...] = (
         help="Make a new draw for every value, even where independent draws could be paired."),
     Option(name="processes", commands=("audit",), kind=Kind.THREADS, low=1,
         help="Processes to work with; no count depends on it."),
+    Option(name="require", commands=("run",), kind=Kind.WORD, words=REQUIRED, setting="require",
+        in_repeat=True, in_verify=one_of(tuple(f"'{word}'" for word in REQUIRED)),
+        ini="what a verdict must rest on at least: exact, finite-sample or moments",
+        help="What a verdict must rest on at least; a case that rests on less is undecided."),
+    Option(name="exact", commands=("run",), setting="exact", in_repeat=True,
+        help="Draw nothing: decide the cases whose values are known exactly from the model."),
     Option(name="fail_fast", letter="x", commands=("run",), setting="fail_fast",
         help="Stop at the first case that fails."),
     Option(name="format", commands=("run",), kind=Kind.FORMAT,

@@ -41,6 +41,10 @@ class Reason(Enum):
         "outcomes too rare to be seen",
         "the model has too many conditions to be trusted: split the claim into smaller models",
     )
+    NOT_KNOWN_EXACTLY = (
+        "it is not known exactly without draws",
+        "no draw was made: leave --exact out to have it simulated",
+    )
     OUT_OF_TIME = ("the time of the run was up before its first draw", "the time was up")
     NOTHING_RANDOM = ("nothing in it is random: arithmetic decides it",)
     # the quantity
@@ -95,6 +99,12 @@ class Reason(Enum):
         "the effect of the rare event depends on the same values that cause it: the rarer outcome "
         "in {lines} was seen {seen}, and must be seen {needed} times",
         _TOO_RARE,
+    )
+    # what the verdict rests on
+    REQUIRED = (
+        "{verdict}, but by {basis} ({guarantee}), and {required} is required",
+        "the verdict rests on less than is required: give what is averaged bounds in the model, as "
+        "clip does, or require less",
     )
     # what refutes a claim of certainty
     COUNTEREXAMPLES = ("{violations:,} counterexamples in {draws:,} draws",)

@@ -32,8 +32,20 @@ class Guarantee(StrEnum):
 
     ARITHMETIC = "arithmetic"
     EXACT = "exact"
-    FINITE_SAMPLE = "finite-sample"
+    FINITE_SAMPLE = "finite-sample"  # values that the model keeps between bounds
+    MOMENTS = "moments"  # moments that the model keeps below a bound
     ASYMPTOTIC = "asymptotic"
+
+    def as_strong_as(self, other: Guarantee) -> bool:
+        """Whether it promises as much as another, or more; arithmetic is as strong as exact.
+
+        >>> Guarantee.MOMENTS.as_strong_as(Guarantee.ASYMPTOTIC)
+        True
+        >>> Guarantee.MOMENTS.as_strong_as(Guarantee.EXACT)
+        False
+        """
+        strongest_first = tuple(Guarantee)
+        return strongest_first.index(self) <= strongest_first.index(other)
 
 
 class Method(StrEnum):
@@ -44,6 +56,7 @@ class Method(StrEnum):
     PROPORTION = "proportion"  # one probability, from a count
     BOUNDED_MEAN = "bounded mean"
     BLOCK_MEANS = "block means"
+    EXACT_VALUE = "exact value"  # the model gives the quantity, and nothing was drawn
 
 
 class Quantity(StrEnum):
@@ -121,6 +134,14 @@ class Resolution:
     narrowed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A quantity that the model gives without any draw: at most `error` away from `value`."""
+
+    value: float
+    error: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """One case, judged, with all that was decided. What is unknown is None, never made up."""
@@ -140,6 +161,8 @@ class CaseResult:
     standard_error: float | None
     # the estimates of both sides, where both are estimated and the quantity is their difference
     sides: tuple[float, float] | None = None
+    exact: Exact | None = None  # the same quantity, by the model alone
+    confirmed: bool = False  # whether the exact value lies in the interval and fits the verdict
     confidence: float
     scale: float | None
     resolution: float  # relative to the scale, as it was asked for

@@ -36,7 +36,9 @@ class Settings:
     case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
     still open, and takes the place of the default budget. `crossing` allows every pair of
     independent draws that meet in a matrix product to be evaluated. `max_memory` (bytes) bounds
-    what one draw of a claim may take, together with what is fixed in it.
+    what one draw of a claim may take, together with what is fixed in it. A verdict that rests on
+    less than `require`, the weakest guarantee that counts, is none. With `exact` nothing is drawn:
+    a case is decided by the value that its model gives, or not at all.
     """
 
     alpha: float = 1e-6
@@ -48,6 +50,8 @@ class Settings:
     fail_fast: bool = False
     crossing: bool = True
     max_memory: int = DEFAULT_MEMORY
+    require: str | None = None
+    exact: bool = False
 
 
 def default_threads() -> int:

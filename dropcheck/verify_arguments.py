@@ -53,11 +53,18 @@ def check_options(options: Mapping[str, object], defaults: Mapping[str, object])
 def settings_of(options: Mapping[str, Any]) -> Settings:
     """How to run, from options that are checked; the resolution is part of the claim here."""
     settings: dict[str, Any] = {
-        VERIFY_OPTIONS[name].setting: int(value) if isinstance(value, Integral) else float(value)
+        VERIFY_OPTIONS[name].setting: _plain(value)
         for name, value in options.items()
         if VERIFY_OPTIONS[name].setting and name != "resolution" and value is not None
     }
     return Settings(**settings)
+
+
+def _plain(value: Any) -> str | float:
+    """A word as it is, and a number of any library as one of Python's own."""
+    if isinstance(value, str):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def check_texts(claim: object, model: object) -> None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 
@@ -16,7 +17,7 @@ from dropcheck.cli.completion import typed_line
 from dropcheck.cli.given import Given, command_options
 from dropcheck.cli.output import ExitCode, emit, reason, silence
 from dropcheck.cli.typer_app import program
-from dropcheck.errors import DropcheckError, NothingSelected, Problem, suggestion
+from dropcheck.errors import DropcheckError, InternalError, NothingSelected, Problem, suggestion
 from dropcheck.settings import Option
 
 # typer's own options
@@ -174,6 +175,10 @@ def _internal(error: Exception, given: Sequence[str]) -> ExitCode:
         import traceback
 
         emit("".join(traceback.format_exception(error)), sys.stderr)
+    if isinstance(error, InternalError):
+        found = error.problem
+        problem = replace(found, message=f"internal error: {found.message}")
+        return _report([problem], given, ExitCode.INTERNAL)
     lines = str(error).splitlines() or [""]
     problem = Problem(
         f"internal error: {type(error).__name__}: {lines[0][:300]}".rstrip(": "),

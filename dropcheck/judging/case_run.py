@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,13 @@ from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
 from dropcheck.judging.prepared import Prepared
+from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Statement
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import (
     CaseResult,
+    Exact,
     Guarantee,
     Method,
     Outcome,
@@ -62,6 +64,7 @@ class Finding:
     interval: tuple[float, float] | None = None
     standard_error: float | None = None
     sides: tuple[float, float] | None = None
+    exact: Exact | None = None  # the quantity, by the model alone
     scale: float | None = None
     sharpness: Resolution | None = None
     draws: int = 0
@@ -227,8 +230,22 @@ class CaseRun:
         )
 
     def result(self, finding: Finding) -> CaseResult:
-        """The finding as the result that reports are made from."""
+        """The finding as the result that reports are made from.
+
+        Raises:
+            InternalError: the interval misses what the model gives exactly.
+        """
         claim = self.case.claim
+        quantity, region = self._claimed(finding)
+        confirmed, warnings = self._confirmed(finding, region), finding.warnings
+        if confirmed is False:
+            why = "the interval misses the exact value, which chance may do at this error rate"
+            warnings = (*warnings, f"{claim.id}: {why}")
+        guarantee = Guarantee.EXACT if confirmed else finding.guarantee
+        short = short_of(self.settings.require, guarantee, finding.verdict)
+        if short is not None:
+            inconclusive = Verdict.INCONCLUSIVE
+            finding = replace(finding, verdict=inconclusive, explanation=short, more_draws=None)
         expected = Verdict(claim.expect)
         if finding.verdict is Verdict.INCONCLUSIVE:
             outcome = Outcome.UNDECIDED
@@ -238,7 +255,6 @@ class CaseRun:
         if finding.more_draws is not None and finding.more_draws < 1e18:
             more = max(1, math.ceil(finding.more_draws))
         interval = finding.interval
-        quantity, region = self._claimed(finding)
         return CaseResult(
             claim=claim.id,
             parameters=dict(self.case.parameters),
@@ -254,6 +270,8 @@ class CaseRun:
             interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
             standard_error=_finite(finding.standard_error),
             sides=finding.sides,
+            exact=finding.exact,
+            confirmed=confirmed is True,
             confidence=1 - self.alpha,
             scale=_finite(finding.scale),
             resolution=self.resolution,
@@ -272,10 +290,31 @@ class CaseRun:
             more_seconds=None
             if more is None or not finding.draws
             else more * finding.seconds / finding.draws / self.threads,
-            warnings=finding.warnings,
+            warnings=warnings,
             location=claim.location,
             repeat=self.repeat,
         )
+
+    def _confirmed(self, finding: Finding, region: Region | None) -> bool | None:
+        """Whether draws and exact value agree; None where there is nothing to compare.
+
+        An interval of the limit theorem that was not trusted with a verdict is nothing of the sort.
+
+        Raises:
+            InternalError: they do not, and chance does not explain it.
+        """
+        exact, interval, verdict = finding.exact, finding.interval, finding.verdict
+        trusted = verdict is not Verdict.INCONCLUSIVE or finding.guarantee.as_strong_as(
+            Guarantee.MOMENTS
+        )
+        if exact is None or interval is None or region is None or not trusted:
+            return None
+        if not inside(exact, interval, finding.scale):
+            if self.alpha <= SELDOM:
+                raise disagreement(self.case, exact, interval, self.repeat)
+            return False
+        widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
+        return fits(exact, verdict, region, widening) or None
 
     def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
         """The quantity that was judged, and where the statement says that it lies.

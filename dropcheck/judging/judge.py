@@ -56,6 +56,9 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
     match run.prepared.strategy, run.prepared.compiled:
         case Arithmetic(), Compiled() as compiled:
             return by_arithmetic(run, compiled)
+        case _ if run.settings.exact:
+            why = Reason.NOT_KNOWN_EXACTLY.explain()
+            return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
         case _ if run.out_of_time():
             why = Reason.OUT_OF_TIME.explain()
             return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)

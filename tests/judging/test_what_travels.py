@@ -129,6 +129,12 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.RARE_OUTCOME_EXPECTED: {"expected": 0.5, "draws": 100, "needed": 64},
     Reason.RARE_OUTCOME_HARDLY_SEEN: {"line": 3},
     Reason.RARE_OUTCOME_UNPRICED: {"lines": "line 3", "seen": "2 times", "needed": 64},
+    Reason.REQUIRED: {
+        "verdict": "verified",
+        "basis": "the limit theorem",
+        "guarantee": "asymptotic",
+        "required": "moments",
+    },
     Reason.COUNTEREXAMPLES: {"violations": 1234, "draws": 20_000},
     Reason.ONE_COUNTEREXAMPLE: {"draws": 20_000},
 }

@@ -1,0 +1,98 @@
+"""The second witness: what the model gives exactly, beside what the draws say; and what is enough.
+
+Draws and exact value are two ways to one number. Where they agree, the verdict is confirmed; where
+they do not, one of them is wrong, and no verdict of the run is worth anything.
+"""
+
+from __future__ import annotations
+
+from dropcheck.claims.registry import Case
+from dropcheck.claims.values import case_name
+from dropcheck.errors import InternalError, Problem
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Exact, Guarantee, Region, Verdict
+
+SELDOM = 1e-6
+"""The largest error rate of a case at which chance does not explain an interval that misses."""
+
+ROUNDING = 1e-9
+"""How far, as a share of their size, two ways to one number may end apart by rounding alone."""
+
+BASES = {
+    Guarantee.FINITE_SAMPLE: "a bound on its values",
+    Guarantee.MOMENTS: "a bound on its moments",
+    Guarantee.ASYMPTOTIC: "the limit theorem",
+}
+"""What stands behind the guarantees that may be less than what is required."""
+
+
+def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> bool:
+    """Whether an interval holds an exact value, give or take its error and rounding.
+
+    >>> inside(Exact(512.0), (509.1, 514.6), 512.0), inside(Exact(500.0), (509.1, 514.6), 512.0)
+    (True, False)
+    >>> inside(Exact(1 / 3 + 1e-16), (1 / 3, 1 / 3), None)
+    True
+    """
+    give = exact.error + ROUNDING * max(abs(exact.value), scale or 0.0)
+    low, high = interval
+    return low - give <= exact.value <= high + give
+
+
+def fits(exact: Exact, verdict: Verdict, region: Region, widening: float) -> bool:
+    """Whether an exact value allows a verdict.
+
+    A claim whose value is in the region, or no farther from it than the widening, may be verified;
+    one whose value is not in the region may be refuted. Between the two, both are right.
+
+    >>> region = Region(1.0, 1.0)
+    >>> [fits(Exact(1.005), verdict, region, 0.01) for verdict in Verdict]
+    [True, True, False]
+    >>> [fits(Exact(1.0), verdict, region, 0.01) for verdict in Verdict]
+    [True, False, False]
+    """
+    low, high = exact.value - exact.error, exact.value + exact.error
+    give = ROUNDING * abs(exact.value)
+    if verdict is Verdict.VERIFIED:
+        return low >= region.low - widening - give and high <= region.high + widening + give
+    if verdict is Verdict.REFUTED:
+        below = high <= region.low if region.low_open else high < region.low
+        above = low >= region.high if region.high_open else low > region.high
+        return below or above
+    return False
+
+
+def disagreement(
+    case: Case, exact: Exact, interval: tuple[float, float], repeat: str
+) -> InternalError:
+    """What an interval that misses the exact value is, where chance does not explain it."""
+    ends = f"[{interval[0]:.10g}, {interval[1]:.10g}]"
+    return InternalError(
+        Problem(
+            f"{case_name(case.claim.id, case.parameters)}: the draws say {ends}, and by the model "
+            f"the exact value is {exact.value:.10g}",
+            case.claim.location,
+            hint="one of the two is wrong: this is a fault of dropcheck and not of your claims: "
+            f"please report it, with the claims file and this command: {repeat}",
+        )
+    )
+
+
+def short_of(required: str | None, guarantee: Guarantee, verdict: Verdict) -> Explanation | None:
+    """Why a verdict is not enough for what is required; None where it is.
+
+    >>> str(short_of("moments", Guarantee.ASYMPTOTIC, Verdict.VERIFIED))
+    'verified, but by the limit theorem (asymptotic), and moments is required'
+    >>> short_of("moments", Guarantee.FINITE_SAMPLE, Verdict.VERIFIED) is None
+    True
+    """
+    if required is None or verdict is Verdict.INCONCLUSIVE:
+        return None
+    if guarantee.as_strong_as(Guarantee(required)):
+        return None
+    return Reason.REQUIRED.explain(
+        verdict=str(verdict),
+        basis=BASES[guarantee],
+        guarantee=str(guarantee),
+        required=required,
+    )

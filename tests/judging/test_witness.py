@@ -1,0 +1,193 @@
+"""What the model gives exactly, beside what the draws say; and what a verdict must rest on."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.errors import InternalError, Problem
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.prepared import prepare
+from dropcheck.judging.witness import BASES, fits, inside
+from dropcheck.options import REQUIRED
+from dropcheck.reasons import Reason
+from dropcheck.results import (
+    CaseResult,
+    Exact,
+    Guarantee,
+    Method,
+    Outcome,
+    Region,
+    Resolution,
+    Verdict,
+)
+from dropcheck.settings import Settings
+
+VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+
+TEXT = """
+dropcheck: 1
+claims:
+  square:
+    title: The mean square of a standard normal
+    parameters: {s: 2}
+    model: x ~ normal(0, s)
+    claim: E(x**2) == 4
+"""
+
+FOUND = Finding(
+    verdict=VERIFIED,
+    method=Method.BLOCK_MEANS,
+    guarantee=Guarantee.MOMENTS,
+    estimate=4.001,
+    interval=(3.99, 4.012),
+    scale=4.0,
+    sharpness=Resolution(0.04, 0.04),
+    draws=1000,
+)
+
+
+def result(
+    finding: Finding, alpha: float = 1e-9, settings: Mapping[str, Any] | None = None
+) -> CaseResult:
+    [case] = read_text(TEXT).expand()
+    run = CaseRun(
+        prepared=prepare(case),
+        settings=Settings(**(settings or {})),
+        alpha=alpha,
+        repeat="dropcheck run square",
+    )
+    return run.result(finding)
+
+
+# ---- the exact value -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdict", "interval", "exact", "confirmed"),
+    [
+        (VERIFIED, (3.99, 4.012), Exact(4.0), True),
+        (VERIFIED, (3.99, 4.012), Exact(3.985, error=0.01), True),
+        (VERIFIED, (4.0, 4.0), Exact(4.0 * (1 + 1e-14)), True),  # rounding
+        (REFUTED, (4.1, 4.3), Exact(4.2), True),
+        (OPEN, (3.9, 4.2), Exact(4.0), False),  # nothing is there to be confirmed
+    ],
+)
+def test_confirmed_is_a_verdict_whose_interval_holds_the_exact_value(
+    verdict: Verdict, interval: tuple[float, float], exact: Exact, confirmed: bool
+) -> None:
+    found = result(replace(FOUND, verdict=verdict, interval=interval, exact=exact))
+    assert (found.exact, found.confirmed, found.warnings) == (exact, confirmed, ())
+    assert (found.verdict, found.guarantee) == (verdict, Guarantee.MOMENTS)
+
+
+def test_without_an_exact_value_nothing_is_confirmed() -> None:
+    assert (result(FOUND).exact, result(FOUND).confirmed) == (None, False)
+    alone = replace(FOUND, verdict=OPEN, interval=None, exact=Exact(4.0))
+    assert (result(alone).exact, result(alone).confirmed) == (Exact(4.0), False)
+
+
+@pytest.mark.parametrize("verdict", [VERIFIED, REFUTED, OPEN])
+def test_an_interval_that_misses_the_exact_value_is_a_fault_of_dropcheck(verdict: Verdict) -> None:
+    with pytest.raises(InternalError) as raised:
+        result(replace(FOUND, verdict=verdict, exact=Exact(4.1)))
+    problem = raised.value.problem
+    assert problem.message == (
+        "square[s=2]: the draws say [3.99, 4.012], and by the model the exact value is 4.1"
+    )
+    assert problem.location is not None
+    assert problem.location.line == 4
+    assert problem.hint is not None
+    assert problem.hint.endswith("with the claims file and this command: dropcheck run square")
+
+
+def test_at_an_error_rate_that_chance_explains_the_miss_is_a_warning() -> None:
+    found = result(replace(FOUND, exact=Exact(4.1)), alpha=0.01)
+    assert (found.verdict, found.confirmed) == (VERIFIED, False)
+    assert found.warnings == (
+        "square: the interval misses the exact value, which chance may do at this error rate",
+    )
+
+
+def test_an_interval_of_the_limit_theorem_without_a_verdict_promises_nothing() -> None:
+    open_case = replace(FOUND, verdict=OPEN, guarantee=Guarantee.ASYMPTOTIC, exact=Exact(4.1))
+    assert not result(open_case).confirmed
+    with pytest.raises(InternalError):
+        result(replace(open_case, verdict=REFUTED))
+
+
+def test_an_open_end_of_an_interval_holds_everything() -> None:
+    assert inside(Exact(1e300), (0.0, math.inf), 1.0)
+    assert not inside(Exact(-1e-3), (0.0, math.inf), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("region", "value", "allowed"),
+    [
+        (Region(4.0, 4.0), 4.0, {VERIFIED}),
+        (Region(4.0, 4.0), 4.03, {VERIFIED, REFUTED}),
+        (Region(4.0, 4.0), 4.05, {REFUTED}),
+        (Region(high=4.0), -1e9, {VERIFIED}),
+        (Region(high=4.0, high_open=True), 4.0, {VERIFIED, REFUTED}),
+        (Region(3.0, 5.0), 2.9, {REFUTED}),
+    ],
+)
+def test_an_exact_value_allows_the_verdicts_that_a_run_may_give(
+    region: Region, value: float, allowed: set[Verdict]
+) -> None:
+    assert {verdict for verdict in Verdict if fits(Exact(value), verdict, region, 0.04)} == allowed
+
+
+def test_an_internal_error_comes_whole_from_another_process() -> None:
+    error = InternalError(Problem("wrong", hint="send it"))
+    assert pickle.loads(pickle.dumps(error)).problem == error.problem
+    assert str(error) == "wrong; send it"
+
+
+# ---- what is required ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("required", REQUIRED)
+@pytest.mark.parametrize("guarantee", Guarantee)
+@pytest.mark.parametrize("verdict", [VERIFIED, REFUTED])
+def test_a_verdict_that_rests_on_less_than_required_is_none(
+    required: str, guarantee: Guarantee, verdict: Verdict
+) -> None:
+    order = list(Guarantee)
+    enough = order.index(guarantee) <= order.index(Guarantee(required))
+    found = result(
+        replace(FOUND, verdict=verdict, guarantee=guarantee, more_draws=10.0),
+        settings={"require": required},
+    )
+    assert found.guarantee is guarantee  # what the interval rests on stays what it is
+    if enough:
+        assert (found.verdict, found.reason) == (verdict, None)
+        return
+    assert (found.verdict, found.result) == (OPEN, Outcome.UNDECIDED)
+    assert found.reason is Reason.REQUIRED
+    assert found.more_draws is None  # more draws are no help
+    assert str(found.explanation) == (
+        f"{verdict}, but by {BASES[guarantee]} ({guarantee}), and {required} is required"
+    )
+
+
+def test_what_can_be_required_are_guarantees_and_the_weakest_is_none_of_them() -> None:
+    assert [Guarantee(word) for word in REQUIRED] == list(Guarantee)[1:-1]
+    assert set(BASES) == set(Guarantee) - {Guarantee.ARITHMETIC, Guarantee.EXACT}
+
+
+def test_a_confirmed_verdict_is_as_good_as_exact() -> None:
+    asymptotic = replace(FOUND, guarantee=Guarantee.ASYMPTOTIC, exact=Exact(4.0))
+    assert result(asymptotic, settings={"require": "exact"}).result is Outcome.PASS
+
+
+def test_an_undecided_case_keeps_its_own_reason() -> None:
+    why = Reason.TOO_WIDE.explain()
+    wide = replace(FOUND, verdict=OPEN, guarantee=Guarantee.ASYMPTOTIC, explanation=why)
+    assert result(wide, settings={"require": "exact"}).explanation == why
