@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import islice
 
 MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
@@ -21,6 +22,14 @@ class Location:
     text: str | None = None
 
 
+class About(Enum):
+    """What a problem comes from, so that a check of many cases knows where to name one of them."""
+
+    TEXT = "a text, whatever values its parameters have"
+    VALUES = "values, which its message does not name"
+    NAMED_VALUES = "values, which its message names"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong: a sentence, where it stands, and how to mend it."""
@@ -28,6 +37,7 @@ class Problem:
     message: str
     location: Location | None = None
     hint: str | None = None
+    about: About = About.TEXT
 
 
 class DropcheckError(Exception):

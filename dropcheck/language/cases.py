@@ -11,7 +11,7 @@ from dataclasses import field
 from dropcheck.claims.registry import Case, Claim, Sample, SourceText
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.values import parameter_text
-from dropcheck.errors import DropcheckError, Location, Problem, stop_at_most
+from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
@@ -240,6 +240,7 @@ def _check_requires(
                     f"{parsed.claim.id} requires {text.text.strip()}, and {parameter_text(used)}",
                     text.locate(0, 0),
                     "choose values for which it holds",
+                    About.NAMED_VALUES,
                 )
             )
             broken = True
@@ -321,29 +322,35 @@ class CaseGraphs:
         """Take a claim as parsed already."""
         self._parsed[parsed.claim.id] = parsed
 
-    def lowered(self, case: Case) -> LoweredCase:
+    def lowered(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
         """The graph of a case.
+
+        Args:
+            case: the case.
+            parsed: its claim, where the values of its parameters do not stand in the claims file.
 
         Raises:
             DropcheckError: as `lower_case`.
         """
         found = self._lowered.get(case.key)
         if found is None:
-            found = lower_case(self.parsed(case.claim), case.parameters, self.memory)
+            parsed = parsed or self.parsed(case.claim)
+            found = lower_case(parsed, case.parameters, self.memory)
             if self._kept + found.size <= self.keep:
                 self._lowered[case.key] = found
                 self._kept += found.size
         return found
 
-    def checked(self, case: Case) -> LoweredCase:
+    def checked(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
         """As `lowered`; large fixed arrays are not worked out where no graph is kept.
 
         Raises:
             DropcheckError: as `lower_case`.
         """
         if self.keep:
-            return self.lowered(case)
-        return lower_case(self.parsed(case.claim), case.parameters, self.memory, postpone=True)
+            return self.lowered(case, parsed)
+        parsed = parsed or self.parsed(case.claim)
+        return lower_case(parsed, case.parameters, self.memory, postpone=True)
 
     def keep_only(self, cases: Iterable[Case]) -> None:
         """Forget every graph but those of some cases."""

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.claims.values import parameter_text
-from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Location, Problem, at_most
-from dropcheck.language.cases import CaseGraphs, ParsedClaim, lower_case, used_names
+from dropcheck.errors import MOST_PROBLEMS, About, DropcheckError, Location, Problem, at_most
+from dropcheck.language.cases import CaseGraphs, ParsedClaim, used_names
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.laws import LAWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +72,8 @@ def check_claim(
     notes: dict[Problem, None] = {}
     for case in cases:
         try:
-            if any(isinstance(case.parameters.get(name), str) for name in given):
-                lowered = lower_case(
-                    located, case.parameters, graphs.memory, postpone=not graphs.keep
-                )
-            else:
-                lowered = graphs.checked(case)
+            elsewhere = any(isinstance(case.parameters.get(name), str) for name in given)
+            lowered = graphs.checked(case, located if elsewhere else None)
         except DropcheckError as error:
             for problem in error.problems:
                 found.setdefault(problem, []).append(case)
@@ -88,10 +83,7 @@ def check_claim(
             notes.update(dict.fromkeys(lowered.notes))
     for problem in _unused(parsed, claim):
         notes[problem] = None
-    problems = [
-        Problem(_named(problem.message, claim, where, len(cases)), problem.location, problem.hint)
-        for problem, where in found.items()
-    ]
+    problems = [_named(problem, claim, where, len(cases)) for problem, where in found.items()]
     options_given = frozenset(place.file for place in given.values())
     return Checked(_of_options(problems, options_given), _of_options(notes, options_given))
 
@@ -113,15 +105,15 @@ def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[P
     )
 
 
-def _named(message: str, claim: Claim, where: Sequence[Case], cases: int) -> str:
-    """The message with the claim and the case, where values have a part in it."""
+def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) -> Problem:
+    """The problem with the claim and the case in its message, where it comes from values."""
+    everywhere = len(where) == cases and problem.about is not About.VALUES
+    if problem.about is About.NAMED_VALUES or everywhere:
+        return problem
     values = parameter_text(where[0].parameters)
-    about_a_value = message.partition(":")[0] in LAWS
-    if (values and values in message) or (len(where) == cases and not about_a_value):
-        return message
     named = f"{claim.id} with {values}" if values else claim.id
     more = f", and {len(where) - 1} more" if len(where) > 1 else ""
-    return f"{message} ({named}{more})"
+    return dataclasses.replace(problem, message=f"{problem.message} ({named}{more})")
 
 
 def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:

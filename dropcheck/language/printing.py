@@ -14,6 +14,7 @@ from enum import IntEnum
 
 from dropcheck.language import syntax
 from dropcheck.language.syntax import ModelLine, Node, Statement
+from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 
 # How tightly each form binds, as in Python's grammar: the loosest first.
@@ -213,7 +214,7 @@ class _LatexWriter(_TextWriter):
     def number(self, value: float) -> tuple[str, int]:
         text, level = super().number(value)
         if "inf" in text:
-            return text.replace("inf", r"\infty"), level
+            return text.replace("inf", CONSTANTS["inf"].latex), level
         mantissa, separator, exponent = text.partition("e")
         if not separator:
             return text, level
@@ -302,7 +303,6 @@ _GREEK = frozenset({
     "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi",
     "Omega",
 })  # fmt: skip
-_CONSTANTS = {"e": r"\mathrm{e}", "inf": r"\infty", "euler_gamma": r"\gamma_{\mathrm{E}}"}
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
 
 
@@ -312,8 +312,8 @@ def _latex_name(name: str) -> str:
     >>> print(*(_latex_name(name) for name in ("x", "mu", "x1", "keep_prob", "dk")))
     x \mu x_{1} \mathit{keep}_{\mathit{prob}} \mathit{dk}
     """
-    if name in _CONSTANTS:
-        return _CONSTANTS[name]
+    if name in CONSTANTS:
+        return CONSTANTS[name].latex
     head, *below = [part for part in name.split("_") if part] or [name]
     found = _LETTERS_DIGITS.fullmatch(head)
     if found is not None:

@@ -10,37 +10,21 @@ from collections.abc import Iterator, Sequence
 
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
-from dropcheck.vocabulary import functions, operators
+from dropcheck.vocabulary import functions, laws, operators
 from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.laws import LAWS, law_called
 from dropcheck.vocabulary.operators import OPERATORS
 
 LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
 
-_HALF_NORMAL = "there is none: draw z ~ normal(0, sd), and take abs(z)"
 
-# Names of laws that there are not.
-_NO_LAWS = {
-    "half_normal": _HALF_NORMAL,
-    "halfnorm": _HALF_NORMAL,
-    "halfnormal": _HALF_NORMAL,
-    "rand": "write uniform(0, 1), and a shape in brackets after it: uniform(0, 1)[n]",
-    "randn": "write normal(0, 1), and a shape in brackets after it: normal(0, 1)[n]",
-}
-
-
-def _law_called(name: str) -> str | None:
-    """The law that has this name here or elsewhere, as a call, with what may surprise in it.
-
-    Capitals matter only where they make another name: `N`.
-    """
-    folded = name.lower()
-    for wanted in (name, folded):
-        for law in LAWS.values():
-            if wanted == law.name or wanted in law.elsewhere:
-                return f"{law.signature}: {law.note}" if law.note else law.signature
-    return None
+def _written(name: str) -> str | None:
+    """The law that has this name here or elsewhere, as a call, with what may surprise in it."""
+    law = law_called(name)
+    if law is None:
+        return None
+    return f"{law.signature}: {law.note}" if law.note else law.signature
 
 
 def law_hint(name: str) -> str:
@@ -51,10 +35,10 @@ def law_hint(name: str) -> str:
     >>> law_hint("bernouli")
     "did you mean 'bernoulli'?"
     """
-    written = _law_called(name)
+    written = _written(name)
     if written is not None:
         return f"write {written}"
-    hint = _NO_LAWS.get(name.lower())
+    hint = laws.hint_for(name)
     if hint is None and name in FUNCTIONS:
         hint = f"{name!r} is a function: write '=' in place of '~'"
     return hint or suggestion(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
@@ -105,10 +89,10 @@ def function_hint(name: str) -> str:
 deviation, not the variance'
     """
     for asked in (name, name.lower()):
-        hint = functions.hint_for(asked) or operators.hint_for(asked) or _NO_LAWS.get(asked)
+        hint = functions.hint_for(asked) or operators.hint_for(asked) or laws.hint_for(asked)
         if hint is not None:
             return hint
-    written = _law_called(name)
+    written = _written(name)
     if written is not None and name.lower() not in FUNCTIONS:
         return f"draw on a line of the model, x ~ {written}"
     near = suggestion(name, [*FUNCTIONS, *OPERATORS, *DENSITIES])

@@ -10,7 +10,7 @@ from dataclasses import field, fields, replace
 from typing import Any
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+from dropcheck.errors import About, DropcheckError, Location, Problem, suggestion
 from dropcheck.records import dataclass
 
 
@@ -27,9 +27,11 @@ class Position:
         """The same place in the file."""
         return self.source.locate(self.line, self.column)
 
-    def error(self, message: str, hint: str | None = None) -> DropcheckError:
+    def error(
+        self, message: str, hint: str | None = None, about: About = About.TEXT
+    ) -> DropcheckError:
         """An error that points here."""
-        return DropcheckError(Problem(message, self.location, hint))
+        return DropcheckError(Problem(message, self.location, hint, about))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from dropcheck.claims.registry import Sample
 from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE
-from dropcheck.language.lowering.context import CONSTANTS
 from dropcheck.simulation.streams import PROBE, stream
+from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.operators import OPERATORS
 

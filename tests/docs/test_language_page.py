@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from language_page import PAGE, page
 
-from dropcheck.language.lowering.context import CONSTANTS
+from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from dropcheck.language.lowering.context import CONSTANTS
+from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS
 from dropcheck.vocabulary.law import Law
@@ -108,7 +108,7 @@ def page() -> str:
     return _TEXT.format(
         operators=_listed((one.written, one.summary) for one in OPERATORS.values()),
         constants=_listed(
-            (name, _CONSTANTS.get(name, f"{value:.15g}")) for name, value in CONSTANTS.items()
+            (name, _CONSTANTS.get(name, f"{one.value:.15g}")) for name, one in CONSTANTS.items()
         ),
         numbers=_functions(FUNCTIONS_OF_NUMBERS.values()),
         arrays=_functions(FUNCTIONS_OF_ARRAYS.values()),

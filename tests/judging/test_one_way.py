@@ -160,3 +160,12 @@ def test_a_claim_and_each_of_its_mutants_are_read_once(
     main(["mutate", *given, "--threads", str(threads), "--quiet"])
     assert calls.counts["parse_claim"] > 3
     assert [line for line, times in Counter(calls.lines).items() if times > 1] == []
+
+
+def test_a_law_given_on_the_command_line_is_read_once(calls: Calls, tmp_path: Path) -> None:
+    path = tmp_path / "claims.yaml"
+    given = entry("mean", "x ~ law", "E(x) == 0", "parameters: {law: 'normal(0, 1)'}")
+    path.write_text(f"dropcheck: 1\nclaims:\n{given}\n")
+    laws = "uniform(-1, 1), normal(0, 2)"
+    main(["run", "--file", str(path), "--law", laws, "--quiet", "--exit-zero"])
+    assert calls.counts == {"parse_claim": 1, "lower_case": 3}  # that of the file is checked too

@@ -9,9 +9,9 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.checks import Checked, check_registry
-from dropcheck.language.suggestions import _NO_LAWS, function_hint, law_hint
+from dropcheck.language.suggestions import function_hint, law_hint
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.laws import _NO_LAWS, LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from itertools import islice
 
@@ -11,16 +10,9 @@ from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import GraphBuilder, Skipped
 from dropcheck.language.syntax import Call, Name, Node, Position
 from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
-
-CONSTANTS = {
-    "pi": math.pi,
-    "e": math.e,
-    "inf": math.inf,
-    "euler_gamma": 0.57721566490153286060651209008240243,
-}
-
 
 MOST_LISTED = 20  # names, of those that a hint lists
 
@@ -44,9 +36,7 @@ class Scope:
         if name.name in CONSTANTS:
             raise name.at.error(
                 f"{name.name!r} is a constant of the language and cannot be redefined",
-                "e is Euler's number, 2.718…: choose another name, such as eps"
-                if name.name == "e"
-                else "choose another name",
+                CONSTANTS[name.name].note or "choose another name",
             )
         if name.name in OPERATORS:
             raise name.at.error(

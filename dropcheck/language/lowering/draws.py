@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dropcheck.claims.registry import Sample
+from dropcheck.errors import About
 from dropcheck.language.cost import memory_hint
 from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
 from dropcheck.language.lowering.builder import Skipped, shape_at
@@ -152,7 +153,7 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
         if isinstance(known, float) and not parameter.axes and not reported:
             problem = domain_problem(parameter, known)
             if problem is not None:
-                raise node.at.error(f"{law.name}: {problem}", _about(law))
+                raise node.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
     if law.own_axes is None:
         return ()
     argument_shapes = tuple(value.shape for value in arguments)
@@ -172,7 +173,7 @@ def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
         return  # that each lies in its domain has been seen
     problem = argument_problem(law, [number(argument.constant) for argument in arguments])
     if problem is not None:
-        raise drawn.at.error(f"{law.name}: {problem}", _about(law))
+        raise drawn.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
 
 
 def batch_shape(context: Context, law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:

@@ -9,11 +9,12 @@ from dropcheck.claims.registry import Sample
 from dropcheck.language import syntax
 from dropcheck.language.graph import Suspect, Value, hashable
 from dropcheck.language.lowering.calls import call
-from dropcheck.language.lowering.context import CONSTANTS, Context
+from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import draw, sampled
 from dropcheck.language.lowering.operator_calls import operator_call
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
@@ -109,7 +110,7 @@ def lower(context: Context, node: Node) -> Value:
 
 def _name(context: Context, name: str, at: Position) -> Value:
     if name in CONSTANTS:
-        return context.graph.number(CONSTANTS[name], at)
+        return context.graph.number(CONSTANTS[name].value, at)
     found = context.scope.look_up(name, at)
     if isinstance(found, syntax.Call):
         raise at.error(

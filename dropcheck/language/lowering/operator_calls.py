@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.values import parameter_text
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import About, DropcheckError, Problem
 from dropcheck.language.graph import Kind, Value, joined_sources
 from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
@@ -154,6 +154,7 @@ def operand_value(context: Context, node: Node, parameters: Mapping[str, Paramet
             f"{suspect.message}{where}",
             "choose another value, add a condition such as 'requires: p < 1', or guard the "
             f"branch with where(…){suspect.hint}",
+            About.NAMED_VALUES if parameters else About.TEXT,
         )
     return value
 

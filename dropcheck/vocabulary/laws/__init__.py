@@ -28,6 +28,39 @@ LAWS: dict[str, Law] = {
 }
 
 
+_HALF_NORMAL = "there is none: draw z ~ normal(0, sd), and take abs(z)"
+# Names of laws that there are not.
+_NO_LAWS = {
+    "half_normal": _HALF_NORMAL,
+    "halfnorm": _HALF_NORMAL,
+    "halfnormal": _HALF_NORMAL,
+    "rand": "write uniform(0, 1), and a shape in brackets after it: uniform(0, 1)[n]",
+    "randn": "write normal(0, 1), and a shape in brackets after it: normal(0, 1)[n]",
+}
+
+
+def hint_for(name: str) -> str | None:
+    """What to write in place of a name that other libraries have for a law that is not here.
+
+    >>> hint_for("HalfNormal"), hint_for("normal")
+    ('there is none: draw z ~ normal(0, sd), and take abs(z)', None)
+    """
+    return _NO_LAWS.get(name.lower())
+
+
+def law_called(name: str) -> Law | None:
+    """The law that has this name here or elsewhere; capitals matter where they make another name.
+
+    >>> law_called("Ber").name, law_called("nothing")
+    ('bernoulli', None)
+    """
+    for wanted in (name, name.lower()):
+        for law in LAWS.values():
+            if wanted == law.name or wanted in law.elsewhere:
+                return law
+    return None
+
+
 def _named(name: str) -> Law:
     return LAWS[name]
 
