@@ -1,0 +1,160 @@
+"""What each cell of a draw adds to the mean of a function of it, and how wrong that can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dropcheck.analysis.moments.cells import FUNCTION_DEGREE, Cells, can_be_split
+from dropcheck.analysis.moments.draw_steps import ROUNDING, Steps
+from dropcheck.language.graph import Value
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.pieces import absolute
+from dropcheck.vocabulary.ranges import Floats, Ranges, fixed, multiply, subtract, whole_power
+from dropcheck.vocabulary.slopes import real_power
+
+Truths = NDArray[np.bool_]
+Norm = Callable[[Value, float], float]
+"""An upper bound of (E|quantity|^p)^(1/p), infinite where none is known."""
+
+# Of the ellipse around a cell: large enough that degree 35 leaves a share of 1e-14, small enough
+# that most functions are analytic there after a few cuts.
+ELLIPSE = 2.5
+# Its points are at most so many halves of the cell's width away from it.
+ELLIPSE_REACH = (ELLIPSE - 1 / ELLIPSE) / 2
+POLYNOMIAL_ERROR = 2 / ((ELLIPSE - 1) * ELLIPSE**FUNCTION_DEGREE)
+# A cell of a smaller probability on which the function has no bound is not cut further.
+LEAST_UNBOUNDED = 1e-60
+
+
+@dataclass(frozen=True, slots=True)
+class Integrand:
+    """The product of |φ - centre|^power over functions φ of one draw, signs kept where `signed`."""
+
+    steps: Steps
+    powers: tuple[float, ...]
+    centres: tuple[float, ...]
+    signed: bool
+
+    def evaluated(self, points: Floats) -> Floats:
+        """Its values where the draw has these."""
+        product = np.ones_like(points)
+        for values, power, centre in zip(
+            self.steps.evaluated(points), self.powers, self.centres, strict=True
+        ):
+            moved = values - centre if centre else values
+            product = product * (moved if self.signed else np.abs(moved)) ** power
+        return product
+
+    def ranges(self, of_draw: Ranges) -> Ranges:
+        """Its ranges, from those of the draw."""
+        cells = len(of_draw.low)
+        product: Ranges | None = None
+        for ranges, power, centre in zip(
+            self.steps.ranges(of_draw), self.powers, self.centres, strict=True
+        ):
+            one = ranges
+            if centre:
+                one = subtract((ranges, fixed(centre, cells)), np.subtract, False)
+                rounding = ROUNDING * one.size
+                one = Ranges(one.low, one.high, one.off + rounding)
+            if power % 2 and not self.signed:
+                one = absolute((one,), np.abs, False)
+            one = whole_power(one, int(power)) if power % 1 == 0 else real_power(one, power)
+            product = one if product is None else multiply((product, one), np.multiply, False)
+        return fixed(1.0, cells) if product is None else product
+
+    def norm(self, order: float, norm: Norm) -> float:
+        """A bound of its norm of an order, by Hölder's and Minkowski's inequalities."""
+        total = math.fsum(self.powers)
+        found = 1.0
+        for value, power, centre in zip(self.steps.values, self.powers, self.centres, strict=True):
+            try:
+                found *= (norm(value, order * total) + abs(centre)) ** power
+            except OverflowError:
+                return math.inf
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CellMeans:
+    """What each cell adds to an expectation: a value, and how wrong it can be.
+
+    Of the error, `floor` is what smaller cells would not mend; `sizes` is the mean of |g| as far
+    as it was seen; `smooth` says where the rule is trusted.
+    """
+
+    low: Floats
+    high: Floats
+    values: Floats
+    errors: Floats
+    floor: Floats
+    sizes: Floats
+    smooth: Truths
+    splittable: Truths
+    chances: Floats
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it is not worth cutting further, as a cell that can be cut no more is unbounded.
+
+        Or all are: then a function in it has no bounds at all.
+        """
+        unbounded = np.isinf(self.errors)
+        stuck = ~self.splittable | (self.chances < LEAST_UNBOUNDED)
+        return bool((unbounded & stuck).any() or unbounded.all())
+
+    def taken(self, chosen: Truths) -> CellMeans:
+        """Those of some cells."""
+        return CellMeans(**{name: getattr(self, name)[chosen] for name in self.__slots__})
+
+    def joined(self, other: CellMeans) -> CellMeans:
+        """Those of both."""
+        return CellMeans(
+            **{
+                name: np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in self.__slots__
+            }
+        )
+
+
+def means_of(integrand: Integrand, cells: Cells) -> CellMeans:
+    """The mean over each cell."""
+    half = cells.high / 2 - cells.low / 2
+    size = np.maximum(np.abs(cells.low), np.abs(cells.high))
+    reach = np.stack([ELLIPSE_REACH * half, ROUNDING * size])
+    found = integrand.ranges(Ranges(cells.low, cells.high, reach))
+    values = integrand.evaluated(cells.points.ravel()).reshape(cells.points.shape)
+
+    # a number that is at least 0 adds least where the probability is least
+    lowest = found.low * np.where(found.low > 0, cells.least, cells.most)
+    highest = found.high * np.where(found.high > 0, cells.most, cells.least)
+    by_rule = (cells.weights * values).sum(axis=1)
+    sizes = np.abs(cells.weights * values).sum(axis=1)
+    clipped = np.clip(by_rule, lowest, highest)
+    by_hull = np.maximum(highest - clipped, clipped - lowest)
+    by_hull = np.where(np.isnan(by_hull), np.inf, by_hull)
+
+    away = (found.high - found.low) / 2 + found.off[0]
+    smooth_error = 2 * POLYNOMIAL_ERROR * away * cells.most + cells.stray * found.size
+    smooth_floor = found.off[1] * cells.most + cells.doubt * found.size + 16 * ROUNDING * sizes
+    smooth_error = np.where(np.isnan(smooth_error), np.inf, smooth_error)
+    smooth_floor = np.where(np.isnan(smooth_floor), np.inf, smooth_floor)
+    smooth = smooth_error + smooth_floor < by_hull
+    undefined = np.isnan(by_rule) & (cells.most > 0)
+    values_of_cells = np.where(np.isfinite(clipped), clipped, 0.0)
+    errors = np.where(smooth, smooth_error, by_hull)
+    return CellMeans(
+        low=cells.low,
+        high=cells.high,
+        values=values_of_cells,
+        errors=np.where(undefined, np.inf, errors),
+        floor=np.where(smooth, smooth_floor, 0.0),
+        sizes=np.where(np.isfinite(sizes), sizes, 0.0),
+        smooth=np.isfinite(smooth_error),
+        splittable=can_be_split(cells.low, cells.high),
+        chances=cells.most,
+    )

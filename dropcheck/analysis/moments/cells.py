@@ -1,0 +1,190 @@
+"""The values of a continuous law cut into cells, each with a Gauss rule for its share of the law.
+
+In a cell the density is close to a polynomial, and how close is read off its Legendre series. A
+Gauss rule of n points is exact up to degree 2n - 1: what the density's polynomial leaves of that
+is there for the function that is averaged (Davis and Rabinowitz 1984, "Methods of numerical
+integration", section 2.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.ranges import Floats
+
+POINTS = 24
+# the degree up to which a density is taken as a polynomial; for the function that leaves:
+DENSITY_DEGREE = 12
+FUNCTION_DEGREE = 2 * POINTS - 1 - DENSITY_DEGREE
+# Levels of the quantiles where the first cells end, on either side: closer together where most of
+# the law is. Beyond the last level lies the tail.
+LEVELS = (0.5, 0.1, 1e-2, 1e-4, 1e-7, 1e-12, 1e-20, 1e-35, 1e-60, 1e-100, 1e-170, 1e-300)
+# A distribution function is known to this share of itself.
+DISTRIBUTION_ERROR = 1e-13
+# A cell whose ends are so many times as far apart, both on one side of 0, is cut in equal ratios.
+FAR_APART = 8.0
+# Cells of a smaller share of their place are not cut.
+LEAST_WIDTH = 4e-15
+# Cells of a smaller probability do not tell how good the density is.
+LEAST_TELLING = 1e-5
+
+
+def _legendre() -> tuple[Floats, Floats, Floats]:
+    """Points and weights of the Gauss rule, and what makes Legendre coefficients of its values."""
+    points, weights = np.polynomial.legendre.leggauss(POINTS)
+    values = np.polynomial.legendre.legvander(points, POINTS - 1)
+    degrees = np.arange(POINTS)
+    return points, weights, values.T * weights * (degrees[:, None] + 0.5)
+
+
+_PLACES, _WEIGHTS, _SERIES = _legendre()
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Intervals of the values of one draw.
+
+    `least` and `most` hold the probability of each. `points` and `weights`, [cells, POINTS], are a
+    rule for expectations on each; its weights stray from the density by `stray` in all (the
+    absolute differences integrated, those to a polynomial of DENSITY_DEGREE included; infinite
+    where the rule is not to be used), by `doubt` besides that smaller cells would not mend.
+    """
+
+    low: Floats
+    high: Floats
+    least: Floats
+    most: Floats
+    points: Floats
+    weights: Floats
+    stray: Floats
+    doubt: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class CutLaw:
+    """A continuous law with fixed arguments, to be cut into cells.
+
+    `first` are the cells to begin with, and `tails` what lies beyond: from, to, probability.
+    `density_error` is how wrong the density is, as a share of itself, where the distribution
+    function can tell.
+    """
+
+    law: Any
+    arguments: tuple[float, ...]
+    first: Cells
+    tails: tuple[tuple[float, float, float], ...]
+    density_error: float
+
+    def cells(self, low: Floats, high: Floats) -> Cells:
+        """The cells with these ends. The caller silences numpy's warnings."""
+        return _cells(self.law, self.arguments, low, high, self.density_error)
+
+
+@lru_cache(maxsize=64)
+def cut_law(law: Any, arguments: tuple[float, ...]) -> CutLaw:
+    """The first cells of a continuous law that is not a constant."""
+    with np.errstate(all="ignore"):
+        low, high = law.support(*arguments)
+        levels = np.array(LEVELS)
+        ends = [
+            *np.asarray(law.quantile(levels[::-1], *arguments)),
+            *np.asarray(law.upper_quantile(levels[1:], *arguments)),
+        ]
+        edges = np.unique([low, high, *(end for end in ends if low <= end <= high)])
+        edges = edges[np.isfinite(edges)]
+        tails = [
+            (-np.inf, float(edges[0]), _chance(law.cdf, edges[0], arguments)),
+            (float(edges[-1]), np.inf, _chance(law.survival, edges[-1], arguments)),
+        ]
+        open_ended = (low == -np.inf, high == np.inf)
+        first = _cells(law, arguments, edges[:-1], edges[1:], 1e-3)
+        total = first.weights.sum(axis=1)
+        telling = (first.stray < 1e-9 * total) & (first.least > LEAST_TELLING)
+        wrong = np.where(telling, np.abs(total / first.most - 1), 0.0)
+        error = float(wrong.max(initial=0.0)) + DISTRIBUTION_ERROR
+        return CutLaw(
+            law=law,
+            arguments=arguments,
+            first=_cells(law, arguments, edges[:-1], edges[1:], error),
+            tails=tuple(tail for tail, one in zip(tails, open_ended, strict=True) if one),
+            density_error=error,
+        )
+
+
+def _chance(probability: Callable[..., Any], end: float, arguments: tuple[float, ...]) -> float:
+    """The probability of a tail; of one that underflows, a bound."""
+    return max(float(probability(float(end), *arguments)) * 1.01, 1e-300)
+
+
+def _cells(
+    law: Any, arguments: tuple[float, ...], low: Floats, high: Floats, density_error: float
+) -> Cells:
+    least, most = _chances(law, arguments, low, high)
+    half = high / 2 - low / 2
+    points = np.clip((low + half)[:, None] + half[:, None] * _PLACES, low[:, None], high[:, None])
+    density = law.density([np.array([one]) for one in arguments], points.ravel())
+    density = density.reshape(points.shape)
+    series = np.abs(density @ _SERIES.T)[:, DENSITY_DEGREE + 1 :].sum(axis=1)
+    # times the width; twice, for the law and for the rule; and as much again for higher degrees
+    stray = 8 * half * series
+    weights = density * (half[:, None] * _WEIGHTS)
+    total = weights.sum(axis=1)
+    # rounding moves the points, by more than a little where the cell is far from 0 and narrow
+    moved = 2.0**-53 * (1 + np.maximum(np.abs(low), np.abs(high)) / half)
+    noise = np.minimum(stray, 32 * POINTS * half * moved * density.max(axis=1))
+    stray = stray - noise
+    doubt = density_error * total + noise
+    # both say what the probability is; where they disagree there is a kink between the points
+    lowest = np.maximum(least, total - stray - doubt)
+    highest = np.minimum(most, total + stray + doubt)
+    good = np.isfinite(stray) & (half > 0) & (lowest <= highest)
+    return Cells(
+        low=low,
+        high=high,
+        least=np.where(good, lowest, least),
+        most=np.where(good, highest, most),
+        points=points,
+        weights=np.where(good[:, None], weights, (least / POINTS)[:, None]),
+        stray=np.where(good, stray, np.inf),
+        doubt=np.where(good, doubt, np.inf),
+    )
+
+
+def _chances(
+    law: Any, arguments: tuple[float, ...], low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """Bounds on the probability of each cell, from the nearer tail."""
+    ends = np.stack([low, high])
+    below = np.asarray(law.cdf(ends, *arguments), dtype=np.float64)
+    above = np.asarray(law.survival(ends, *arguments), dtype=np.float64)
+    nearer = below[0] <= above[1]
+    difference = np.where(nearer, below[1] - below[0], above[0] - above[1])
+    error = DISTRIBUTION_ERROR * np.where(nearer, below[1], above[0]) + 1e-300
+    return np.maximum(difference - error, 0.0), np.maximum(difference, 0.0) + error
+
+
+def can_be_split(low: Floats, high: Floats) -> NDArray[np.bool_]:
+    """Whether cells are wide enough to be cut further: float64 has numbers enough in them."""
+    wide: NDArray[np.bool_] = high - low > LEAST_WIDTH * np.maximum(np.abs(low), np.abs(high))
+    return wide
+
+
+def split(low: Floats, high: Floats, pieces: int) -> tuple[Floats, Floats]:
+    """The ends of so many pieces of each cell."""
+    share = np.arange(pieces + 1) / pieces
+    equal = low[:, None] + (high - low)[:, None] * share
+    positive, negative = (low > 0) & (high > FAR_APART * low), (high < 0) & (low < FAR_APART * high)
+    start = np.where(negative, -low, np.where(positive, low, 1.0))[:, None]
+    stop = np.where(negative, -high, np.where(positive, high, 1.0))[:, None]
+    ratio = np.exp(np.log(start) + (np.log(stop) - np.log(start)) * share)
+    edges = np.where(positive[:, None], ratio, np.where(negative[:, None], -ratio, equal))
+    edges[:, 0], edges[:, -1] = low, high
+    lows, highs = edges[:, :-1].ravel(), edges[:, 1:].ravel()
+    wide = lows < highs
+    return lows[wide], highs[wide]

@@ -1,0 +1,193 @@
+"""The way from one draw of a single number to the quantities that are functions of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dropcheck.analysis.bounds import hull_of, hull_of_fixed
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.ranges import Floats, Ranges, fixed
+
+# Functions of one draw are short: what is longer is not looked at.
+MOST_STEPS = 100
+MOST_ELEMENTS = 64
+# The relative error of a function in float64; those of scipy.special are the worst.
+ROUNDING = 8 * 2.0**-53
+
+
+def draw_below(value: Value) -> Value | None:
+    """The draw of a single number that a quantity is a function of, all else in it being fixed.
+
+    It is a draw of one number, or one element of an array of draws. Of an array of independent
+    draws that a function is applied to element by element, it is the array: each element is the
+    same function of the draw at its index. None where a quantity is no such function, or where
+    the law's arguments are no fixed numbers.
+    """
+    if not value.random or len(value.sources) != 1 or value.estimated:
+        return None
+    found: Value | None = None
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if len(seen) > MOST_STEPS:
+            return None
+        if one.kind == Kind.DRAW or (one.kind == Kind.COMPUTED and _is_view_of_draw(one)):
+            if found is not None and found is not one:
+                return None
+            found = one
+        elif one.kind != Kind.COMPUTED:
+            return None
+        else:
+            stack.extend(below for below in one.inputs if below.random)
+            if any(below.postponed for below in one.inputs):
+                return None
+    return found if found is not None and _fits(value, found) else None
+
+
+def _is_view_of_draw(value: Value) -> bool:
+    while value.kind == Kind.COMPUTED and value.function.view:
+        value = value.inputs[0]
+    return value.kind == Kind.DRAW
+
+
+def law_of(draw: Value) -> Value:
+    """The draw itself, of what `draw_below` finds."""
+    while draw.kind == Kind.COMPUTED:
+        draw = draw.inputs[0]
+    return draw
+
+
+def _fits(value: Value, draw: Value) -> bool:
+    """Whether the draw is of numbers with fixed arguments, and each element of one number."""
+    origin = law_of(draw)
+    if origin.law is None or origin.law.own_axes is not None:
+        return False
+    if not all(isinstance(argument.known, float) for argument in origin.inputs):
+        return False
+    if value.shape != draw.shape:
+        return False
+    if draw.shape == ():
+        return all(math.prod(one.shape) <= MOST_ELEMENTS for one in _between(value, draw))
+    return all(
+        one.shape == draw.shape and one.function.by_element and _same_for_all(one)
+        for one in _between(value, draw)
+    )
+
+
+def _same_for_all(value: Value) -> bool:
+    """Whether what is fixed below is one number for all elements."""
+    constants = [below.constant for below in value.inputs if not below.random]
+    return all(one.size and bool((one == one.flat[0]).all()) for one in constants)
+
+
+def _between(value: Value, draw: Value) -> list[Value]:
+    """What is computed on the way from the draw to the quantity, in order."""
+    return [one for one in _ordered([value], draw) if one is not draw]
+
+
+def _ordered(values: Sequence[Value], draw: Value) -> list[Value]:
+    return in_order(
+        values, lambda one: () if one is draw else [below for below in one.inputs if below.random]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What is computed from a draw to get some quantities, which have that draw below them."""
+
+    draw: Value
+    values: tuple[Value, ...]
+    computed: tuple[Value, ...]
+
+    @classmethod
+    def to(cls, values: Sequence[Value], draw: Value) -> Steps:
+        """The way from a draw to some quantities."""
+        computed = tuple(one for one in _ordered(values, draw) if one is not draw)
+        return cls(draw, tuple(values), computed)
+
+    @property
+    def ruled(self) -> bool:
+        """Whether every step has a rule for its ranges."""
+        return all(self._has_rule(value) for value in self.computed)
+
+    def _has_rule(self, value: Value) -> bool:
+        return (
+            value.function.ranges is not None
+            and all(one.shape == self.draw.shape for one in (value, *value.inputs) if one.random)
+            and _same_for_all(value)
+        )
+
+    def evaluated(self, points: Floats) -> list[Floats]:
+        """The quantities where the draw has these values, each [points]."""
+        results: dict[int, Array] = {id(self.draw): points}
+        for value in self.computed:
+            inputs = [
+                results[id(below)] if below.random else self._constant(below)
+                for below in value.inputs
+            ]
+            if not value.function.takes_truth:
+                inputs = [number(array) for array in inputs]
+            results[id(value)] = kernel_of(value)(*inputs)
+        return [np.broadcast_to(number(results[id(value)]), points.shape) for value in self.values]
+
+    def _constant(self, value: Value) -> Array:
+        array: Array = value.constant
+        return array.reshape(-1)[:1] if self.draw.shape else array
+
+    def ranges(self, of_draw: Ranges) -> list[Ranges]:
+        """The ranges of the quantities, from those of the draw."""
+        found: dict[int, Ranges] = {id(self.draw): of_draw}
+        for value in self.computed:
+            found[id(value)] = _outward(self._ranges_of(value, found, len(of_draw.low)), value)
+        return [found[id(value)] for value in self.values]
+
+    def _ranges_of(self, value: Value, found: dict[int, Ranges], cells: int) -> Ranges:
+        rule = value.function.ranges
+        if rule is None or not self._has_rule(value):
+            return _by_hulls(value, found, cells)
+        below = [
+            found[id(one)] if one.random else fixed(float(one.constant.flat[0]), cells)
+            for one in value.inputs
+        ]
+        same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
+        return rule(below, kernel_of(value), same)
+
+
+def _by_hulls(value: Value, found: dict[int, Ranges], cells: int) -> Ranges:
+    """The ranges by the function's bounds, cell by cell: not known to be smooth anywhere."""
+    hulls = []
+    for cell in range(cells):
+        below = []
+        for one in value.inputs:
+            ranges = found.get(id(one))
+            below.append(
+                hull_of_fixed(one)
+                if ranges is None
+                else Hull(float(ranges.low[cell]), float(ranges.high[cell]))
+            )
+        hulls.append(hull_of(value, below))
+    low, high = np.array([one.low for one in hulls]), np.array([one.high for one in hulls])
+    unknown = np.full((2, cells), np.inf)
+    unknown[:, low == high] = 0.0
+    return Ranges(low, high, unknown)
+
+
+def _outward(ranges: Ranges, value: Value) -> Ranges:
+    """The ranges with rounding, and all that is not known as infinite."""
+    low = np.where(np.isnan(ranges.low), -np.inf, ranges.low)
+    high = np.where(np.isnan(ranges.high), np.inf, ranges.high)
+    off = np.where(np.isnan(ranges.off), np.inf, ranges.off)
+    if value.function.truth:
+        return Ranges(low, high, off)
+    give = ROUNDING * np.where(np.isfinite(low) & np.isfinite(high), ranges.size, 0.0)
+    return Ranges(low - give, high + give, off + give)

@@ -1,0 +1,219 @@
+"""Expectations of functions of one draw, each with a bound of its error.
+
+A discrete draw is enumerated. The values of a continuous one are cut into cells, and on each of
+them a Gauss rule takes the mean. Its error there is known in advance, from how far the function
+could stray if the draw were complex (`vocabulary.ranges`):
+
+* g is analytic in the ellipse with foci at the ends of a cell whose axes add up to ρ times its
+  width, and there at most M away from the middle of its values: then a polynomial of degree m is
+  at most 2 M / ((ρ - 1) ρ^m) away from it on the cell (Trefethen 2013, "Approximation theory and
+  approximation practice", theorem 8.2), and the rule is exact for that polynomial times the
+  polynomial that the density is close to.
+* where that is not known, or worse, the smallest and the largest value on the cell, times its
+  probability, bound what it adds.
+
+Cells are cut until the bounds add up to little. So neither a kink nor a spike between the points
+of a rule can escape: what is not known to be smooth counts with all that it could be. What lies
+beyond the outermost cells is bounded by Hölder's inequality, E|g| 1_A <= ‖g‖_r P(A)^(1 - 1/r).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.analysis.moments.cell_means import CellMeans, Integrand, Norm, Truths, means_of
+from dropcheck.analysis.moments.cells import cut_law, split
+from dropcheck.analysis.moments.draw_steps import Steps, draw_below, law_of
+from dropcheck.language.graph import Value
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.ranges import Floats, Ranges
+
+__all__ = ["Estimate", "SingleDraw", "draw_below", "expectation", "joint_moment", "norm_of"]
+
+# Cutting ends where the error is this share of E|g|, or there are so many cells or rounds of it.
+TOLERANCE = 1e-10
+MOST_CELLS = 4000
+# fewer where a step has no rule for ranges, so that its bounds are asked cell by cell
+MOST_CELLS_BY_HULLS = 400
+MOST_ROUNDS = 30
+# Pieces of a cell on which the function is smooth, and of one on which that is not known.
+SMOOTH_PIECES, LEAST_ROUGH, MOST_ROUGH = 4, 8, 128
+# so many in all, where few are rough: a call of numpy takes as long for few numbers
+ROUGH_IN_ALL = 256
+# Orders for Hölder's inequality in the tails.
+TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number that is known to be at most `error` away from `value`; infinite: not known."""
+
+    value: float
+    error: float
+
+
+UNKNOWN = Estimate(math.nan, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class SingleDraw:
+    """One number drawn from a law whose arguments are fixed numbers."""
+
+    law: Any
+    arguments: tuple[float, ...]
+
+    @classmethod
+    def of(cls, draw: Value) -> SingleDraw:
+        """Of what `draw_below` finds."""
+        origin = law_of(draw)
+        if origin.law is None:
+            raise ValueError("the draw has no law")
+        known = [argument.known for argument in origin.inputs]
+        return cls(origin.law, tuple(one for one in known if isinstance(one, float)))
+
+    def mean(self, integrand: Integrand, norm: Norm | None) -> Estimate:
+        """The expectation of a function of the draw."""
+        with np.errstate(all="ignore"):
+            constant = self.law.constant(*self.arguments)
+            if constant is not None:
+                return _enumerated(integrand, np.array([constant]), np.ones(1))
+            if not hasattr(self.law, "quantile"):
+                return UNKNOWN
+            if self.law.discrete:
+                return self._of_points(integrand, norm)
+            return self._of_cells(integrand, norm)
+
+    def _of_points(self, integrand: Integrand, norm: Norm | None) -> Estimate:
+        points = self.law.points(*self.arguments)
+        if points is None:
+            return UNKNOWN
+        values, chances, rest = points
+        found = _enumerated(integrand, np.asarray(values), np.asarray(chances))
+        if not rest:
+            return found
+        _, high = self.law.support(*self.arguments)
+        tail = self._tail_error(integrand, norm, (float(np.max(values)), high, float(rest)))
+        return Estimate(found.value, found.error + tail)
+
+    def _of_cells(self, integrand: Integrand, norm: Norm | None) -> Estimate:
+        start = cut_law(self.law, self.arguments)
+        beyond = math.fsum(self._tail_error(integrand, norm, tail) for tail in start.tails)
+        means = means_of(integrand, start.first)
+        most_cells = MOST_CELLS if integrand.steps.ruled else MOST_CELLS_BY_HULLS
+        for _ in range(MOST_ROUNDS):
+            if not math.isfinite(beyond) or means.hopeless:
+                return UNKNOWN
+            chosen = _worst(means, most_cells)
+            if not chosen.any():
+                break
+            rough = ~means.smooth
+            ends = [
+                split(means.low[which], means.high[which], pieces)
+                for which, pieces in (
+                    (chosen & rough, _rough_pieces(means)),
+                    (chosen & ~rough, SMOOTH_PIECES),
+                )
+            ]
+            low, high = (np.concatenate(side) for side in zip(*ends, strict=True))
+            finer = means_of(integrand, start.cells(low, high))
+            means = means.taken(~chosen).joined(finer)
+        error = float(means.errors.sum() + means.floor.sum()) + beyond
+        value = float(means.values.sum())
+        return Estimate(value, error) if math.isfinite(error) else UNKNOWN
+
+    def _tail_error(
+        self, integrand: Integrand, norm: Norm | None, tail: tuple[float, float, float]
+    ) -> float:
+        """The most that the mean of |g| over a tail can be."""
+        low, high, chance = tail
+        unknown = np.array([[math.inf], [math.inf]])
+        hull = integrand.ranges(Ranges(np.array([low]), np.array([high]), unknown))
+        best = float(hull.size[0]) * chance
+        best = math.inf if math.isnan(best) else best
+        if norm is not None and best > 0:
+            best = min(
+                best,
+                *(integrand.norm(order, norm) * chance ** (1 - 1 / order) for order in TAIL_ORDERS),
+            )
+        return best
+
+
+def _rough_pieces(means: CellMeans) -> int:
+    rough = int(np.count_nonzero(~means.smooth & (means.errors > 0)))
+    return min(max(ROUGH_IN_ALL // max(rough, 1), LEAST_ROUGH), MOST_ROUGH)
+
+
+def _worst(means: CellMeans, most_cells: int) -> Truths:
+    """The cells to be cut: those without which the error is small; none where it is already."""
+    room = most_cells - len(means.values)
+    allowed = TOLERANCE * float(means.sizes.sum())
+    chosen = np.zeros(len(means.values), dtype=bool)
+    can = means.splittable & (means.errors > 0.01 * means.floor)
+    if room < LEAST_ROUGH or float(means.errors.sum()) <= allowed:
+        return chosen
+    errors = np.where(can, means.errors, 0.0)
+    order = np.argsort(-errors, kind="stable")
+    ordered = errors[order]
+    left = np.cumsum(ordered[::-1])[::-1]  # what is left where the cells before are perfect
+    needed = (left > allowed / 4) & (ordered > 0)
+    cost = np.cumsum(np.where(means.smooth[order], SMOOTH_PIECES, _rough_pieces(means)) - 1)
+    chosen[order] = needed & (cost <= room)
+    return chosen
+
+
+def _enumerated(integrand: Integrand, values: Floats, chances: Floats) -> Estimate:
+    """The expectation of a function of a draw with few values."""
+    found = integrand.evaluated(values)
+    zero = np.zeros(len(values))
+    rounding = integrand.ranges(Ranges(values, values, np.stack([zero, zero]))).off[1]
+    error = chances * np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(found))
+    terms = np.where(chances > 0, chances * found, 0.0)
+    value, wrong = math.fsum(terms), math.fsum(error) + 1e-13 * math.fsum(np.abs(terms))
+    return Estimate(value, wrong) if math.isfinite(value) and math.isfinite(wrong) else UNKNOWN
+
+
+def joint_moment(
+    functions: Sequence[Value],
+    powers: Sequence[int],
+    centres: Sequence[float],
+    norm: Norm | None = None,
+) -> Estimate:
+    """E Π (φ_k(x) - c_k)^(p_k) of functions φ_k of one draw x, with a bound of the error.
+
+    Args:
+        functions: quantities with the same draw below them, see `draw_below`.
+        powers: whole powers from 0 on.
+        centres: what is taken off each of them first.
+        norm: bounds of norms, which the tails of unbounded functions need.
+    """
+    draw = draw_below(functions[0])
+    if draw is None or any(draw_below(one) is not draw for one in functions):
+        return UNKNOWN
+    kept = [at for at, power in enumerate(powers) if power]
+    integrand = Integrand(
+        Steps.to([functions[at] for at in kept], draw),
+        tuple(float(powers[at]) for at in kept),
+        tuple(centres[at] for at in kept),
+        True,
+    )
+    return SingleDraw.of(draw).mean(integrand, norm)
+
+
+def expectation(value: Value, norm: Norm | None = None) -> Estimate:
+    """E φ(x) of a function of one draw, with a bound of the error."""
+    return joint_moment([value], [1], [0.0], norm)
+
+
+def norm_of(value: Value, p: float, norm: Norm | None = None, centre: float = 0.0) -> float:
+    """An upper bound of (E|φ(x) - centre|^p)^(1/p) of a function of one draw, for p >= 1."""
+    draw = draw_below(value)
+    if draw is None or not 1 <= p < math.inf:
+        return math.inf
+    integrand = Integrand(Steps.to([value], draw), (float(p),), (centre,), False)
+    found = SingleDraw.of(draw).mean(integrand, norm)
+    most = found.value + found.error
+    return math.inf if math.isnan(most) else max(most, 0.0) ** (1 / p)
