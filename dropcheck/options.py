@@ -36,7 +36,7 @@ REQUIRED = ("exact", "finite-sample", "moments")
 """Guarantees that can be required, strongest first; less than the last of them is `asymptotic`."""
 
 OPTIONS: tuple[Option, ...] = (
-    Option(name="set", commands=("audit",), kind=Kind.WORD, words=("laws", "moments"),
+    Option(name="set", commands=("audit",), kind=Kind.WORD, words=("laws", "moments", "hostile"),
         help="The built-in claims to repeat [default: laws]."),
     Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"), kind=Kind.FILE,
         repeated=True,
@@ -62,10 +62,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="alpha", commands=("audit",), kind=Kind.NUMBERS, high=1,
         accepts="numbers between 0 and 1, such as 0.05,0.01",
         help="The error rate that each repetition promises: 0.05,0.01 [default: 0.05; for moments "
-        "1e-6]."),
+        "and hostile 1e-6]."),
     Option(name="repetitions", letter="n", commands=("audit",), kind=Kind.WHOLE, low=1,
         high=10**9, accepts="a whole number from 1 to 1e9",
-        help="Repetitions for each row [default: 1000; for moments 100]."),
+        help="Repetitions for each row [default: 1000; for moments 100, for hostile 20]."),
     Option(name="full", commands=("audit",), help="20,000 repetitions for each row."),
     Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE,
         accepts="a number above 0, such as 0.01 or 1%", setting="resolution", in_repeat=True,
@@ -84,7 +84,8 @@ OPTIONS: tuple[Option, ...] = (
         ini="the limit of draws for each case: 1e6",
         help="Stop a case after this many draws: 1e6, 2**20.",
         help_in={"plan": "Plan for at most this many draws for each case: 1e6, 2**20.",
-                 "audit": "Stop a run after this many draws [default: 4e6; for moments 1e6].",
+                 "audit": "Stop a run after this many draws [default: 4e6; for moments 1e6, for "
+                 "hostile 2e6].",
                  "mutate": "Stop a run after this many draws [default: 8 times what the claim "
                  "took, then 8 times that]."}),
     Option(name="time_limit", commands=_CASES, kind=Kind.SECONDS,

@@ -15,8 +15,34 @@ from dropcheck.claims.selection import select_claims
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.cases import parse_claim
 
-SETS = {"laws": "truths.yaml", "moments": "moments.yaml"}
-"""The built-in sets, and the claims files that hold them."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltIn:
+    """A built-in set: the claims file that holds it, and what a repetition is, unless asked for.
+
+    `short_blocks` are for cheap repetitions at a large error rate; otherwise blocks are as in
+    `run`. `by_class` asks for a report by class, which is the `section` of a claim.
+    """
+
+    file: str
+    repetitions: int
+    alpha: float
+    most_draws: int
+    short_blocks: bool = False
+    by_class: bool = False
+
+
+# At the error rate of `run` nothing wrong is expected: the question is whether it is ever seen.
+SETS = {
+    "laws": BuiltIn(
+        file="truths.yaml", repetitions=1000, alpha=0.05, most_draws=4_000_000, short_blocks=True
+    ),
+    "moments": BuiltIn(file="moments.yaml", repetitions=100, alpha=1e-6, most_draws=1_000_000),
+    "hostile": BuiltIn(
+        file="hostile.yaml", repetitions=20, alpha=1e-6, most_draws=2_000_000, by_class=True
+    ),
+}
+OWN = SETS["laws"]  # claims of one's own are repeated as often
 
 # Draws of a block of a built-in claim, and of one tagged "long", whose laws take many draws.
 SHORT_BLOCK = 32
@@ -30,12 +56,14 @@ class Subject:
 
     `block` asks for blocks of at least so many draws rather than those of `run`: few, so that
     repetitions are cheap, and the limit theorem has less to go by. None leaves all as in `run`.
+    `group` is the class that it is counted in, "" where there are none.
     """
 
     case: Case
     truth: Truth
     off: str
     block: int | None = None
+    group: str = ""
 
 
 def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
@@ -44,25 +72,30 @@ def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
     >>> {subject.truth.name for subject in built_in("laws", ["normal-mean"])} == {"TRUE", "FALSE"}
     True
     """
-    text = files("dropcheck.audit").joinpath(SETS[name]).read_text(encoding="utf-8")
+    kept = SETS[name]
+    text = files("dropcheck.audit").joinpath(kept.file).read_text(encoding="utf-8")
     registry = read_text(text, f"the built-in set '{name}'")
     return tuple(
-        _known(case) for claim in select_claims(registry, patterns, ()) for case in claim.expand()
+        _known(case, kept)
+        for claim in select_claims(registry, patterns, ())
+        for case in claim.expand()
     )
 
 
-def _known(case: Case) -> Subject:
-    if "undefined" in case.claim.tags:
-        return Subject(case, Truth.UNDEFINED, "no such moment")
+def _known(case: Case, kept: BuiltIn) -> Subject:
+    claim = case.claim
+    group = (claim.section or "") if kept.by_class else ""
+    if "undefined" in claim.tags:
+        return Subject(case, Truth.UNDEFINED, "no such moment", group=group)
     off = float(case.parameters.get(OFF, 0.0))
     block = None
-    if OFF in case.parameters:
-        block = LONG_BLOCK if "long" in case.claim.tags else SHORT_BLOCK
+    if kept.short_blocks:
+        block = LONG_BLOCK if "long" in claim.tags else SHORT_BLOCK
     if off == 0:
-        return Subject(case, Truth.TRUE, "", block)
+        return Subject(case, Truth.TRUE, "", block=block, group=group)
     if abs(off) <= 1:
-        raise ValueError(f"{case.claim.id} is off by {off:g} resolutions: no verdict is wrong")
-    return Subject(case, Truth.FALSE, f"{off:+.4g} resolutions", block)
+        raise ValueError(f"{claim.id} is off by {off:g} resolutions: no verdict is wrong")
+    return Subject(case, Truth.FALSE, f"{off:+.4g} resolutions", block=block, group=group)
 
 
 def own(cases: Iterable[Case]) -> tuple[Subject, ...]:

@@ -23,9 +23,15 @@ class Truth(StrEnum):
     UNDEFINED = "about a moment that does not exist"
 
     @property
-    def wrong(self) -> Verdict:
-        """The verdict that is wrong about such a claim."""
-        return Verdict.REFUTED if self is Truth.TRUE else Verdict.VERIFIED
+    def wrong(self) -> tuple[Verdict, ...]:
+        """The verdicts that are wrong about such a claim."""
+        match self:
+            case Truth.TRUE:
+                return (Verdict.REFUTED,)
+            case Truth.FALSE:
+                return (Verdict.VERIFIED,)
+            case _:
+                return (Verdict.VERIFIED, Verdict.REFUTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +54,18 @@ class Counts:
         names = (one.name for one in fields(self))
         return Counts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
+    def of(self, verdict: Verdict) -> int:
+        """How many repetitions ended with a verdict."""
+        return int(getattr(self, verdict.value))
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One claim at one error rate, repeated.
 
     `promise` is the α of each repetition, and 0 where no error is allowed at all; `alarm_level` is
-    this row's part of the chance of a false alarm. `off` says how far off the claim is, in words.
+    this row's part of the chance of a false alarm. `off` says how far off the claim is, in words;
+    `group` is the class that the claim is counted in, "" where there are none.
 
     >>> row = Row("e", {}, "E(x) == 1", Truth.TRUE, "", 0.05, Counts(verified=900, refuted=100))
     >>> row.wrong, row.alarm
@@ -69,11 +80,12 @@ class Row:
     promise: float
     counts: Counts
     alarm_level: float = FALSE_ALARM
+    group: str = ""
 
     @property
     def wrong(self) -> int:
         """How many verdicts were wrong."""
-        return int(getattr(self.counts, self.truth.wrong.value))
+        return sum(map(self.counts.of, self.truth.wrong))
 
     @property
     def rate(self) -> float:
@@ -88,8 +100,7 @@ class Row:
     @property
     def at_least(self) -> float:
         """The rate lies above this, by the exact binomial bound at the level of the alarm."""
-        # the two-sided interval has half its error on each side
-        return clopper_pearson(self.wrong, self.counts.runs, 2 * self.alarm_level)[0]
+        return _at_least(self.wrong, self.counts.runs, self.alarm_level)
 
     @property
     def alarm(self) -> bool:
@@ -105,6 +116,56 @@ class Row:
     def draws(self) -> float:
         """Mean draws a run."""
         return self.counts.draws / self.counts.runs if self.counts.runs else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The rows of one class together: single errors, spread over its claims, add up.
+
+    >>> rows = [Row(name, {}, "E(x) == 1", Truth.TRUE, "", 1e-6, Counts(19, 1)) for name in "abc"]
+    >>> group = Group("a class", tuple(rows))
+    >>> group.claims, group.wrong, any(row.alarm for row in rows), group.alarm
+    (3, 3, False, True)
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+
+    @property
+    def claims(self) -> int:
+        """How many claims the class has, each false twin counted as one."""
+        return len({(row.claim, tuple(row.parameters.items())) for row in self.rows})
+
+    @property
+    def counts(self) -> Counts:
+        """The verdicts over all rows."""
+        return sum((row.counts for row in self.rows), Counts())
+
+    @property
+    def wrong(self) -> int:
+        """The wrong verdicts over all rows."""
+        return sum(row.wrong for row in self.rows)
+
+    @property
+    def promise(self) -> float:
+        """The largest promise of a row."""
+        return max(row.promise for row in self.rows)
+
+    @property
+    def at_least(self) -> float:
+        """The rate over all rows lies above this, at the level of the alarm of one of them."""
+        level = min(row.alarm_level for row in self.rows)
+        return _at_least(self.wrong, self.counts.runs, level)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the promise is broken beyond what chance allows, by the class or by a row."""
+        return self.at_least > self.promise or any(row.alarm for row in self.rows)
+
+
+def _at_least(wrong: int, runs: int, level: float) -> float:
+    # the two-sided interval has half its error on each side
+    return clopper_pearson(wrong, runs, 2 * level)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +187,17 @@ class Audit:
         return sum(row.counts.runs for row in self.rows)
 
     @property
+    def groups(self) -> tuple[Group, ...]:
+        """The rows by their class; none where they have none."""
+        names = dict.fromkeys(row.group for row in self.rows if row.group)
+        return tuple(
+            Group(name, tuple(row for row in self.rows if row.group == name)) for name in names
+        )
+
+    @property
     def alarms(self) -> int:
-        """Rows whose promise is broken."""
-        return sum(row.alarm for row in self.rows)
+        """Rows whose promise is broken, or classes where rows have one."""
+        return sum(one.alarm for one in self.groups or self.rows)
 
     def wrong(self, *truths: Truth) -> int:
         """Wrong verdicts about claims of some kinds."""

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
-from dropcheck.audit.audited_claims import Subject, own, twins, why_no_twin
+from dropcheck.audit.audited_claims import OWN, Subject, own, twins, why_no_twin
 from dropcheck.audit.error_rates import FALSE_ALARM, Audit, Counts, Row, Truth
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
@@ -32,8 +32,6 @@ from dropcheck.simulation import Request, SpanSums
 
 # Blocks of a span that is cut to size: the fewest that an interval is made from.
 SPAN_BLOCKS = 64
-# Draws after which a run gives up.
-MOST_DRAWS = 4_000_000
 # Repetitions of a task: a second's work or so.
 CHUNK = 250
 
@@ -56,7 +54,7 @@ class AuditPlan:
     alphas: tuple[float, ...]
     repetitions: int
     seed: int = 0
-    max_draws: int = MOST_DRAWS
+    max_draws: int = OWN.most_draws
     crossing: bool = True
 
     def tasks(self) -> Iterator[Task]:
@@ -167,6 +165,7 @@ def carry_out(plan: AuditPlan, processes: int, name: str, advance: Callable[[str
     """
     started = time.perf_counter()
     counts = dict.fromkeys(plan.rows, Counts())
+    groups = len({subject.group for subject in plan.subjects} - {""})
     interrupted = False
     try:
         with closing(repeat(plan, processes)) as done:
@@ -178,7 +177,7 @@ def carry_out(plan: AuditPlan, processes: int, name: str, advance: Callable[[str
     return Audit(
         name=name,
         rows=tuple(
-            _row(plan.subjects[place], alpha, own_counts, FALSE_ALARM / len(counts))
+            _row(plan.subjects[place], alpha, own_counts, FALSE_ALARM / (len(counts) + groups))
             for (place, alpha), own_counts in counts.items()
             if own_counts.runs
         ),
@@ -200,6 +199,7 @@ def _row(subject: Subject, alpha: float, counts: Counts, level: float) -> Row:
         promise=0.0 if subject.truth is Truth.UNDEFINED else alpha,  # never verified, at any α
         counts=counts,
         alarm_level=level,
+        group=subject.group,
     )
 
 

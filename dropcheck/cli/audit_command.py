@@ -17,21 +17,13 @@ if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
     from dropcheck.audit.audited_claims import Subject
     from dropcheck.audit.error_rates import Audit
 
-REPETITIONS = 1000
 FULL_REPETITIONS = 20_000  # a rate of 0.05 is then known to 0.0015
-MOMENT_REPETITIONS = 100
-ALPHA = 0.05
-MOMENT_ALPHA = 1e-6  # of `run`: the question is whether a verdict is ever given
-MOMENT_DRAWS = 1_000_000
 
 
 def audit(given: Given) -> ExitCode:
     """Repeat the whole procedure with fresh draws and count the wrong verdicts."""
     kind = given.value("set") or "laws"
-    moments = kind == "moments" and not given.files
-    usual = (MOMENT_ALPHA,) if moments else (ALPHA,)
-    alphas = given.value("alpha") or usual
-    count = given.value("repetitions") or (MOMENT_REPETITIONS if moments else REPETITIONS)
+    alphas, count = given.value("alpha"), given.value("repetitions")
     shift, resolution = given.value("shift"), given.value("resolution")
     seed, most = given.value("seed") or 0, given.value("max_draws")
     processes = given.value("processes") or default_threads()
@@ -39,19 +31,21 @@ def audit(given: Given) -> ExitCode:
     given.problems += _contradictions(given)
     given.finish()
 
-    from dropcheck.audit.measurement import MOST_DRAWS, AuditPlan, carry_out
+    from dropcheck.audit.audited_claims import OWN, SETS
+    from dropcheck.audit.measurement import AuditPlan, carry_out
     from dropcheck.report.terminal.audit_table import audit_json, audit_report
     from dropcheck.report.terminal.progress import progress
     from dropcheck.report.terminal.screen import terminal_of
 
-    most = most or (MOMENT_DRAWS if moments else MOST_DRAWS)
+    usual = OWN if given.files else SETS[kind]
+    most = most or usual.most_draws
     settings = Settings(seed=seed, max_draws=most)
     subjects, left_out, name = _subjects(given, kind, shift, resolution, settings)
     crossing = not given.flag("no_crossing")
     plan = AuditPlan(
         subjects=subjects,
-        alphas=alphas,
-        repetitions=FULL_REPETITIONS if given.flag("full") else count,
+        alphas=alphas or (usual.alpha,),
+        repetitions=FULL_REPETITIONS if given.flag("full") else count or usual.repetitions,
         seed=seed,
         max_draws=most,
         crossing=crossing,

@@ -44,9 +44,59 @@ def test_one_run_is_told_as_one() -> None:
     assert "1 row, 1 run · " in text
 
 
-def test_the_report_fits_a_narrow_terminal() -> None:
-    text = audit_report(an_audit(200), Terminal(width=60))
-    assert max(map(len, text.splitlines())) <= 60
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_the_report_fits_a_narrow_terminal(width: int) -> None:
+    for one in (an_audit(200), by_class(1)):
+        text = audit_report(one, Terminal(width=width))
+        assert max(map(len, text.splitlines())) <= width
+
+
+def by_class(wrong: int) -> Audit:
+    """Three claims of one class, each with so many wrong verdicts of 20, and one of another."""
+
+    def row(claim: str, truth: Truth, counts: Counts, group: str) -> Row:
+        promise = 0.0 if truth is Truth.UNDEFINED else 1e-6
+        off = {Truth.UNDEFINED: "no such moment", Truth.FALSE: "+2 resolutions"}.get(truth, "")
+        return Row(claim, {}, "E(y) == 1", truth, off, promise, counts, 1e-7, group)
+
+    spikes = [
+        row("a", Truth.TRUE, Counts(18 - wrong, wrong, 2, draws=40_000), "a spike"),
+        row("b", Truth.TRUE, Counts(20 - wrong, wrong, draws=40_000), "a spike"),
+        row("c", Truth.FALSE, Counts(wrong, 20 - wrong, draws=40_000), "a spike"),
+    ]
+    tail = row("d", Truth.UNDEFINED, Counts(inconclusive=20), "no moment")
+    return Audit("the built-in set 'hostile'", (*spikes, tail), 0, 1.0, 1)
+
+
+def test_the_rows_of_classes_are_added_up() -> None:
+    text = audit_report(by_class(0), Terminal())
+    heading, _, spikes, none, *_ = text.splitlines()
+    assert heading.split()[:4] == ["class", "claims", "runs", "verified"]
+    assert spikes.split() == ["a", "spike", "3", "60", "38", "20", "2", "0", "1e-6", "2k", "kept"]
+    assert none.split() == ["no", "moment", "1", "20", "0", "0", "20", "0", "0", "0", "kept"]
+    assert "0 above the promise" in text
+    assert "\nwrong  " not in text
+
+
+def test_single_errors_of_a_class_add_up_to_an_alarm() -> None:
+    audit = by_class(1)
+    assert not any(row.alarm for row in audit.rows)
+    assert [group.alarm for group in audit.groups] == [True, False]
+    assert audit.alarms == 1
+    text = audit_report(audit, Terminal())
+    assert "wrong  a, true: refuted in 1 of 20 runs\n" in text
+    assert "wrong  c, off by +2 resolutions: verified in 1 of 20 runs\n" in text
+    assert "undefined decided 0 · 1 above the promise" in text
+    (spikes, _) = json.loads(audit_json(audit))["classes"]
+    assert (spikes["wrong"], spikes["alarm"], spikes["verified"]) == (3, True, 37)
+
+
+def test_a_moment_that_does_not_exist_is_not_refuted_either() -> None:
+    row = Row("m", {}, "E(x) == 1", Truth.UNDEFINED, "no such moment", 0.0, Counts(0, 1))
+    assert row.wrong == 1
+    text = audit_report(Audit("a set", (row,), 0, 1.0, 1), Terminal())
+    assert "m, no such moment: refuted in 1 of 1 run" in text
+    assert "undefined decided 1" in text
 
 
 def test_json_holds_every_count() -> None:
@@ -57,7 +107,9 @@ def test_json_holds_every_count() -> None:
         "alarms": 1,
         "true_refuted": 200,
         "false_verified": 0,
+        "undefined_decided": 0,
     }
+    assert data["classes"] == []
     (row,) = data["rows"]
     assert (row["verified"], row["refuted"], row["inconclusive"]) == (800, 200, 0)
     assert row["at_least"] < row["rate"] < row["at_most"]
@@ -85,7 +137,7 @@ def test_the_command_fails_on_an_alarm(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "lawss"], "it must be laws or moments"),
+        (["--set", "lawss"], "it must be laws, moments or hostile"),
         (["--alpha", "0.05,2"], "numbers between 0 and 1"),
         (["--shift", "2%"], "needs '--file'"),
         (["--full", "-n", "3"], "both say how many repetitions"),

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from dropcheck.audit.audited_claims import OFF
-from dropcheck.audit.error_rates import Audit, Row, Truth
+from dropcheck.audit.error_rates import Audit, Group, Row, Truth
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import numbers
 from dropcheck.report.json_report import dump, header, parameter_data
@@ -20,6 +20,15 @@ FIELDS = Fields(
     prose=("truth",),
     headings={"at_most": "at most", "draws": "draws a run"},
 )
+CLASS_FIELDS = Fields(
+    right=("claims", "runs", "verified", "refuted", "undecided", "wrong", "promise", "draws"),
+    prose=("class",),
+    headings={"draws": "draws a run"},
+)
+CLASS_LAYOUTS = (
+    layout("class claims runs verified refuted undecided wrong promise draws result"),
+    layout("class claims/runs verified/refuted undecided wrong/promise draws result"),
+)
 LAYOUTS = (
     layout("claim truth runs wrong rate at_most promise undecided draws result"),
     layout("claim/truth runs/wrong rate/at_most promise undecided/draws result"),
@@ -29,17 +38,22 @@ LAYOUTS = (
 def audit_report(audit: Audit, terminal: Terminal) -> str:
     """The whole report."""
     items: list[RenderableType] = []
-    if audit.rows:
+    if audit.groups:
+        classes = [_class_row(group) for group in audit.groups]
+        items += [*arrange(classes, CLASS_FIELDS, CLASS_LAYOUTS, terminal), ""]
+    elif audit.rows:
         items += [*arrange([_row(row) for row in audit.rows], FIELDS, LAYOUTS, terminal), ""]
-    for row in audit.rows:
-        if row.alarm:
-            items += [styled(_alarm(row, audit.file), "bold red"), ""]
+    # a class does not show whose verdict was wrong
+    wrong = [row for row in audit.rows if row.alarm or (row.group and row.wrong)]
+    for row in wrong:
+        items += [styled(_alarm(row, audit.file), "bold red"), *([] if row.group else [""])]
+    if audit.groups and wrong:
+        items.append("")
     items += [styled(f"left out: {one_line(text)}", "yellow") for text in audit.left_out]
     return render([*items, styled(_summary(audit))], terminal)
 
 
 def _row(row: Row) -> dict[str, Cell]:
-    style = "bold red" if row.alarm else "green"
     return {
         "claim": Cell(one_line(_name(row))),
         "truth": Cell(_truth(row)),
@@ -50,8 +64,28 @@ def _row(row: Row) -> dict[str, Cell]:
         "promise": Cell(numbers.exact(row.promise)),
         "undecided": Cell(_share(row.undecided)),
         "draws": Cell(numbers.count(round(row.draws))),
-        "result": Cell("ALARM" if row.alarm else "kept", style),
+        **_result(row.alarm),
     }
+
+
+def _class_row(group: Group) -> dict[str, Cell]:
+    counts = group.counts
+    return {
+        "class": Cell(one_line(group.name)),
+        "claims": Cell(f"{group.claims:,}"),
+        "runs": Cell(f"{counts.runs:,}"),
+        "verified": Cell(f"{counts.verified:,}"),
+        "refuted": Cell(f"{counts.refuted:,}"),
+        "undecided": Cell(f"{counts.inconclusive:,}"),
+        "wrong": Cell(f"{group.wrong:,}", "bold red" if group.wrong else ""),
+        "promise": Cell(numbers.exact(group.promise)),
+        "draws": Cell(numbers.count(round(counts.draws / counts.runs))),
+        **_result(group.alarm),
+    }
+
+
+def _result(alarm: bool) -> dict[str, Cell]:
+    return {"result": Cell("ALARM", "bold red") if alarm else Cell("kept", "green")}
 
 
 def _name(row: Row) -> str:
@@ -90,9 +124,15 @@ def _runs(number: int) -> str:
 
 def _alarm(row: Row, file: str | None) -> str:
     """What is wrong; a claim of a file may not be what it is taken to be."""
+    verdicts = " or ".join(verdict for verdict in row.truth.wrong if row.counts.of(verdict))
     text = (
-        f"ALARM  {one_line(_name(row))}, {_truth(row)}: {row.truth.wrong} in {row.wrong:,} of "
-        f"{_runs(row.counts.runs)}, so in more than {_share(row.at_least)} of all, where "
+        f"{one_line(_name(row))}, {_truth(row)}: {verdicts} in {row.wrong:,} of "
+        f"{_runs(row.counts.runs)}"
+    )
+    if not row.alarm:
+        return f"wrong  {text}"
+    text = (
+        f"ALARM  {text}, so in more than {_share(row.at_least)} of all, where "
         f"{numbers.exact(row.promise)} is promised"
     )
     if file is None:
@@ -105,11 +145,13 @@ def _alarm(row: Row, file: str | None) -> str:
 
 
 def _summary(audit: Audit) -> str:
+    undefined = any(row.truth is Truth.UNDEFINED for row in audit.rows)
     parts = [
         *(["interrupted"] if audit.interrupted else []),
         f"{numbers.plural(len(audit.rows), 'row')}, {_runs(audit.runs)}",
         f"true refuted {audit.wrong(Truth.TRUE):,}, "
-        f"false verified {audit.wrong(Truth.FALSE, Truth.UNDEFINED):,}",
+        f"false verified {audit.wrong(Truth.FALSE):,}"
+        + (f", undefined decided {audit.wrong(Truth.UNDEFINED):,}" if undefined else ""),
         f"{audit.alarms} above the promise",
         numbers.duration(audit.seconds),
         "1 process" if audit.processes == 1 else f"{audit.processes} processes",
@@ -134,17 +176,35 @@ def audit_json(audit: Audit) -> str:
                 "runs": audit.runs,
                 "alarms": audit.alarms,
                 "true_refuted": audit.wrong(Truth.TRUE),
-                "false_verified": audit.wrong(Truth.FALSE, Truth.UNDEFINED),
+                "false_verified": audit.wrong(Truth.FALSE),
+                "undefined_decided": audit.wrong(Truth.UNDEFINED),
             },
+            "classes": [_class_data(group) for group in audit.groups],
             "rows": [_row_data(row) for row in audit.rows],
             "left_out": list(audit.left_out),
         }
     )
 
 
+def _class_data(group: Group) -> dict[str, Any]:
+    return {
+        "class": group.name,
+        "claims": group.claims,
+        "runs": group.counts.runs,
+        "verified": group.counts.verified,
+        "refuted": group.counts.refuted,
+        "inconclusive": group.counts.inconclusive,
+        "wrong": group.wrong,
+        "promise": group.promise,
+        "at_least": group.at_least,
+        "alarm": group.alarm,
+    }
+
+
 def _row_data(row: Row) -> dict[str, Any]:
     return {
         "claim": row.claim,
+        "class": row.group or None,
         "parameters": parameter_data(row.parameters),
         "statement": row.statement,
         "truth": row.truth.name.lower(),
