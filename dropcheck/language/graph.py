@@ -18,9 +18,10 @@ import numpy as np
 from dropcheck.claims.registry import Sample
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
-from dropcheck.vocabulary.law import Law, Values
+from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.operators import OPERATORS, Operator
 from dropcheck.vocabulary.shapes import Shape
 

@@ -8,115 +8,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from dropcheck.vocabulary.distribution import Distribution, Values
+from dropcheck.vocabulary.domains import domain_problem, plain
 from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.random_arguments import norm_of_random_draw
 from dropcheck.vocabulary.shapes import Shape
+from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm
 
 Arguments = Sequence[Array]
 Generator: TypeAlias = "np.random.Generator"  # numpy imports it when it is first used
 Size = tuple[int, ...]
 """The shape of an array of draws: the shape of one draw, then the number of draws."""
 
-LARGEST_COUNT = 2.0**53  # beyond it float64 no longer tells whole numbers apart
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """The values that a parameter of a law may take."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    low_open: bool = True
-    high_open: bool = True
-    whole: bool = False
-
-    def holds(self, value: Any) -> Any:
-        """Whether a number, or each number of an array, lies in the domain; NaN never does."""
-        above = value > self.low if self.low_open else value >= self.low
-        below = value < self.high if self.high_open else value <= self.high
-        return above & below & (value == np.floor(value)) if self.whole else above & below
-
-    def describe(self, name: str) -> str:
-        """The domain as a reader would write it: `0 <= p <= 1`, `df > 0`, `n >= 0, whole`."""
-        low = "" if self.low == -math.inf else f"{self.low:g} {'<' if self.low_open else '<='} "
-        high = "" if self.high == math.inf else f" {'<' if self.high_open else '<='} {self.high:g}"
-        text = f"{low}{name}{high}" if low or high else f"{name} finite"
-        if low and not high:
-            text = f"{name} {'>' if self.low_open else '>='} {self.low:g}"
-        return text + (", whole" if self.whole else "")
-
-
-FINITE = Domain()
-ANY = Domain(low_open=False, high_open=False)  # infinite too: the ends of a truncation
-PROBABILITY = Domain(0.0, 1.0, low_open=False, high_open=False)
-POSITIVE_PROBABILITY = Domain(0.0, 1.0, high_open=False)
-NOT_NEGATIVE = Domain(0.0, low_open=False)
-POSITIVE = Domain(0.0)
-WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
-COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
-
-
-@dataclass(frozen=True, slots=True)
-class LawParameter:
-    """One parameter of a law; `axes` is its own rank: 0 a number, 1 a list, 2 a matrix."""
-
-    name: str
-    domain: Domain
-    axes: int = 0
-
-
-LOW = LawParameter("low", FINITE)
-HIGH = LawParameter("high", FINITE)
-
-
 Condition = tuple[str, Callable[..., Any]]
 """What must hold between the parameters of a law: a sentence, and a function that says where it
 does, of all arguments in order, as arrays that broadcast."""
 
 
-class Values(Enum):
-    """What sort of numbers a law gives."""
-
-    NUMBERS = "any number between two ends"
-    WHOLE = "whole numbers"
-    LISTED = "numbers of a list"
-    TRUTHS = "1 or 0, kept as true or false"
-    SIGNS = "1 or -1"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Law:
-    """One distribution of the language.
+class Law(Distribution):
+    """One distribution of the language, and how it is drawn.
 
-    Its functions take all arguments of the law, in the order of its parameters: as plain numbers,
+    The functions given to it take all arguments, in the order of its parameters: as plain numbers,
     or as arrays that broadcast; lists and matrices always as arrays.
     """
 
     name: str
     summary: str  # a line for the page on the language
-    parameters: tuple[LawParameter, ...]
     conditions: tuple[Condition, ...] = ()  # between parameters, such as low <= high
     # a sentence on what else is wrong with arrays of arguments, each in its domain; None if nothing
     check: Callable[..., str | None] | None = None
-    # the last axes of one value of a law of vectors, from the shapes of the arguments and from
-    # their values where fixed (None where not)
-    own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
-
-    values: Values
-    # the least interval, ends included, of its values where it is not degenerate: one pair where
-    # that is the same for all arguments, which then holds the degenerate values too
-    ends: tuple[float, float] | Callable[..., tuple[Any, Any]]
-    # where the law is a constant, and which one; None: where its two ends meet
-    degenerate: Callable[..., tuple[Any, Any]] | None
-
-    # E|x|^r is finite for r below this, and infinite from here on: one number where it is the same
-    # for all arguments; asked where the law is not degenerate
-    moments: float | Callable[..., float]
     # the powers with which P(|x - end| < ε) falls in ε, at the low and at the high end (infinite
     # where there is no end), of a law with a positive density everywhere between; None: not known
     near_ends: Callable[..., tuple[float, float]] | None
@@ -145,37 +71,9 @@ class Law:
         return f"{self.name}({', '.join(names)})"
 
     @property
-    def discrete(self) -> bool:
-        """Whether single values have a probability."""
-        return self.values is not Values.NUMBERS
-
-    @property
     def restricted(self) -> bool:
         """Whether its arguments must fit one another, beyond being in their domains."""
         return bool(self.conditions) or self.check is not None
-
-    def constant(self, *values: Any) -> float | None:
-        """The one value of the law with such fixed arguments; None where it is not degenerate.
-
-        Lists and matrices are nested tuples here, as for all functions that take `values`.
-        """
-        with np.errstate(all="ignore"):
-            where, value = self._constants(self._arrays(values))
-        return _number(value) if np.all(where) else None
-
-    def support(self, *values: Any) -> tuple[float, float]:
-        """The least interval, ends included, that holds all values of the law."""
-        value = self.constant(*values)
-        if value is not None:
-            return (value, value)
-        low, high = self._ends(self._arrays(values))
-        return (_number(low), _number(high))
-
-    def moment_order(self, *values: Any) -> float:
-        """The order below which all moments exist, and from which on none does."""
-        if self.constant(*values) is not None:
-            return math.inf
-        return float(self.moments(*values) if callable(self.moments) else self.moments)
 
     def draw_cost(self, shape: Shape) -> float:
         """Rough nanoseconds to draw an array of this shape."""
@@ -228,25 +126,21 @@ class Law:
         with np.errstate(all="ignore"):
             return np.asarray(np.exp(self.log_density(arguments, x)))
 
-    def _ends(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
-        return self.ends(*arguments) if callable(self.ends) else self.ends
+    def random_norm(self, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
+        """A bound of (E|x|^p)^(1/p) where arguments are random; infinite where none is known.
 
-    def _constants(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
-        if self.degenerate is not None:
-            return self.degenerate(*arguments)
-        low, high = self._ends(arguments)
-        return np.equal(low, high), low
+        E|x|^p is the mean over the arguments of what it is for fixed ones, which is at most its
+        greatest value where they are bounded; and loc + scale · z, z independent of loc and scale,
+        has at most the norm of loc and the product of the norms of scale and z.
 
-    def _arrays(self, values: tuple[Any, ...]) -> list[Any]:
-        """Fixed arguments, lists and matrices among them as arrays."""
-        return [
-            np.asarray(value, dtype=np.float64)[..., np.newaxis] if parameter.axes else value
-            for parameter, value in zip(self.parameters, values, strict=True)
-        ]
-
-
-def _number(value: Any) -> float:
-    return float(np.asarray(value).item())
+        Args:
+            p: At least 1.
+            norm: A bound of (E|argument|^q)^(1/q), of the number of an argument and q >= 1; of
+                lists, the greatest of their elements.
+            hull: What holds the values of an argument, fixed ones too.
+        """
+        with np.errstate(all="ignore"):
+            return norm_of_random_draw(self, p, norm, hull)
 
 
 def argument_problem(law: Law, arguments: Arguments) -> str | None:
@@ -284,40 +178,3 @@ def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> 
         for parameter, argument in zip(law.parameters, arguments, strict=True)
     )
     return f"{text}, and it does not hold for {given}"
-
-
-def domain_problem(parameter: LawParameter, value: float) -> str | None:
-    """What keeps one number from being a value of the parameter, or None.
-
-    >>> domain_problem(LawParameter("p", PROBABILITY), 1.2)
-    'p must satisfy 0 <= p <= 1, and is 1.2'
-    >>> domain_problem(LawParameter("n", COUNT), 2.5)
-    'n must be a whole number, and is 2.5'
-    """
-    domain, name = parameter.domain, parameter.name
-    if domain.holds(value):
-        return None
-    is_or_holds = "is" if parameter.axes == 0 else "holds"
-    limits = replace(domain, whole=False)
-    if limits.holds(value):
-        rule = "be a whole number"
-    elif math.isnan(value) and limits.holds(math.inf):
-        rule = "be a number"
-    elif limits == FINITE or math.isinf(value):
-        # "n >= 0, and is inf" would puzzle: infinity is what is wrong with it
-        rule = "be finite"
-    else:
-        # the limit of exact counting is news only to a value beyond it
-        within = math.inf if limits.high == LARGEST_COUNT >= value else limits.high
-        rule = f"satisfy {replace(limits, high=within).describe(name)}"
-    return f"{name} must {rule}, and {is_or_holds} {plain(value)}"
-
-
-def plain(value: float) -> str:
-    """A number as people write it, all its digits kept.
-
-    >>> plain(3.0), plain(0.1), plain(1e300)
-    ('3', '0.1', '1e+300')
-    """
-    value = float(value)
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -23,7 +23,7 @@ from dropcheck.language.checks import check_registry
 from dropcheck.language.suggestions import function_hint, law_hint
 from dropcheck.reasons import Reason
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import LAWS, unbounded
+from dropcheck.vocabulary.laws import LAWS, positive_numbers
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
@@ -33,7 +33,7 @@ def lomax(monkeypatch: pytest.MonkeyPatch) -> Law:
     """The entry of the page, as if it stood in the file that the page names."""
     section = CONTRIBUTING.read_text(encoding="utf-8").partition("## To add a law")[2]
     entry = section.partition("```python\n")[2].partition("```")[0]
-    names: dict[str, Any] = dict(vars(unbounded))
+    names: dict[str, Any] = dict(vars(positive_numbers))
     exec(entry, names)
     law = names["LOMAX"]
     assert isinstance(law, Law)

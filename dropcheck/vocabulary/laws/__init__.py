@@ -16,9 +16,9 @@ from __future__ import annotations
 import copyreg
 
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import bounded_support, discrete, lists, unbounded
+from dropcheck.vocabulary.laws import bounded_support, discrete, lists, positive_numbers, unbounded
 
-_FAMILIES = (unbounded, bounded_support, discrete, lists)
+_FAMILIES = (unbounded, positive_numbers, bounded_support, discrete, lists)
 
 LAWS: dict[str, Law] = {
     entry.name: entry

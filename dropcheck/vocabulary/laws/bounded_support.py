@@ -15,20 +15,19 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import (
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.domains import (
     ANY,
     FINITE,
     HIGH,
     LOW,
     NOT_NEGATIVE,
     POSITIVE,
-    Generator,
-    Law,
     LawParameter,
-    Size,
-    Values,
 )
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Law, Size
+from dropcheck.vocabulary.laws.formulas import log_rising
 from dropcheck.vocabulary.laws.sampling import (
     OUTERMOST,
     constant_where_zero,
@@ -39,6 +38,8 @@ from dropcheck.vocabulary.laws.sampling import (
     uniforms,
 )
 from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
+from dropcheck.vocabulary.moment_lists import MomentList, pearson
+from dropcheck.vocabulary.standard import Standard
 
 # no law has a tail here: a truncated normal's falls faster than any exponential; and one is a
 # constant where its ends meet
@@ -91,7 +92,25 @@ UNIFORM = _bounded(
     log_density_inside=lambda x, low, high: -np.log(high / 2.0 - low / 2.0) - math.log(2.0),
     nanoseconds=2.5,
     elsewhere=("U", "unif"),
+    standard=Standard(
+        mean=lambda: 0.5,
+        central=lambda: [0.0 if k % 2 else 0.5**k / (k + 1.0) for k in range(9)],
+        norm=lambda p: (p + 1.0) ** (-1.0 / p),
+        log_mgf=lambda t: np.maximum(t, 0.0) + np.log(-np.expm1(-np.abs(t)) / np.abs(t)),
+        cdf=lambda x: x,
+        survival=lambda x: 1.0 - x,
+        quantile=lambda u: u,
+        upper_quantile=lambda v: 1.0 - v,
+    ),
+    line=lambda low, high: (low, high - low),
+    standard_arguments=(0.0, 1.0),
 )
+
+
+def _beta_moments(a: Array, b: Array) -> MomentList:
+    """The Stein kernel is x (1 - x) / (a + b); with x = mean + y."""
+    total = a + b
+    return pearson(-1.0 / total, (b - a) / total / total, a / total * (b / total) / total)
 
 
 BETA = _bounded(
@@ -105,6 +124,15 @@ BETA = _bounded(
     ),
     log_density_inside=lambda x, a, b: (
         special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
+    ),
+    standard=Standard(
+        mean=lambda a, b: a / (a + b),
+        central=_beta_moments,
+        norm=lambda p, a, b: np.exp((log_rising(a, p) - log_rising(a + b, p)) / p),
+        cdf=lambda x, a, b: special.betainc(a, b, x),
+        survival=lambda x, a, b: special.betaincc(a, b, x),
+        quantile=lambda u, a, b: special.betaincinv(a, b, u),
+        upper_quantile=lambda v, a, b: special.betainccinv(a, b, v),
     ),
 )
 

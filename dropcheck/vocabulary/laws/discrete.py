@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import (
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.domains import (
     COUNT,
     LARGEST_COUNT,
     NOT_NEGATIVE,
@@ -25,13 +25,15 @@ from dropcheck.vocabulary.law import (
     PROBABILITY,
     WHOLE,
     Domain,
-    Generator,
-    Law,
     LawParameter,
-    Size,
-    Values,
 )
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Law, Size
+from dropcheck.vocabulary.laws.formulas import least_whole, log_rising
 from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_array, signs, whole
+from dropcheck.vocabulary.moment_lists import MomentList, count_norm, of_trials
+from dropcheck.vocabulary.random_arguments import counted_at_most
+from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm, Standard
 
 P = LawParameter("p", PROBABILITY)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
@@ -88,6 +90,68 @@ def _bernoulli_draws(generator: Generator, size: Size, p: Array) -> Array:
     return generator.random(size) < p if number is None else _coins(generator, size, number)
 
 
+def _counts(
+    *,
+    cdf: Callable[..., Any],
+    survival: Callable[..., Any],
+    high: Callable[..., Any],
+    **moments: Callable[..., Any],
+) -> Standard:
+    """What is known of whole numbers from 0 on; quantiles are searched for."""
+
+    def size(level: Array, shapes: tuple[Array, ...]) -> Array:
+        return np.zeros(np.broadcast_shapes(level.shape, *map(np.shape, shapes)))
+
+    def quantile(u: Array, *shapes: Array) -> Any:
+        return least_whole(lambda x: cdf(x, *shapes) >= u, size(u, shapes), high(*shapes))
+
+    def upper_quantile(v: Array, *shapes: Array) -> Any:
+        return least_whole(lambda x: survival(x, *shapes) <= v, size(v, shapes), high(*shapes))
+
+    return Standard(
+        **moments,
+        cdf=lambda x, *shapes: cdf(np.floor(x), *shapes),
+        survival=lambda x, *shapes: survival(np.floor(x), *shapes),
+        quantile=quantile,
+        upper_quantile=upper_quantile,
+    )
+
+
+def _binomial_cumulants(n: Array, p: Array) -> MomentList:
+    """Those of n Bernoulli variables, by the rarer of success and failure."""
+    rare = np.minimum(p, 1.0 - p)
+    side = np.where(np.greater(p, 0.5), -1.0, 1.0)
+    return [-n * side**k * one for k, one in enumerate(of_trials(-rare))]
+
+
+def _binomial_norm(p: float, n: Array, chance: Array) -> Any:
+    """E x (x - 1) … (x - j + 1) = n (n - 1) … (n - j + 1) p^j."""
+
+    def log_factorial_moment(j: int) -> Any:
+        ways = np.where(n >= j, log_rising(np.maximum(n - j, 0.0) + 1.0, float(j)), -np.inf)
+        return ways + j * np.log(chance)
+
+    return count_norm(p, log_factorial_moment)
+
+
+STANDARD_BINOMIAL = _counts(
+    mean=lambda n, p: n * p,
+    cumulants=_binomial_cumulants,
+    norm=_binomial_norm,
+    log_mgf=lambda t, n, p: n * np.logaddexp(np.log1p(-p), np.log(p) + t),
+    cdf=lambda x, n, p: special.betaincc(x + 1.0, np.maximum(n - x, 0.0), p),
+    survival=lambda x, n, p: special.betainc(x + 1.0, np.maximum(n - x, 0.0), p),
+    high=lambda n, p: n,
+)
+
+
+def _binomial_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
+    trials, chance = hull(0).high, hull(1).high
+    return counted_at_most(
+        p, norm(0, p), lambda j: min(trials * norm(1, j), norm(0, j) * chance), trials
+    )
+
+
 BERNOULLI = _discrete(
     name="bernoulli",
     summary="1 with probability p, otherwise 0",
@@ -101,6 +165,9 @@ BERNOULLI = _discrete(
     log_density_inside=lambda x, p: special.xlogy(x, p) + special.xlog1py(1.0 - x, -p),
     nanoseconds=1.0,
     elsewhere=("ber", "bern"),
+    standard=STANDARD_BINOMIAL,
+    line=lambda p: (0.0, 1.0, 1.0, p),
+    norm_of_random=lambda p, norm, hull: norm(0, 1.0) ** (1.0 / p),
 )
 
 RADEMACHER = _discrete(
@@ -115,6 +182,8 @@ RADEMACHER = _discrete(
     sampler=signs,
     log_density_inside=lambda x: np.where(np.abs(x) == 1.0, -math.log(2.0), -np.inf),
     nanoseconds=1.0,
+    standard=STANDARD_BINOMIAL,
+    line=lambda: (-1.0, 2.0, 1.0, 0.5),
 )
 
 
@@ -133,6 +202,8 @@ BINOMIAL = _discrete(
     sampler=lambda generator, size, n, p: generator.binomial(whole(n), scalar_or_array(p), size),
     log_density_inside=_binomial_log_mass,
     elsewhere=("bin", "binom"),
+    standard=STANDARD_BINOMIAL,
+    norm_of_random=_binomial_of_random,
 )
 
 
@@ -148,6 +219,21 @@ def _geometric_log_mass(x: Array, p: Array) -> Any:
     return special.xlog1py(x - 1.0, -p) + np.log(p)
 
 
+STANDARD_NEGATIVE_BINOMIAL = _counts(
+    mean=lambda n, p: n * ((1.0 - p) / p),
+    cumulants=lambda n, p: [n * one for one in of_trials((1.0 - p) / np.asarray(p))],
+    # E x (x - 1) … (x - j + 1) = n (n + 1) … (n + j - 1) ((1 - p) / p)^j
+    norm=lambda order, n, p: count_norm(
+        order, lambda j: log_rising(n, float(j)) + j * (np.log1p(-p) - np.log(p))
+    ),
+    log_mgf=lambda t, n, p: np.where(
+        np.log1p(-p) + t < 0, n * (np.log(p) - np.log(-np.expm1(np.log1p(-p) + t))), np.inf
+    ),
+    cdf=lambda x, n, p: special.betainc(n, x + 1.0, p),
+    survival=lambda x, n, p: special.betaincc(n, x + 1.0, p),
+    high=lambda n, p: np.inf,
+)
+
 GEOMETRIC = _discrete(
     name="geometric",
     summary="trials up to and including the first success, from 1; 0 < p <= 1",
@@ -159,6 +245,8 @@ GEOMETRIC = _discrete(
     sampler=_geometric_draws,
     log_density_inside=_geometric_log_mass,
     elsewhere=("geom",),
+    standard=STANDARD_NEGATIVE_BINOMIAL,
+    line=lambda p: (1.0, 1.0, 1.0, p),
 )
 
 
@@ -193,6 +281,7 @@ NEGATIVE_BINOMIAL = _discrete(
     sampler=_negative_binomial_draws,
     log_density_inside=_negative_binomial_log_mass,
     elsewhere=("nbinom",),
+    standard=STANDARD_NEGATIVE_BINOMIAL,
 )
 
 
@@ -212,6 +301,16 @@ POISSON = _discrete(
     sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
     log_density_inside=_poisson_log_mass,
     elsewhere=("poi", "pois"),
+    standard=_counts(
+        mean=lambda rate: rate,
+        cumulants=lambda rate: [rate] * 9,
+        norm=lambda p, rate: count_norm(p, lambda j: j * np.log(rate)),
+        log_mgf=lambda t, rate: rate * np.expm1(t),
+        cdf=lambda x, rate: special.gammaincc(x + 1.0, rate),
+        survival=lambda x, rate: special.gammainc(x + 1.0, rate),
+        high=lambda rate: np.inf,
+    ),
+    norm_of_random=lambda p, norm, hull: counted_at_most(p, math.inf, lambda j: norm(0, j)),
 )
 
 

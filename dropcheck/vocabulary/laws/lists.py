@@ -11,23 +11,21 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import (
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.domains import (
     COUNT,
     FINITE,
     POSITIVE,
     PROBABILITY,
     Domain,
-    Generator,
-    Law,
     LawParameter,
-    Size,
-    Values,
     plain,
 )
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.discrete import below, smaller
 from dropcheck.vocabulary.laws.sampling import inside, log_gammas, uniforms, whole
-from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI
+from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, STANDARD_NORMAL
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 OUTCOMES = LawParameter("p", PROBABILITY, axes=1)
@@ -336,4 +334,7 @@ MULTIVARIATE_NORMAL = _of_lists(
     log_density_inside=_normal_log_density,
     nanoseconds=_normal_nanoseconds,
     elsewhere=("multinormal", "mvn", "mvnormal"),
+    standard=STANDARD_NORMAL,
+    line=lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0))),
+    covariances=lambda mean, cov: cov,
 )

@@ -1,4 +1,4 @@
-"""The laws whose numbers have no bound, or none above.
+"""The laws on the whole line.
 
 Densities are as in Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (2nd
 edition, 1994 and 1995).
@@ -15,28 +15,26 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.domains import FINITE, NOT_NEGATIVE, POSITIVE, LawParameter
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import (
-    FINITE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Generator,
-    Law,
-    LawParameter,
-    Size,
-    Values,
+from dropcheck.vocabulary.law import Generator, Law, Size
+from dropcheck.vocabulary.laws.formulas import (
+    EULER,
+    ZETA,
+    log_rising,
+    mirrored,
+    opposite,
+    sharper_beyond,
 )
 from dropcheck.vocabulary.laws.sampling import (
-    constant_where_zero,
     exponentials,
-    fixed,
-    inside,
-    log_gammas,
-    positive,
     scalar_or_array,
     scaled,
     signs,
 )
+from dropcheck.vocabulary.moment_lists import pearson
+from dropcheck.vocabulary.standard import Standard
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -56,8 +54,13 @@ _any_number = partial(
     nanoseconds=40.0,
 )
 _located = partial(
-    _any_number, parameters=(LOC, SCALE), degenerate=lambda loc, scale: (scale == 0, loc)
+    _any_number,
+    parameters=(LOC, SCALE),
+    degenerate=lambda loc, scale: (scale == 0, loc),
+    line=lambda loc, scale: (loc, scale),
+    standard_arguments=(0.0, 1.0),
 )
+EVEN = (2, 4, 6, 8)  # the orders of the moments that a law symmetric about 0 has
 
 
 def normal_log_density(x: Array, mean: Array, sd: Array) -> Any:
@@ -65,6 +68,21 @@ def normal_log_density(x: Array, mean: Array, sd: Array) -> Any:
     z = (x - mean) / sd
     return -0.5 * z * z - LOG_ROOT_TWO_PI - np.log(sd)
 
+
+def _normal_norm(p: float) -> Any:
+    return np.exp((0.5 * p * math.log(2.0) + log_rising(0.5, 0.5 * p)) / p)
+
+
+STANDARD_NORMAL = Standard(
+    mean=lambda: 0.0,
+    cumulants=lambda: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    norm=_normal_norm,
+    log_mgf=lambda t: 0.5 * t * t,
+    cdf=special.Special("ndtr"),
+    survival=mirrored(special.Special("ndtr")),
+    quantile=special.Special("ndtri"),
+    upper_quantile=opposite(special.Special("ndtri")),
+)
 
 NORMAL = _any_number(
     name="normal",
@@ -78,6 +96,9 @@ NORMAL = _any_number(
     nanoseconds=9.0,
     elsewhere=("N", "gauss", "gaussian", "norm"),
     note="its second argument is the standard deviation, not the variance",
+    standard=STANDARD_NORMAL,
+    line=lambda mean, sd: (mean, sd),
+    standard_arguments=(0.0, 1.0),
 )
 
 
@@ -91,6 +112,37 @@ def _student_t_log_density(x: Array, df: Array) -> Any:
     return -special.betaln(0.5, df / 2.0) - 0.5 * np.log(df) - (df + 1.0) / 2.0 * log_tail
 
 
+def _student_t_norm(p: float, df: Array) -> Any:
+    """E|t|^p = df^(p/2) Γ((p+1)/2) Γ((df-p)/2) / (Γ(1/2) Γ(df/2)) (JKB 1995, equation 28.6)."""
+    gammas = log_rising(0.5, 0.5 * p) - log_rising(np.maximum(df - p, 0.0) / 2.0, 0.5 * p)
+    return np.exp((0.5 * p * np.log(df) + gammas) / p)
+
+
+# from here on (in units of √df) the tail is a power, and the rest of its series below 1e-20
+_POWER_TAIL = 1e10
+
+
+def _student_t_cdf(x: Array, df: Array) -> Any:
+    """By the incomplete beta function (JKB 1995, equation 28.4); far out by its leading term."""
+    z = x / np.sqrt(df)
+    outer = special.betainc(df / 2.0, 0.5, 1.0 / (1.0 + z * z))
+    inner = special.betaincc(0.5, df / 2.0, z * z / (1.0 + z * z))
+    far = np.exp(-df * np.log(np.abs(z)) - np.log(df / 2.0) - special.betaln(df / 2.0, 0.5))
+    tail = 0.5 * np.where(np.abs(z) > _POWER_TAIL, far, np.where(z * z < 1.0, inner, outer))
+    return np.where(z > 0, 1.0 - tail, tail)
+
+
+def _student_t_quantile(u: Array, df: Array) -> Any:
+    tail = 2.0 * np.minimum(u, 1.0 - u)
+    far = np.exp(-(np.log(tail) + np.log(df / 2.0) + special.betaln(df / 2.0, 0.5)) / df)
+    outer = special.betaincinv(df / 2.0, 0.5, tail)
+    outer = np.sqrt((1.0 - outer) / outer)
+    inner = special.betainccinv(0.5, df / 2.0, tail)
+    inner = np.sqrt(inner / (1.0 - inner))
+    z = np.where(far > _POWER_TAIL, far, np.where(inner < 1.0, inner, outer))
+    return np.where(u < 0.5, -z, z) * np.sqrt(df)
+
+
 STUDENT_T = _any_number(
     name="student_t",
     summary="Student's t; moments of order below df alone exist",
@@ -101,7 +153,26 @@ STUDENT_T = _any_number(
     sampler=lambda generator, size, df: generator.standard_t(scalar_or_array(df), size),
     log_density_inside=_student_t_log_density,
     elsewhere=("t", "studentt"),
+    standard=Standard(
+        mean=lambda df: 0.0,
+        central=lambda df: pearson(sharper_beyond(df), 0.0, df * sharper_beyond(df)),
+        norm=_student_t_norm,
+        cdf=_student_t_cdf,
+        survival=mirrored(_student_t_cdf),
+        quantile=_student_t_quantile,
+        upper_quantile=opposite(_student_t_quantile),
+    ),
 )
+
+
+def _cauchy_cdf(x: Array) -> Any:
+    return np.arctan2(1.0, -x) / math.pi
+
+
+def _cauchy_quantile(u: Array) -> Any:
+    tail = np.minimum(u, 1.0 - u)
+    distance = np.where(tail > 0.25, np.tan(math.pi * (0.5 - tail)), 1.0 / np.tan(math.pi * tail))
+    return np.where(u < 0.5, -distance, distance)
 
 
 CAUCHY = _located(
@@ -113,7 +184,25 @@ CAUCHY = _located(
     log_density_inside=lambda x, loc, scale: (
         -_log_one_plus_square(np.abs((x - loc) / scale)) - math.log(math.pi) - np.log(scale)
     ),
+    standard=Standard(
+        mean=lambda: math.nan,
+        central=lambda: [math.nan] * 9,
+        cdf=_cauchy_cdf,
+        survival=mirrored(_cauchy_cdf),
+        quantile=_cauchy_quantile,
+        upper_quantile=opposite(_cauchy_quantile),
+    ),
 )
+
+
+def _laplace_cdf(x: Array) -> Any:
+    tail = 0.5 * np.exp(-np.abs(x))
+    return np.where(x > 0, 1.0 - tail, tail)
+
+
+def _laplace_quantile(u: Array) -> Any:
+    distance = -np.log(2.0 * np.minimum(u, 1.0 - u))
+    return np.where(u < 0.5, -distance, distance)
 
 
 LAPLACE = _located(
@@ -126,12 +215,28 @@ LAPLACE = _located(
     ),
     log_density_inside=lambda x, loc, scale: -np.abs(x - loc) / scale - np.log(2.0 * scale),
     nanoseconds=6.0,
+    standard=Standard(
+        mean=lambda: 0.0,
+        cumulants=lambda: [2.0 * math.factorial(k - 1) if k in EVEN else 0.0 for k in range(9)],
+        norm=lambda p: np.exp(special.gammaln(p + 1.0) / p),
+        log_mgf=lambda t: np.where(np.abs(t) < 1, -np.log1p(-t * t), np.inf),
+        cdf=_laplace_cdf,
+        survival=mirrored(_laplace_cdf),
+        quantile=_laplace_quantile,
+        upper_quantile=opposite(_laplace_quantile),
+    ),
 )
 
 
 def _logistic_log_density(x: Array, loc: Array, scale: Array) -> Any:
     z = np.abs((x - loc) / scale)
     return -z - 2.0 * np.log1p(np.exp(-z)) - np.log(scale)
+
+
+def _logistic_norm(p: float) -> Any:
+    """E|x|^p = 2 Γ(p + 1) η(p) (JKB 1995, equation 23.11)."""
+    eta = math.log(2.0) if p == 1 else -np.expm1((1.0 - p) * math.log(2.0)) * special.zeta(p)
+    return np.exp((special.gammaln(p + 1.0) + np.log(2.0 * eta)) / p)
 
 
 LOGISTIC = _located(
@@ -141,6 +246,18 @@ LOGISTIC = _located(
     tails=lambda loc, scale: (1 / scale, 1 / scale),
     sampler=lambda generator, size, loc, scale: scaled(generator.logistic(size=size), loc, scale),
     log_density_inside=_logistic_log_density,
+    standard=Standard(
+        mean=lambda: 0.0,
+        cumulants=lambda: [
+            2.0 * math.factorial(k - 1) * ZETA[k] if k in EVEN else 0.0 for k in range(9)
+        ],
+        norm=_logistic_norm,
+        log_mgf=lambda t: np.where(np.abs(t) < 1, -np.log(np.sinc(t)), np.inf),
+        cdf=special.Special("expit"),
+        survival=mirrored(special.Special("expit")),
+        quantile=special.Special("logit"),
+        upper_quantile=opposite(special.Special("logit")),
+    ),
 )
 
 
@@ -156,6 +273,11 @@ def _gumbel_log_density(x: Array, loc: Array, scale: Array) -> Any:
     return -z - np.exp(-z) - np.log(scale)
 
 
+def _gumbel_norm(p: float) -> Any:
+    """A bound: with x = -log t, E|log t|^p is at most Γ(p + 1) below t = 1, and 1/e of it above."""
+    return np.exp((special.gammaln(p + 1.0) + math.log1p(math.exp(-1.0))) / p)
+
+
 GUMBEL = _located(
     name="gumbel",
     summary="the law of maxima: P(x <= t) = exp(-exp(-(t - loc) / scale))",
@@ -163,192 +285,14 @@ GUMBEL = _located(
     tails=lambda loc, scale: (math.inf, 1 / scale),
     sampler=_gumbel_draws,
     log_density_inside=_gumbel_log_density,
-)
-
-# ---- positive numbers ----------------------------------------------------------------------------
-
-_positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)
-
-
-def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -> Array:
-    out = scaled(generator.standard_normal(size), mean, sd)
-    np.exp(out, out=out)
-    return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
-
-
-def _lognormal_log_density(x: Array, mean: Array, sd: Array) -> Any:
-    log_x = np.log(x)
-    # at 0 the density's limit is 0, but the terms there are inf - inf
-    return np.where(x > 0, normal_log_density(log_x, mean, sd) - log_x, -np.inf)
-
-
-LOGNORMAL = _positive(
-    name="lognormal",
-    summary="exp of a normal variable; mean and sd are those of the logarithm",
-    parameters=(MEAN, SD),
-    degenerate=lambda mean, sd: (sd == 0, np.exp(mean)),
-    moments=math.inf,
-    near_ends=lambda mean, sd: (math.inf, math.inf),
-    tails=lambda mean, sd: (math.inf, 0.0),
-    sampler=_lognormal_draws,
-    log_density_inside=_lognormal_log_density,
-    elsewhere=("lognorm",),
-    note="mean and sd are those of the logarithm, and sd is no variance",
-)
-
-EXPONENTIAL = _positive(
-    name="exponential",
-    summary="waiting time whose mean is scale, the inverse of its rate",
-    parameters=(SCALE,),
-    degenerate=lambda scale: (scale == 0, 0.0),
-    moments=math.inf,
-    near_ends=lambda scale: (1.0, math.inf),
-    tails=lambda scale: (math.inf, 1 / scale),
-    sampler=lambda generator, size, scale: positive(exponentials(generator, size), scale),
-    log_density_inside=lambda x, scale: -x / scale - np.log(scale),
-    nanoseconds=5.0,
-    elsewhere=("exp", "expo"),
-    note="scale is its mean, the inverse of a rate",
-)
-
-
-TWO = np.full(1, 2.0)  # the scale of a chi-square law
-
-
-def _gamma_draws(generator: Generator, size: Size, shape: Array, scale: Array) -> Array:
-    return positive(generator.standard_gamma(scalar_or_array(shape), size), scale)
-
-
-def _gamma_log_density(x: Array, shape: Array, scale: Array) -> Any:
-    y = x / scale
-    return special.xlogy(shape - 1.0, y) - y - special.gammaln(shape) - np.log(scale)
-
-
-GAMMA = _positive(
-    name="gamma",
-    summary="mean shape * scale; shape > 0",
-    parameters=(SHAPE, SCALE),
-    degenerate=lambda shape, scale: (scale == 0, 0.0),
-    moments=math.inf,
-    near_ends=lambda shape, scale: (shape, math.inf),
-    tails=lambda shape, scale: (math.inf, 1 / scale),
-    sampler=_gamma_draws,
-    log_density_inside=_gamma_log_density,
-)
-
-
-CHI_SQUARE = _positive(
-    name="chi_square",
-    summary="sum of the squares of df standard normal variables; df > 0, whole or not",
-    parameters=(DF,),
-    degenerate=None,
-    moments=math.inf,
-    near_ends=lambda df: (df / 2, math.inf),
-    tails=lambda df: (math.inf, 0.5),
-    sampler=lambda generator, size, df: _gamma_draws(generator, size, df / 2.0, TWO),
-    log_density_inside=lambda x, df: _gamma_log_density(x, df / 2.0, TWO),
-    elsewhere=("chi2", "chisq", "chi_squared", "chisquare", "chisquared"),
-)
-
-
-def _f_draws(generator: Generator, size: Size, d1: Array, d2: Array) -> Array:
-    if min(d1.min(), d2.min()) >= 1.0:
-        out = generator.f(scalar_or_array(d1), scalar_or_array(d2), size)
-    else:  # both chi-squares may underflow, and 0 / 0 is no number
-        out = log_gammas(generator, size, d1 / 2.0)
-        out -= log_gammas(generator, size, d2 / 2.0)
-        np.exp(out, out=out)
-        out *= d2 / d1
-    return inside(out, 0.0, None)
-
-
-def _f_log_density(x: Array, d1: Array, d2: Array) -> Any:
-    y = d1 / d2 * x
-    powers = special.xlogy(d1 / 2.0 - 1.0, y) - (d1 + d2) / 2.0 * np.log1p(y)
-    return powers - special.betaln(d1 / 2.0, d2 / 2.0) + np.log(d1 / d2)
-
-
-F = _positive(
-    name="f",
-    summary="Fisher's F, a ratio of mean squares; moments of order below d2 / 2 alone exist",
-    parameters=(LawParameter("d1", POSITIVE), LawParameter("d2", POSITIVE)),
-    degenerate=None,
-    moments=lambda d1, d2: d2 / 2,  # the numerator's degrees play no part
-    near_ends=lambda d1, d2: (d1 / 2, math.inf),
-    tails=lambda d1, d2: (math.inf, 0.0),
-    sampler=_f_draws,
-    log_density_inside=_f_log_density,
-)
-
-
-def _weibull_draws(generator: Generator, size: Size, shape: Array, scale: Array) -> Array:
-    out = exponentials(generator, size)
-    if fixed(shape) != 1.0:
-        out **= 1.0 / shape
-    return positive(out, scale)
-
-
-def _weibull_log_density(x: Array, shape: Array, scale: Array) -> Any:
-    y = x / scale
-    return np.log(shape / scale) + special.xlogy(shape - 1.0, y) - y**shape
-
-
-WEIBULL = _positive(
-    name="weibull",
-    summary="P(x > t) = exp(-(t / scale)**shape); shape > 0",
-    parameters=(SHAPE, SCALE),
-    degenerate=lambda shape, scale: (scale == 0, 0.0),
-    moments=math.inf,
-    near_ends=lambda shape, scale: (shape, math.inf),
-    tails=None,
-    sampler=_weibull_draws,
-    log_density_inside=_weibull_log_density,
-)
-
-
-def _rayleigh_draws(generator: Generator, size: Size, scale: Array) -> Array:
-    out = exponentials(generator, size)
-    out *= 2.0
-    return positive(np.sqrt(out, out=out), scale)
-
-
-def _rayleigh_log_density(x: Array, scale: Array) -> Any:
-    y = x / scale
-    return np.log(y) - 0.5 * y * y - np.log(scale)
-
-
-RAYLEIGH = _positive(
-    name="rayleigh",
-    summary="length of a vector of two normal variables of sd scale",
-    parameters=(SCALE,),
-    degenerate=lambda scale: (scale == 0, 0.0),
-    moments=math.inf,
-    near_ends=lambda scale: (2.0, math.inf),
-    tails=lambda scale: (math.inf, math.inf),
-    sampler=_rayleigh_draws,
-    log_density_inside=_rayleigh_log_density,
-)
-
-
-def _pareto_draws(generator: Generator, size: Size, alpha: Array, scale: Array) -> Array:
-    out = exponentials(generator, size)
-    out /= alpha
-    np.exp(out, out=out)
-    out *= scale
-    return constant_where_zero(inside(out, scale, None), scale, 0.0)
-
-
-PARETO = _positive(
-    name="pareto",
-    summary="P(x > t) = (scale / t)**alpha from scale on; moments of order below alpha alone exist",
-    parameters=(LawParameter("alpha", POSITIVE), SCALE),
-    ends=lambda alpha, scale: (scale, math.inf),
-    degenerate=lambda alpha, scale: (scale == 0, 0.0),
-    moments=lambda alpha, scale: alpha,
-    near_ends=lambda alpha, scale: (1.0, math.inf),
-    tails=lambda alpha, scale: (math.inf, 0.0),
-    sampler=_pareto_draws,
-    log_density_inside=lambda x, alpha, scale: (
-        np.log(alpha / scale) - (alpha + 1.0) * np.log(x / scale)
+    standard=Standard(
+        mean=lambda: EULER,
+        cumulants=lambda: [0.0, EULER] + [math.factorial(k - 1) * ZETA[k] for k in range(2, 9)],
+        norm=_gumbel_norm,
+        log_mgf=lambda t: np.where(np.less(t, 1), special.gammaln(1.0 - t), np.inf),
+        cdf=lambda x: np.exp(-np.exp(-x)),
+        survival=lambda x: -np.expm1(-np.exp(-x)),
+        quantile=lambda u: -np.log(-np.log(u)),
+        upper_quantile=lambda v: -np.log(-np.log1p(-v)),
     ),
 )

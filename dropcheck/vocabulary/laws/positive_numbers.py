@@ -1,0 +1,347 @@
+"""The laws of positive numbers.
+
+Densities are as in Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (2nd
+edition, 1994 and 1995).
+"""
+
+# ruff: noqa: ARG005 - each function of a law is given all of its parameters
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.domains import POSITIVE, LawParameter
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Law, Size
+from dropcheck.vocabulary.laws.formulas import log_rising, sharper_beyond
+from dropcheck.vocabulary.laws.sampling import (
+    constant_where_zero,
+    exponentials,
+    fixed,
+    inside,
+    log_gammas,
+    positive,
+    scalar_or_array,
+    scaled,
+)
+from dropcheck.vocabulary.laws.unbounded import DF, MEAN, SCALE, SD, SHAPE, normal_log_density
+from dropcheck.vocabulary.moment_lists import HIGHEST_ORDER, MomentList, pearson
+from dropcheck.vocabulary.standard import Standard
+
+_positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)
+
+
+def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -> Array:
+    out = scaled(generator.standard_normal(size), mean, sd)
+    np.exp(out, out=out)
+    return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
+
+
+def _lognormal_log_density(x: Array, mean: Array, sd: Array) -> Any:
+    log_x = np.log(x)
+    # at 0 the density's limit is 0, but the terms there are inf - inf
+    return np.where(x > 0, normal_log_density(log_x, mean, sd) - log_x, -np.inf)
+
+
+# Of y = x / E x, with u = exp(sd²) - 1: E y^j = (1 + u)^(j (j - 1) / 2), so that a coefficient of
+# E(y - 1)^k, by powers of u, is the number of graphs with k labelled points and so many edges, none
+# of the points without one; in a cumulant, of those that are connected. No term is negative.
+@cache
+def _graphs() -> tuple[list[list[float]], list[list[float]]]:
+    """The coefficients of the central moments and of the cumulants, of each order."""
+    sizes = range(HIGHEST_ORDER + 1)
+    all_graphs = [[math.comb(k * (k - 1) // 2, i) for i in range(29)] for k in sizes]
+    touched = [
+        [
+            sum((-1) ** (k - j) * math.comb(k, j) * all_graphs[j][i] for j in range(k + 1))
+            for i in range(29)
+        ]
+        for k in sizes
+    ]
+    connected: list[list[int]] = [[0] * 29]
+    for k in sizes[1:]:  # the part that holds the first point, and anything on the other points
+        row = list(all_graphs[k])
+        for j in range(1, k):
+            for a, b in itertools.product(range(29), range(29)):
+                if a + b < 29:
+                    row[a + b] -= math.comb(k - 1, j - 1) * connected[j][a] * all_graphs[k - j][b]
+        connected.append(row)
+    return [list(map(float, row)) for row in touched], [list(map(float, row)) for row in connected]
+
+
+def _lognormal_list(which: int, mean: Any, sd: Any) -> MomentList:
+    u = np.expm1(sd * np.asarray(sd))
+    log_mean = mean + 0.5 * sd * sd
+    return [
+        np.exp(k * log_mean) * np.polynomial.polynomial.polyval(u, np.trim_zeros(row, "b"))
+        if any(row)
+        else 0.0
+        for k, row in enumerate(_graphs()[which])
+    ]
+
+
+LOGNORMAL = _positive(
+    name="lognormal",
+    summary="exp of a normal variable; mean and sd are those of the logarithm",
+    parameters=(MEAN, SD),
+    degenerate=lambda mean, sd: (sd == 0, np.exp(mean)),
+    moments=math.inf,
+    near_ends=lambda mean, sd: (math.inf, math.inf),
+    tails=lambda mean, sd: (math.inf, 0.0),
+    sampler=_lognormal_draws,
+    log_density_inside=_lognormal_log_density,
+    elsewhere=("lognorm",),
+    note="mean and sd are those of the logarithm, and sd is no variance",
+    standard=Standard(
+        mean=lambda mean, sd: np.exp(mean + 0.5 * sd * sd),
+        central=partial(_lognormal_list, 0),
+        cumulants=partial(_lognormal_list, 1),
+        norm=lambda p, mean, sd: np.exp(mean + 0.5 * p * sd * sd),
+        cdf=lambda x, mean, sd: special.ndtr((np.log(x) - mean) / sd),
+        survival=lambda x, mean, sd: special.ndtr((mean - np.log(x)) / sd),
+        quantile=lambda u, mean, sd: np.exp(mean + sd * special.ndtri(u)),
+        upper_quantile=lambda v, mean, sd: np.exp(mean - sd * special.ndtri(v)),
+    ),
+)
+
+
+def _gamma_log_mgf(t: Array, shape: Array) -> Any:
+    return np.where(np.less(t, 1), -shape * np.log1p(-t), np.inf)
+
+
+STANDARD_GAMMA = Standard(
+    mean=lambda shape: shape,
+    cumulants=lambda shape: [shape * math.factorial(max(k - 1, 0)) for k in range(9)],
+    norm=lambda p, shape: np.exp(log_rising(shape, p) / p),
+    log_mgf=_gamma_log_mgf,
+    cdf=lambda x, shape: special.gammainc(shape, x),
+    survival=lambda x, shape: special.gammaincc(shape, x),
+    quantile=lambda u, shape: special.gammaincinv(shape, u),
+    upper_quantile=lambda v, shape: special.gammainccinv(shape, v),
+)
+
+EXPONENTIAL = _positive(
+    name="exponential",
+    summary="waiting time whose mean is scale, the inverse of its rate",
+    parameters=(SCALE,),
+    degenerate=lambda scale: (scale == 0, 0.0),
+    moments=math.inf,
+    near_ends=lambda scale: (1.0, math.inf),
+    tails=lambda scale: (math.inf, 1 / scale),
+    sampler=lambda generator, size, scale: positive(exponentials(generator, size), scale),
+    log_density_inside=lambda x, scale: -x / scale - np.log(scale),
+    nanoseconds=5.0,
+    elsewhere=("exp", "expo"),
+    note="scale is its mean, the inverse of a rate",
+    standard=STANDARD_GAMMA,
+    line=lambda scale: (0.0, scale, 1.0),
+    standard_arguments=(1.0,),
+)
+
+
+TWO = np.full(1, 2.0)  # the scale of a chi-square law
+
+
+def _gamma_draws(generator: Generator, size: Size, shape: Array, scale: Array) -> Array:
+    return positive(generator.standard_gamma(scalar_or_array(shape), size), scale)
+
+
+def _gamma_log_density(x: Array, shape: Array, scale: Array) -> Any:
+    y = x / scale
+    return special.xlogy(shape - 1.0, y) - y - special.gammaln(shape) - np.log(scale)
+
+
+GAMMA = _positive(
+    name="gamma",
+    summary="mean shape * scale; shape > 0",
+    parameters=(SHAPE, SCALE),
+    degenerate=lambda shape, scale: (scale == 0, 0.0),
+    moments=math.inf,
+    near_ends=lambda shape, scale: (shape, math.inf),
+    tails=lambda shape, scale: (math.inf, 1 / scale),
+    sampler=_gamma_draws,
+    log_density_inside=_gamma_log_density,
+    standard=STANDARD_GAMMA,
+    line=lambda shape, scale: (0.0, scale, shape),
+    standard_arguments=(None, 1.0),
+)
+
+
+CHI_SQUARE = _positive(
+    name="chi_square",
+    summary="sum of the squares of df standard normal variables; df > 0, whole or not",
+    parameters=(DF,),
+    degenerate=None,
+    moments=math.inf,
+    near_ends=lambda df: (df / 2, math.inf),
+    tails=lambda df: (math.inf, 0.5),
+    sampler=lambda generator, size, df: _gamma_draws(generator, size, df / 2.0, TWO),
+    log_density_inside=lambda x, df: _gamma_log_density(x, df / 2.0, TWO),
+    elsewhere=("chi2", "chisq", "chi_squared", "chisquare", "chisquared"),
+    standard=STANDARD_GAMMA,
+    line=lambda df: (0.0, 2.0, df / 2.0),
+)
+
+
+def _f_draws(generator: Generator, size: Size, d1: Array, d2: Array) -> Array:
+    if min(d1.min(), d2.min()) >= 1.0:
+        out = generator.f(scalar_or_array(d1), scalar_or_array(d2), size)
+    else:  # both chi-squares may underflow, and 0 / 0 is no number
+        out = log_gammas(generator, size, d1 / 2.0)
+        out -= log_gammas(generator, size, d2 / 2.0)
+        np.exp(out, out=out)
+        out *= d2 / d1
+    return inside(out, 0.0, None)
+
+
+def _f_log_density(x: Array, d1: Array, d2: Array) -> Any:
+    y = d1 / d2 * x
+    powers = special.xlogy(d1 / 2.0 - 1.0, y) - (d1 + d2) / 2.0 * np.log1p(y)
+    return powers - special.betaln(d1 / 2.0, d2 / 2.0) + np.log(d1 / d2)
+
+
+def _f_moments(d1: Array, d2: Array) -> MomentList:
+    """The Stein kernel is 2 x (d2 + d1 x) / (d1 (d2 - 2)); with x = mean + y."""
+    mean = d2 / (d2 - 2.0)
+    square = sharper_beyond(d2 / 2.0)
+    return pearson(square, square * (d2 / d1 + 2.0 * mean), square * mean * (d2 / d1 + mean))
+
+
+def _f_norm(p: float, d1: Array, d2: Array) -> Any:
+    """E F^p by gamma functions (JKB 1995, equation 27.12)."""
+    gammas = log_rising(d1 / 2.0, p) - log_rising(np.maximum(d2 / 2.0 - p, 0.0), p)
+    return np.exp(gammas / p) * (d2 / d1)
+
+
+def _odds(share: Array, rest: Array, d1: Array, d2: Array) -> Any:
+    return d2 / d1 * (share / rest)
+
+
+F = _positive(
+    name="f",
+    summary="Fisher's F, a ratio of mean squares; moments of order below d2 / 2 alone exist",
+    parameters=(LawParameter("d1", POSITIVE), LawParameter("d2", POSITIVE)),
+    degenerate=None,
+    moments=lambda d1, d2: d2 / 2,  # the numerator's degrees play no part
+    near_ends=lambda d1, d2: (d1 / 2, math.inf),
+    tails=lambda d1, d2: (math.inf, 0.0),
+    sampler=_f_draws,
+    log_density_inside=_f_log_density,
+    standard=Standard(
+        mean=lambda d1, d2: d2 / (d2 - 2.0) + 0.0 * d1,
+        central=_f_moments,
+        norm=_f_norm,
+        cdf=lambda x, d1, d2: special.fdtr(d1, d2, x),
+        survival=lambda x, d1, d2: special.fdtrc(d1, d2, x),
+        quantile=lambda u, d1, d2: _odds(
+            special.betaincinv(d1 / 2.0, d2 / 2.0, u),
+            special.betainccinv(d2 / 2.0, d1 / 2.0, u),
+            d1,
+            d2,
+        ),
+        upper_quantile=lambda v, d1, d2: _odds(
+            special.betainccinv(d1 / 2.0, d2 / 2.0, v),
+            special.betaincinv(d2 / 2.0, d1 / 2.0, v),
+            d1,
+            d2,
+        ),
+    ),
+)
+
+
+def _weibull_draws(generator: Generator, size: Size, shape: Array, scale: Array) -> Array:
+    out = exponentials(generator, size)
+    if fixed(shape) != 1.0:
+        out **= 1.0 / shape
+    return positive(out, scale)
+
+
+def _weibull_log_density(x: Array, shape: Array, scale: Array) -> Any:
+    y = x / scale
+    return np.log(shape / scale) + special.xlogy(shape - 1.0, y) - y**shape
+
+
+WEIBULL = _positive(
+    name="weibull",
+    summary="P(x > t) = exp(-(t / scale)**shape); shape > 0",
+    parameters=(SHAPE, SCALE),
+    degenerate=lambda shape, scale: (scale == 0, 0.0),
+    moments=math.inf,
+    near_ends=lambda shape, scale: (shape, math.inf),
+    tails=None,
+    sampler=_weibull_draws,
+    log_density_inside=_weibull_log_density,
+)
+
+
+def _rayleigh_draws(generator: Generator, size: Size, scale: Array) -> Array:
+    out = exponentials(generator, size)
+    out *= 2.0
+    return positive(np.sqrt(out, out=out), scale)
+
+
+def _rayleigh_log_density(x: Array, scale: Array) -> Any:
+    y = x / scale
+    return np.log(y) - 0.5 * y * y - np.log(scale)
+
+
+RAYLEIGH = _positive(
+    name="rayleigh",
+    summary="length of a vector of two normal variables of sd scale",
+    parameters=(SCALE,),
+    degenerate=lambda scale: (scale == 0, 0.0),
+    moments=math.inf,
+    near_ends=lambda scale: (2.0, math.inf),
+    tails=lambda scale: (math.inf, math.inf),
+    sampler=_rayleigh_draws,
+    log_density_inside=_rayleigh_log_density,
+)
+
+
+def _pareto_draws(generator: Generator, size: Size, alpha: Array, scale: Array) -> Array:
+    out = exponentials(generator, size)
+    out /= alpha
+    np.exp(out, out=out)
+    out *= scale
+    return constant_where_zero(inside(out, scale, None), scale, 0.0)
+
+
+def _pareto_moments(alpha: Array) -> MomentList:
+    """The Stein kernel is (x² - x) / (alpha - 1); with x = mean + y."""
+    square = sharper_beyond(alpha)
+    mean = 1.0 + square
+    return pearson(square, square * (mean + square), square * square * mean)
+
+
+PARETO = _positive(
+    name="pareto",
+    summary="P(x > t) = (scale / t)**alpha from scale on; moments of order below alpha alone exist",
+    parameters=(LawParameter("alpha", POSITIVE), SCALE),
+    ends=lambda alpha, scale: (scale, math.inf),
+    degenerate=lambda alpha, scale: (scale == 0, 0.0),
+    moments=lambda alpha, scale: alpha,
+    near_ends=lambda alpha, scale: (1.0, math.inf),
+    tails=lambda alpha, scale: (math.inf, 0.0),
+    sampler=_pareto_draws,
+    log_density_inside=lambda x, alpha, scale: (
+        np.log(alpha / scale) - (alpha + 1.0) * np.log(x / scale)
+    ),
+    standard=Standard(
+        mean=lambda alpha: alpha / (alpha - 1.0),
+        central=_pareto_moments,
+        norm=lambda p, alpha: (alpha / (alpha - p)) ** (1.0 / p),
+        cdf=lambda x, alpha: -np.expm1(-alpha * np.log(x)),
+        survival=lambda x, alpha: x ** -np.asarray(alpha),
+        quantile=lambda u, alpha: np.exp(-np.log1p(-u) / alpha),
+        upper_quantile=lambda v, alpha: v ** (-1.0 / alpha),
+    ),
+    line=lambda alpha, scale: (0.0, scale, alpha),
+    standard_arguments=(None, 1.0),
+)

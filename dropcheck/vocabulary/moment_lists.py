@@ -1,0 +1,159 @@
+"""Lists of moments of one law, of orders 0 to 8, and how one kind of them gives another.
+
+An entry of a list is a number, or an array of one for each element; all entries broadcast. Order 8
+is that of the variance of a fourth power.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+HIGHEST_ORDER = 8
+MomentList = Sequence[Any]
+
+
+def central_from_cumulants(cumulants: MomentList) -> MomentList:
+    """E(x - E x)^k of each order k (Smith 1995, The American Statistician 49, equation 3).
+
+    The first two entries are not read.
+
+    >>> central_from_cumulants([0.0, 5.0, 1.0, 0.0, 0.0])
+    [1.0, 0.0, 1.0, 0.0, 3.0]
+    """
+    central: list[Any] = [1.0, 0.0]
+    for order in range(2, len(cumulants)):
+        terms = (
+            math.comb(order - 1, part - 1) * cumulants[part] * central[order - part]
+            for part in range(2, order + 1)
+        )
+        central.append(sum(terms, 0.0))
+    return central
+
+
+def cumulants_from_central(mean: Any, central: MomentList) -> MomentList:
+    """The cumulants of a law with this mean: the same equation, solved for them.
+
+    >>> cumulants_from_central(5.0, [1.0, 0.0, 1.0, 0.0, 3.0])
+    [0.0, 5.0, 1.0, 0.0, 0.0]
+    """
+    cumulants: list[Any] = [0.0, mean]
+    for order in range(2, len(central)):
+        terms = (
+            math.comb(order - 1, part - 1) * cumulants[part] * central[order - part]
+            for part in range(2, order - 1)
+        )
+        cumulants.append(central[order] - sum(terms, 0.0))
+    return cumulants
+
+
+def raw_from_central(mean: Any, central: MomentList) -> MomentList:
+    """E x^k of each order k, of a law with this mean.
+
+    >>> raw_from_central(1.0, [1.0, 0.0, 1.0, 0.0, 3.0])
+    [1.0, 1.0, 2.0, 4.0, 10.0]
+    """
+    powers: list[Any] = [1.0]
+    while len(powers) < len(central):
+        powers.append(powers[-1] * mean)
+    return [
+        sum((math.comb(k, j) * powers[k - j] * central[j] for j in range(k + 1)), 0.0)
+        for k in range(len(central))
+    ]
+
+
+def of_values(values: Any, weights: Any) -> tuple[Any, MomentList]:
+    """The mean and the central moments of a law of a few values, on the last axis.
+
+    The weights are in proportion to the probabilities.
+    """
+    shares = weights / weights.sum(axis=-1, keepdims=True)
+    mean = (shares * values).sum(axis=-1)
+    deviations = values - mean[..., None]
+    powers = [(shares * deviations**order).sum(axis=-1) for order in range(HIGHEST_ORDER + 1)]
+    return mean, [1.0, 0.0, *powers[2:]]
+
+
+def pearson(square: Any, slope: Any, level: Any) -> MomentList:
+    """The central moments of a law of Pearson's system.
+
+    With y = x - E x, such a law has E(y g(y)) = E((level + slope y + square y²) g'(y)) for smooth
+    g: its Stein kernel is of degree 2 (Afendras, Papadatos and Papathanasiou 2011, Bernoulli 17,
+    theorem 2.1). With g(y) = y^k this is a recursion, whose terms are all of one sign.
+
+    >>> pearson(0.0, 0.0, 1.0)  # a standard normal law
+    [1.0, 0.0, 1.0, 0.0, 3.0, 0.0, 15.0, 0.0, 105.0]
+    """
+    central: list[Any] = [1.0, 0.0]
+    for k in range(1, HIGHEST_ORDER):
+        central.append(k * (slope * central[k] + level * central[k - 1]) / (1.0 - k * square))
+    return central
+
+
+@cache
+def _partition_polynomials() -> tuple[tuple[float, ...], ...]:
+    """The coefficients of κ_k by powers of the odds, from the constant one on, of each order k."""
+    found: list[list[float]] = [[0.0], [0.0, 1.0]]
+    while len(found) <= HIGHEST_ORDER:
+        last = found[-1]
+        slopes = [power * factor for power, factor in enumerate(last)][1:]
+        # odds (1 + odds) times the derivative
+        found.append([0.0] + [a + b for a, b in zip([*slopes, 0.0], [0.0, *slopes], strict=True)])
+    return tuple(map(tuple, found))
+
+
+def of_trials(odds: Any) -> MomentList:
+    """The cumulants of the failures before a success, whose number is `odds` on average.
+
+    κ_(k+1) = odds (1 + odds) dκ_k / d odds, all terms of one sign (Johnson, Kemp and Kotz 2005,
+    section 5.3). With odds = -p they are minus those of a Bernoulli variable (section 3.2).
+    """
+    return [
+        sum((factor * odds**power for power, factor in enumerate(polynomial) if factor), 0.0)
+        for polynomial in _partition_polynomials()
+    ]
+
+
+@cache
+def log_stirling(order: int) -> tuple[float, ...]:
+    """Logarithms of the Stirling numbers of the second kind S(order, j), j from 1 to order.
+
+    >>> [round(math.exp(one)) for one in log_stirling(4)]
+    [1, 7, 6, 1]
+    """
+    row = [1]
+    for size in range(2, order + 1):
+        row = [j * a + b for j, a, b in zip(range(1, size + 1), [*row, 0], [0, *row], strict=True)]
+    return tuple(math.log(one) for one in row)
+
+
+def log_raw_of_counts(order: int, log_factorial_moment: Callable[[int], Any]) -> Any:
+    """Log E x^order of whole numbers from 0, from log E x (x - 1) … (x - j + 1) of each j.
+
+    x^k is the sum over j of S(k, j) x (x - 1) … (x - j + 1) (Johnson, Kemp and Kotz 2005, section
+    1.1.3), and no term is negative.
+    """
+    total: Any = -math.inf
+    for j, log_factor in enumerate(log_stirling(order), start=1):
+        total = np.logaddexp(total, log_factor + log_factorial_moment(j))
+    return total
+
+
+def count_norm(p: float, log_factorial_moment: Callable[[int], Any]) -> Any:
+    """(E x^p)^(1/p) of whole numbers from 0; between whole orders a bound.
+
+    log E x^p is convex in p (Lyapunov 1901), so that it lies below the line between its values at
+    the whole orders beside p.
+    """
+    below, above = math.floor(p), math.ceil(p)
+    logarithm = log_raw_of_counts(below, log_factorial_moment)
+    if above > below:
+        share = p - below
+        upper = log_raw_of_counts(above, log_factorial_moment)
+        # 0 of an order is 0 of all, and its logarithm times 0 would be NaN
+        logarithm = np.where(upper == -math.inf, upper, (1 - share) * logarithm + share * upper)
+    return np.exp(logarithm / p)

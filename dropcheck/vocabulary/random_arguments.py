@@ -1,0 +1,73 @@
+"""Bounds of the norms of a draw whose arguments are random themselves."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+
+from dropcheck.vocabulary.distribution import Distribution
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.moment_lists import count_norm
+from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm
+
+
+def norm_of_random_draw(
+    law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull
+) -> float:
+    """The least of the bounds that `Distribution.random_norm` describes."""
+    bounds = [math.inf]
+    if law.norm_of_random is not None:
+        bounds.append(float(law.norm_of_random(p, norm, hull)))
+    if not any(parameter.axes for parameter in law.parameters):
+        bounds.append(_of_line(law, p, norm, hull))
+        if law.greatest_at_corners:
+            bounds.append(_at_corners(law, p, [hull(i) for i in range(len(law.parameters))]))
+    return min(bound for bound in bounds if not math.isnan(bound))
+
+
+def _at_corners(law: Distribution, p: float, hulls: Sequence[Hull]) -> float:
+    if not all(one.bounded for one in hulls):
+        return math.inf
+    corners = itertools.product(*({one.low, one.high} for one in hulls))
+    return max(float(law.norm(p, *corner)) for corner in corners)
+
+
+def _of_line(law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
+    """By Minkowski's inequality, and as z is independent of loc and scale."""
+    if law.standard_arguments is None:
+        return math.inf
+    units = law.standard_arguments
+    of_z = _at_corners(
+        law, p, [hull(i) if unit is None else Hull(unit, unit) for i, unit in enumerate(units)]
+    )
+    total = 0.0
+    for i, unit in enumerate(units):
+        # loc and scale are linear in the arguments: their values at unit vectors are the factors
+        line = law.as_line(*(float(i == place) for place in range(len(units))))
+        if unit is not None and line is not None:
+            loc, scale, _ = line
+            total += (abs(loc) + abs(scale) * of_z) * norm(i, p)
+    return total
+
+
+def counted_at_most(
+    p: float, largest: float, norm_of_rate: Callable[[float], float], trials: float = math.inf
+) -> float:
+    """A bound of (E x^p)^(1/p) of a count x of successes whose rate is random.
+
+    Given all arguments, E x (x - 1) … (x - j + 1) is at most rate^j, as of a Poisson law; so are
+    those of a binomial law with n p for the rate, and 0 where j is above n.
+
+    Args:
+        p: At least 1.
+        largest: A bound of x itself.
+        norm_of_rate: (E rate^j)^(1/j) of each whole j from 1 on, or a bound of it.
+        trials: The largest number of trials.
+    """
+
+    def log_factorial_moment(j: int) -> float:
+        rate = norm_of_rate(j)
+        return -math.inf if rate == 0 or j > trials else j * math.log(rate)
+
+    return min(largest, float(count_norm(p, log_factorial_moment)))

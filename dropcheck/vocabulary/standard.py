@@ -1,0 +1,93 @@
+"""What is known of a law in standard units: its moments, and its distribution function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.moment_lists import (
+    HIGHEST_ORDER,
+    MomentList,
+    central_from_cumulants,
+    cumulants_from_central,
+    raw_from_central,
+)
+
+ArgumentNorm = Callable[[int, float], float]
+"""Of argument i and order q: a bound of (E|argument|^q)^(1/q), infinite where none is known."""
+
+ArgumentHull = Callable[[int], Hull]
+"""Of argument i: an interval that holds all its values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standard:
+    """What is known of the law of z, where a draw is loc + scale · z.
+
+    Its functions take the shapes of z: those arguments that neither move nor stretch it. They are
+    numbers, or arrays that broadcast, and so is what they give. `Law.line` says how the arguments
+    of a law give loc, scale and the shapes; several laws may share one standard law.
+    """
+
+    mean: Callable[..., Any]
+    # of orders 0 to 8, at least one of the two, whichever has a formula that does not cancel; what
+    # they hold at orders 0 and 1, and where there is no such moment, is not read
+    central: Callable[..., MomentList] | None = None
+    cumulants: Callable[..., MomentList] | None = None
+    # (E|z|^p)^(1/p), or a bound of it: takes p >= 1 before the shapes; asked below the order
+    # from which there are no moments
+    norm: Callable[..., Any] | None = None
+    # log E exp(t z), or a bound of it, infinite where that is: takes t before the shapes
+    log_mgf: Callable[..., Any] | None = None
+
+    # P(z <= x), P(z > x), and the least x with P(z <= x) >= u and with P(z > x) <= v, each to its
+    # last digits however small it is; x, u or v comes before the shapes
+    cdf: Callable[..., Any] | None = None
+    survival: Callable[..., Any] | None = None
+    quantile: Callable[..., Any] | None = None
+    upper_quantile: Callable[..., Any] | None = None
+
+    def central_moments(self, *shapes: Any) -> MomentList:
+        """E(z - E z)^k of each order k from 0 to 8."""
+        if self.central is not None:
+            return [1.0, 0.0, *self.central(*shapes)[2:]]
+        assert self.cumulants is not None
+        return central_from_cumulants(self.cumulants(*shapes))
+
+    def cumulant_list(self, *shapes: Any) -> MomentList:
+        """The cumulants of each order from 0 to 8."""
+        mean = self.mean(*shapes)
+        if self.cumulants is not None:
+            return [0.0, mean, *self.cumulants(*shapes)[2:]]
+        return cumulants_from_central(mean, self.central_moments(*shapes))
+
+    def norm_by_moments(self, p: float, move: Any, shapes: Any, one_signed: Any) -> Any:
+        """A bound of (E|move + z|^p)^(1/p) by moments of whole orders; infinite beyond order 8.
+
+        `one_signed` says where move + z has one sign, so that its odd moments are absolute ones.
+        """
+        if p > HIGHEST_ORDER:
+            return np.inf
+        raw = raw_from_central(move + self.mean(*shapes), self.central_moments(*shapes))
+        by_all = np.where(one_signed, _between(p, raw, 1), np.inf)
+        return np.fmin(by_all, _between(p, raw, 2))
+
+
+def _between(p: float, raw: MomentList, step: int) -> Any:
+    """A bound of (E|x|^p)^(1/p) by the absolute moments of the orders 0, step, 2 step, … beside p.
+
+    log E|x|^p is convex in p (Lyapunov 1901).
+    """
+    below = int(p // step) * step
+    if below == p:
+        return np.abs(raw[below]) ** (1 / p)
+    above, share = below + step, (p - below) / step
+    logarithms = [np.log(np.abs(np.asarray(raw[order], dtype=float))) for order in (below, above)]
+    mixed = (1 - share) * logarithms[0] + share * logarithms[1]
+    # 0 of an order is 0 of all
+    return np.where(logarithms[1] == -math.inf, 0.0, np.exp(mixed / p))
