@@ -129,7 +129,7 @@ def moment_of_means(p: float, moment: float, draws: int) -> float:
     (0.03, 0.597)
     """
     factor = 1.0 if p == 2 else 2 - 1 / draws
-    return factor * moment * float(draws) ** (1 - p)
+    return factor * moment * math.pow(draws, 1 - p)
 
 
 # ---- planning -----------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def half_width(rows: float, variance: float, alpha: float) -> float:
     """
     if not 0 <= variance < math.inf:
         return math.inf
-    return math.sqrt(variance) * _standard_half_width(float(rows), alpha)
+    return math.sqrt(variance) * float(_standard_half_width(float(rows), alpha))
 
 
 def needed_rows(width: float, variance: float, alpha: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,11 @@ import numpy.typing as npt
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
 from dropcheck.results import Quantity, Region
+from dropcheck.vocabulary.affine import Affine
 
 Floats = npt.NDArray[np.float64]
-Operands = Mapping[int, Floats]
+Operands = Mapping[int, Any]
+"""Operands by their places: arrays [points], or enclosures, of which the quantity is one too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class Comparison:
     def looked_at(self) -> tuple[int, ...]:
         """The operands that the quantity is a function of."""
         return (self.side,) if self.against is None else (self.side, self.against)
+
+    def enclosed(self, operands: Mapping[int, Affine]) -> Affine:
+        """The quantity where the operands are known as enclosures."""
+        found: Any = self.quantity(operands)
+        return cast("Affine", found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,8 @@ def _share(side: Floats, end: Floats) -> Floats:
     """By what share one side exceeds the other; undefined where the other may be 0."""
     if len(end) > 1 and end.min() <= 0 <= end.max():
         return np.full_like(end, np.nan)
-    return np.asarray((side - end) / np.abs(end), dtype=np.float64)
+    share: Floats = (side - end) / np.abs(end)
+    return share
 
 
 _MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

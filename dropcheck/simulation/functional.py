@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
-from dropcheck.vocabulary.function import Array, Kernel
+from dropcheck.vocabulary.affine import Affine, enclosed
+from dropcheck.vocabulary.enclosures import applied
+from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import elementwise
 from dropcheck.vocabulary.functions.elementwise import POWER
 from dropcheck.vocabulary.hulls import Hull
@@ -123,6 +126,14 @@ class Functional:
                 found[place] = np.asarray(value, dtype=np.float64)
         return found
 
+    def enclosed(
+        self, averages: Affine, centres: Floats, wanted: Iterable[int] | None = None
+    ) -> dict[int, Affine]:
+        """Operands where the averages [terms] are known to within half-widths, by place."""
+        with np.errstate(all="ignore"):
+            places = range(len(self.operands)) if wanted is None else wanted
+            return {place: self.formulas[place].enclosed(averages, centres) for place in places}
+
     def columns(self, operands: Iterable[int]) -> list[int]:
         """The averages that some operands are made of, by place."""
         leaves = self._leaves(operands)
@@ -227,6 +238,7 @@ class FormulaStep:
     """
 
     place: int
+    function: Function
     compute: Kernel
     inputs: tuple[int, ...]
     pole: int | None = None
@@ -258,6 +270,16 @@ class Formula:
             held[step.place] = number(found)
         return held
 
+    def enclosed(self, averages: Affine, centres: Floats) -> Affine:
+        """The formula's value where the averages [terms] are known to within half-widths."""
+        held: list[Any] = list(self.known)
+        for place, operator in self.operators:
+            held[place] = operator(averages, centres)  # type: ignore[arg-type]  # as numpy has it
+        for step in self.steps:
+            inputs = [held[place] for place in step.inputs]
+            held[step.place] = applied(step.function, step.compute, inputs)
+        return enclosed(held[-1], averages.box)
+
 
 def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
     """A value as a formula; `operators` are those on the law below it, by id of their values."""
@@ -278,15 +300,16 @@ def _below(value: Value) -> tuple[Value, ...]:
 
 
 def _step(value: Value, places: Mapping[int, int]) -> FormulaStep:
-    compute = kernel_of(value)
     inputs = tuple(places[id(below)] for below in value.inputs)
-    place = places[id(value)]
+    step = FormulaStep(
+        place=places[id(value)], function=value.function, compute=kernel_of(value), inputs=inputs
+    )
     if value.function.divides and value.inputs[1].estimated:
-        return FormulaStep(place, compute, inputs, pole=inputs[1])
+        return replace(step, pole=inputs[1])
     if value.function is POWER and _may_be_negative(value.inputs[1]):
         base, exponent = inputs
-        return FormulaStep(place, compute, inputs, pole=base, exponent=exponent)
-    return FormulaStep(place, compute, inputs)
+        return replace(step, pole=base, exponent=exponent)
+    return step
 
 
 def _may_be_negative(exponent: Value) -> bool:

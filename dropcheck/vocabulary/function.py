@@ -140,6 +140,7 @@ class Function:
     carries_size: bool = False  # of sizes it makes the size of the result
     view: bool = False  # another way to look at what is there, without memory of its own
     picks: bool = False  # single elements
+    moves: bool = False  # puts elements elsewhere, or adds them up: linear, with no minus sign
     vector: bool = False  # makes a fixed vector
     # where it is asked of one draw, cell by cell; None: by `bounds`, and not known to be smooth
     ranges: RangesRule | None = None

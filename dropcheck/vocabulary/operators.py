@@ -10,11 +10,13 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.affine import Affine
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,32 +30,43 @@ class Averages:
 
     `of` has them by name: "u" "uu" "uuu" "uuuu" the powers of the first operand about its centre,
     "v" "vv" those of the second, "uv" their product, each of shape [points] and already divided by
-    the share of the draws in which the condition holds. `centres` are by "u" and "v".
+    the share of the draws in which the condition holds. `centres` are by "u" and "v". They may be
+    enclosures in place of arrays: numpy's functions take both.
     """
 
-    of: Callable[[str], Floats]
+    of: Callable[[str], Any]
     centres: Mapping[str, float]
 
     def mean(self, name: str) -> Floats:
         """The mean of an operand."""
-        return np.asarray(self.of(name) + self.centres[name], dtype=np.float64)
+        mean: Floats = self.of(name) + self.centres[name]
+        return mean
 
-    def variance(self, name: str) -> Floats:
-        """The variance of an operand."""
+    def variance(self, name: str) -> Any:
+        """The variance of an operand; of an enclosure only what no law makes negative."""
         mean = self.of(name)
-        return np.asarray(self.even(name * 2, mean) - mean**2, dtype=np.float64)
+        variance = self.even(name * 2, mean) - mean**2
+        return variance.at_least(0.0) if isinstance(variance, Affine) else variance
 
-    def even(self, name: str, below: Floats) -> Floats:
+    def even(self, name: str, below: Any) -> Any:
         """The average of an even power; NaN where the values are too small to be raised to it."""
         found = self.of(name)
+        if isinstance(found, Affine):
+            return _even_of(found, below)
         if np.minimum.reduce(found, axis=None) >= UNDERFLOW:  # as nearly always
             return found
         return np.where((np.abs(found) < UNDERFLOW) & (below != 0), np.nan, found)
 
     def square(self, name: str) -> Floats:
         """The mean square of an operand, about 0."""
-        square = np.maximum(self.variance(name), 0) + self.mean(name) ** 2
-        return np.asarray(square, dtype=np.float64)
+        square: Floats = np.maximum(self.variance(name), 0) + self.mean(name) ** 2
+        return square
+
+
+def _even_of(found: Affine, below: Any) -> Any:
+    """An enclosure of the average of an even power, and everything where all of it is too small."""
+    lost = (found.high < UNDERFLOW) & (np.maximum(np.abs(below.low), np.abs(below.high)) > 0)
+    return found / 0 if lost.any() else found.at_least(0.0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,25 +128,28 @@ def _root_mean_square(averages: Averages) -> Floats:
 
 
 def _covariance(averages: Averages) -> Floats:
-    covariance = averages.of("uv") - averages.of("u") * averages.of("v")
-    return np.asarray(covariance, dtype=np.float64)
+    covariance: Floats = averages.of("uv") - averages.of("u") * averages.of("v")
+    return covariance
 
 
 def _correlation(averages: Averages) -> Floats:
     both = averages.variance("u") * averages.variance("v")
-    return np.asarray(_covariance(averages) / np.sqrt(both), dtype=np.float64)
+    correlation: Floats = _covariance(averages) / np.sqrt(both)
+    return correlation
 
 
 def _skewness(averages: Averages) -> Floats:
     u = averages.of("u")
     third = averages.of("uuu") - 3 * u * averages.of("uu") + 2 * u**3
-    return np.asarray(third / averages.variance("u") ** 1.5, dtype=np.float64)
+    skewness: Floats = third / averages.variance("u") ** 1.5
+    return skewness
 
 
 def _kurtosis(averages: Averages) -> Floats:
     u, uu = averages.of("u"), averages.of("uu")
     fourth = averages.even("uuuu", uu) - 4 * u * averages.of("uuu") + 6 * u**2 * uu - 3 * u**4
-    return np.asarray(fourth / averages.variance("u") ** 2, dtype=np.float64)
+    kurtosis: Floats = fourth / averages.variance("u") ** 2
+    return kurtosis
 
 
 def _unit(averages: Averages) -> Floats:

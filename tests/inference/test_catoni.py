@@ -46,7 +46,8 @@ def _spike(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
 
 
 def _pareto(rng: np.random.Generator, size: tuple[int, int], shape: float) -> Floats:
-    return np.asarray(1 + rng.pareto(shape, size), np.float64)
+    found: Floats = 1 + rng.pareto(shape, size)
+    return found
 
 
 def _spike_fourth() -> float:
@@ -57,7 +58,9 @@ def _spike_fourth() -> float:
 
 E = math.e
 LAWS = {
-    "two-point": Law(lambda rng, n: (rng.random(n) < 0.01) * 1.0, 0.01, 0.0099, 0.0099 * 0.970299),
+    "two-point": Law(
+        lambda rng, n: np.where(rng.random(n) < 0.01, 1.0, 0.0), 0.01, 0.0099, 0.0099 * 0.970299
+    ),
     "lognormal": Law(
         lambda rng, n: rng.lognormal(size=n),
         math.sqrt(E),

@@ -222,11 +222,13 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 ARRAY = entry(
     "array", _array, "an array with a new first axis", picking, NO_HEAVIER, parameters=(MORE,),
-    shape=lambda shapes, _options: array_of(shapes), carries_size=True, written="[a, b, c]",
+    shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True,
+    written="[a, b, c]",
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
     growth.SAME_SIZE, parameters=(*X, option("index")), cost=cheap, view=True, picks=True,
+    moves=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
 )  # fmt: skip
 
@@ -253,10 +255,10 @@ ARRAYS = (
           hulls.picking_first, NO_HEAVIER, parameters=values("x i"), shape=_take_shape,
           picks=True),
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
-          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_concat_shape,
+          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_concat_shape, moves=True,
           elsewhere=("cat", "concatenate")),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_stack_shape),
+          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_stack_shape, moves=True),
 )  # fmt: skip
 
 FIXED = (

@@ -167,10 +167,10 @@ NUMBERS = (
           ranges=pieces.exponential_unit()),
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown, NO_HEAVIER,
           ranges=pieces.exponential_unit(_SELU_SCALE, _SELU_ALPHA)),
-    entry("gelu", lambda x: np.asarray(x * special.ndtr(x)),  # Hendrycks & Gimpel, 2016
+    entry("gelu", lambda x: x * special.ndtr(x),  # Hendrycks & Gimpel, 2016
           "x · Phi(x) itself, not its approximation by tanh", unknown, NO_HEAVIER,
           ranges=slopes.GELU),
-    entry("silu", lambda x: np.asarray(x * special.expit(x)), "x · sigmoid(x)", unknown,
+    entry("silu", lambda x: x * special.expit(x), "x · sigmoid(x)", unknown,
           NO_HEAVIER, elsewhere=("swish",), ranges=slopes.SILU),
     entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))", rising, NO_HEAVIER,
           ranges=slopes.SOFTPLUS),

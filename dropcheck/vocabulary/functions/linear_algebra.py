@@ -269,7 +269,7 @@ MATMUL = entry(
 TRANSPOSE = entry(
     "transpose", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     hulls.picking, growth.SAME_SIZE, shape=lambda shapes, _options: transpose(*shapes), view=True,
-    written="A.T",
+    moves=True, written="A.T",
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)

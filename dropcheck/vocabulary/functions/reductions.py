@@ -220,9 +220,9 @@ def _along(*facts: Any, shift: int = 0, several: bool = False, **more: Any) -> F
 
 
 SUM = _over("sum", _sum, "sum", hulls.total, growth.SUM_OF_ELEMENTS,
-            takes_truth=True, additive=True, carries_size=True)  # fmt: skip
+            takes_truth=True, additive=True, carries_size=True, moves=True)  # fmt: skip
 MEAN = _over("mean", _mean, "mean", picking, growth.SUM_OF_ELEMENTS,
-             takes_truth=True, additive=True, carries_size=True)  # fmt: skip
+             takes_truth=True, additive=True, carries_size=True, moves=True)  # fmt: skip
 _DDOF = (option("ddof", 0.0),)
 
 ARRAYS = (
@@ -258,7 +258,7 @@ ARRAYS = (
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, BOUNDED,
            cost=sorting),
     _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total, NO_HEAVIER,
-           additive=True),
+           additive=True, moves=True),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
            ANY),
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, NO_HEAVIER),

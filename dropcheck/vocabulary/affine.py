@@ -1,0 +1,389 @@
+"""Where a function of numbers lies that are known to within half-widths: affine enclosures.
+
+Numbers m are known to lie in a box, |m - c| ≤ b element by element. A quantity q(m) is kept as
+
+    q(m) ∈ q(c) + s·(m - c) + [below, above] for every m of the box,
+
+its Taylor polynomial of order one with a remainder (a Taylor model of order one: Moore 1966,
+"Interval Analysis"; de Figueiredo and Stolfi 2004, "Affine arithmetic: concepts and applications";
+Makino and Berz 2003, "Taylor models and other validated functional inclusion methods"), and as an
+interval [low, high] besides, whichever is the narrower. The first order is exact, so that what the
+same number does at several places of an expression cancels; the remainder is of second order in b.
+
+It is what numpy's functions are applied to in place of an array: `np.sqrt(x) * x` is one again. So
+the formulas that work on arrays of averages work on enclosures as they stand. What has no rule
+here raises a TypeError, by numpy's own protocol. Where a quantity may be undefined or unbounded
+over the box the enclosure is everything, and stays so whatever is made of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+# What rounding may add in one step, as a share of the largest magnitude in it: some units in the
+# last place of what numpy's and scipy's functions promise.
+ROUNDING = 1e-14
+# Above so many elements nothing is folded one by one.
+_MOST_FOLDED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Affine(np.lib.mixins.NDArrayOperatorsMixin):
+    """Quantities enclosed over a box; all arrays but `slopes` have the shape [*shape, 1].
+
+    `value` is at the centre of the box, or the point from which the rest counts. `slopes` has the
+    derivatives [*shape, terms]; `below` and `above` are the ends of the remainder; `low` and `high`
+    hold every value. `box` has the half-widths [terms], shared by all that is combined.
+    """
+
+    value: Floats
+    slopes: Floats
+    below: Floats
+    above: Floats
+    low: Floats
+    high: Floats
+    box: Floats
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one draw and the axis of draws, of length 1, as arrays have it."""
+        return self.value.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes that are."""
+        return self.value.ndim
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        """That of the numbers."""
+        return self.value.dtype
+
+    @property
+    def everything(self) -> npt.NDArray[np.bool_]:
+        """Where nothing is known: [*shape, 1]."""
+        return ~(np.isfinite(self.low) & np.isfinite(self.high))
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, index: Any) -> Affine:
+        return self.moved(lambda array: array[index])
+
+    def __array__(self, *_args: Any, **_more: Any) -> npt.NDArray[Any]:
+        raise TypeError("an enclosure is no array")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
+        if method == "reduce":
+            return _reduced(ufunc, inputs[0], more)
+        rule = RULES.get(ufunc.__name__)
+        if method != "__call__" or more or rule is None:
+            return NotImplemented
+        operands = [enclosed(one, self.box) for one in inputs]
+        with np.errstate(all="ignore"):
+            return rule(*operands)
+
+    def moved(self, how: Callable[[Floats], Floats]) -> Affine:
+        """What picks or moves elements, or adds some up: the same of every part."""
+        parts = (self.value, self.slopes, self.below, self.above, self.low, self.high)
+        value, slopes, below, above, low, high = map(how, parts)
+        return Affine(
+            value=value, slopes=slopes, below=below, above=above, low=low, high=high, box=self.box
+        )
+
+    def at_least(self, least: float) -> Affine:
+        """The same where it is known by other means to be no less."""
+        kept = np.where(self.everything, self.low, np.maximum(self.low, least))
+        return Affine(
+            value=self.value,
+            slopes=self.slopes,
+            below=self.below,
+            above=self.above,
+            low=np.minimum(kept, np.maximum(self.high, least)),
+            high=np.maximum(self.high, least),
+            box=self.box,
+        )
+
+    def within(
+        self, direction: Floats | None = None, along: tuple[float, float] | None = None
+    ) -> tuple[float, float]:
+        """The ends of what a single quantity can be where w·(m - c) lies between two numbers too.
+
+        Over a box and one such condition the extremes of s·(m - c) are a linear programme of one
+        constraint: by duality the most is the least over k of max(k·along) + Σ|s - k w| b, which is
+        convex in k with its corners at s_j / w_j.
+        """
+        low, high = float(self.low.ravel()[0]), float(self.high.ravel()[0])
+        if direction is None or along is None or not (math.isfinite(low) and math.isfinite(high)):
+            return low, high
+        slopes = self.slopes.reshape(-1, len(self.box))[0]
+        moved = direction != 0
+        factors = np.concatenate([[0.0, 1.0], slopes[moved] / direction[moved]])
+        factors = factors[np.isfinite(factors)]
+        rest = np.abs(slopes - factors[:, np.newaxis] * direction) @ self.box
+        ends = np.outer(factors, along)
+        most = float(np.min(ends.max(axis=1) + rest))
+        least = float(np.max(ends.min(axis=1) - rest))
+        value, below, above = (
+            float(one.ravel()[0]) for one in (self.value, self.below, self.above)
+        )
+        return max(low, value + least + below), min(high, value + most + above)
+
+
+RULES: dict[str, Callable[..., Affine]] = {}
+"""What each of numpy's and scipy's functions makes of enclosures, by the ufunc's name."""
+
+
+def enclosed(array: Any, box: Floats) -> Affine:
+    """Known numbers, [*shape, 1] or a single one, as an enclosure; an enclosure as it is."""
+    if isinstance(array, Affine):
+        return array
+    value = np.asarray(array, np.float64)
+    value = value if value.ndim else value.reshape(1)
+    known = np.isfinite(value)
+    zero = np.zeros_like(value)
+    return Affine(
+        value=value,
+        slopes=np.zeros((*value.shape[:-1], len(box))),
+        below=zero,
+        above=zero,
+        low=np.where(known, value, -np.inf),
+        high=np.where(known, value, np.inf),
+        box=box,
+    )
+
+
+def made(
+    value: Floats,
+    slopes: Floats,
+    below: Floats,
+    above: Floats,
+    ends: tuple[Floats, Floats] | None,
+    box: Floats,
+    size: Floats | float = 0.0,
+) -> Affine:
+    """An enclosure from its parts, moved outward by what rounding can do.
+
+    Args:
+        value: at the centre, [*shape, 1].
+        slopes: the derivatives, [*shape, terms].
+        below: the lower end of the remainder, [*shape, 1].
+        above: its upper end.
+        ends: an interval that holds every value, by other means.
+        box: the half-widths.
+        size: a magnitude that was on the way, where it is larger than those of the parts.
+    """
+    with np.errstate(all="ignore"):
+        sizes = np.abs(slopes)
+        reach = np.sum(sizes * box, axis=-1, keepdims=True)
+        low, high = value - reach + below, value + reach + above
+        if ends is not None:
+            low_end, high_end = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+            apart = low_end > high_end  # by rounding, or where what is known contradicts the box
+            low, high = np.where(apart, low, low_end), np.where(apart, high, high_end)
+        largest = np.maximum(np.abs(value) + reach, np.maximum(np.abs(below), np.abs(above)))
+        give = ROUNDING * np.maximum(largest, size)
+        low, high = low - give, high + give
+        known = np.isfinite(low) & np.isfinite(high) & np.isfinite(reach) & np.isfinite(value)
+    if known.all():
+        return Affine(
+            value=value,
+            slopes=slopes,
+            below=below - give,
+            above=above + give,
+            low=low,
+            high=high,
+            box=box,
+        )
+    infinite = np.full_like(low, np.inf)
+    return Affine(
+        value=np.where(known, value, 0.0),
+        slopes=np.where(known, slopes, 0.0),
+        below=np.where(known, below - give, -infinite),
+        above=np.where(known, above + give, infinite),
+        low=np.where(known, low, -infinite),
+        high=np.where(known, high, infinite),
+        box=box,
+    )
+
+
+def between(value: Floats, low: Floats, high: Floats, box: Floats) -> Affine:
+    """What is known by an interval alone, [*shape, 1]."""
+    slopes = np.zeros((*value.shape[:-1], len(box)))
+    return made(value, slopes, low - value, high - value, (low, high), box)
+
+
+# ---- arithmetic ---------------------------------------------------------------------------------
+
+
+def products(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The ends of the products of what lies in two intervals."""
+    corners = [a * b for a in first for b in second]
+    low, high = corners[0], corners[0]
+    for corner in corners[1:]:
+        low, high = np.minimum(low, corner), np.maximum(high, corner)
+    return low, high
+
+
+def _ends(x: Affine) -> tuple[Floats, Floats]:
+    return x.low, x.high
+
+
+def _off(x: Affine) -> tuple[Floats, Floats]:
+    """How far a quantity can be from its value."""
+    return x.low - x.value, x.high - x.value
+
+
+def _scaled(x: Affine, factor: Floats) -> tuple[Floats, Floats]:
+    """A remainder times a number."""
+    return products((x.below, x.above), (factor, factor))
+
+
+def _size(x: Affine) -> Floats:
+    return np.maximum(np.abs(x.low), np.abs(x.high))
+
+
+def add(a: Affine, b: Affine) -> Affine:
+    """The enclosure of a + b."""
+    return made(
+        a.value + b.value,
+        a.slopes + b.slopes,
+        a.below + b.below,
+        a.above + b.above,
+        (a.low + b.low, a.high + b.high),
+        a.box,
+        np.maximum(_size(a), _size(b)),
+    )
+
+
+def negative(a: Affine) -> Affine:
+    """The enclosure of -a."""
+    return Affine(
+        value=-a.value,
+        slopes=-a.slopes,
+        below=-a.above,
+        above=-a.below,
+        low=-a.high,
+        high=-a.low,
+        box=a.box,
+    )
+
+
+def subtract(a: Affine, b: Affine) -> Affine:
+    """The enclosure of a - b; 0 where both are one quantity that is finite."""
+    if a is b:
+        zero = np.where(a.everything, np.inf, 0.0)
+        return made(np.zeros_like(zero), 0 * a.slopes, -zero, zero, None, a.box)
+    return add(a, negative(b))
+
+
+def multiply(a: Affine, b: Affine) -> Affine:
+    """The enclosure of a · b: with a = v + d and b = w + e, the remainder is v r + w q + d e."""
+    below, above = products(_off(a), _off(b))
+    ends = products(_ends(a), _ends(b))
+    if a is b:
+        below, ends = np.maximum(below, 0.0), (np.maximum(ends[0], 0.0), ends[1])
+    first, second = _scaled(b, a.value), _scaled(a, b.value)
+    return made(
+        a.value * b.value,
+        a.value * b.slopes + b.value * a.slopes,
+        below + first[0] + second[0],
+        above + first[1] + second[1],
+        ends,
+        a.box,
+        _size(a) * _size(b),
+    )
+
+
+def divide(a: Affine, b: Affine) -> Affine:
+    """The enclosure of a / b: everything where b can be 0.
+
+    With q = v/w at the centre, a/b = q + (a - q b)/b: what a and b have in common cancels in the
+    numerator g, which is 0 at the centre, and g/b = g/w - g (b - w)/(b w).
+    """
+    away = (b.low > 0) | (b.high < 0)
+    ratio = a.value / b.value
+    gap = add(a, negative(multiply(b, enclosed(ratio, a.box))))
+    under = (1 / b.high, 1 / b.low)
+    inverse = 1 / b.value
+    twice = products(_ends(gap), products(_off(b), under))
+    below, above = products(twice, (-inverse, -inverse))
+    own = _scaled(gap, inverse)
+    nowhere = np.where(away, 0.0, np.nan)
+    # the value of the gap is what rounding leaves of it
+    shift = gap.value * inverse
+    return made(
+        ratio + nowhere,
+        gap.slopes * inverse,
+        below + own[0] + np.minimum(shift, 0.0),
+        above + own[1] + np.maximum(shift, 0.0),
+        products(_ends(a), under),
+        a.box,
+        np.abs(ratio),
+    )
+
+
+def maximum(a: Affine, b: Affine) -> Affine:
+    """The enclosure of the larger: b + max(a - b, 0)."""
+    found = add(b, RULES["positive part"](subtract(a, b)))
+    ends = (np.maximum(a.low, b.low), np.maximum(a.high, b.high))
+    return made(found.value, found.slopes, found.below, found.above, ends, a.box)
+
+
+def minimum(a: Affine, b: Affine) -> Affine:
+    """The enclosure of the smaller."""
+    return negative(maximum(negative(a), negative(b)))
+
+
+def _reduced(ufunc: np.ufunc, x: Affine, options: Mapping[str, Any]) -> Any:
+    """A sum, product or extreme over axes of one draw."""
+    rule = RULES.get(ufunc.__name__)
+    if rule is None or any(options.get(name) is not None for name in ("dtype", "out", "where")):
+        return NotImplemented
+    axis, keep = options.get("axis", 0), bool(options.get("keepdims", False))
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    axes = tuple(one % x.ndim for one in (axes if isinstance(axes, tuple) else (axes,)))
+    if x.ndim - 1 in axes or x.value.size > _MOST_FOLDED:  # the axis of draws is not reduced over
+        return NotImplemented
+    last = [at for at in range(x.ndim) if at not in axes]
+    count = math.prod(x.shape[at] for at in axes)
+    if not count:
+        return NotImplemented
+    kept = tuple(1 if at in axes else x.shape[at] for at in range(x.ndim))
+    shape = kept if keep else tuple(x.shape[at] for at in last)
+
+    def part(which: int) -> Callable[[Floats], Floats]:
+        def take(array: Floats) -> Floats:
+            moved = array.transpose(*axes, *last)
+            return cast("Floats", moved.reshape(count, *moved.shape[len(axes) :])[which])
+
+        return take
+
+    with np.errstate(all="ignore"):
+        found = x.moved(part(0))
+        for which in range(1, count):
+            found = rule(found, x.moved(part(which)))
+    return found.moved(lambda array: array.reshape(*shape[:-1], array.shape[-1]))
+
+
+RULES.update(
+    {
+        "add": add,
+        "subtract": subtract,
+        "multiply": multiply,
+        "divide": divide,
+        "negative": negative,
+        "positive": lambda x: x,
+        "maximum": maximum,
+        "minimum": minimum,
+        "square": lambda x: multiply(x, x),
+    }
+)

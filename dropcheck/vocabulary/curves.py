@@ -1,0 +1,245 @@
+"""Enclosures of the functions of one number: tangents, and how far a curve strays from them.
+
+On an interval the distance of a curve from its tangent at a point c is extreme at the ends or
+where the curve is as steep as at c. A convex or concave function is so at c alone; one whose slope
+rises to a point of symmetry and falls behind it (tanh, an odd power) at the mirror image of c too.
+So every such function is three facts: its derivative, that point, and where it is lowest or
+highest, for the interval of its values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import affine, special
+from dropcheck.vocabulary.affine import ROUNDING, RULES, Affine, Floats, made
+from dropcheck.vocabulary.special import Special
+
+Curve = Callable[[Floats], Any]
+
+# Rounding of some steps, as a share of the largest value.
+_BEYOND = 100 * ROUNDING
+
+
+def _smooth(
+    function: Curve,
+    derivative: Curve,
+    *,
+    mirror: float | None = None,
+    bottom: float | None = None,
+    domain: tuple[float, float] = (-math.inf, math.inf),
+) -> Callable[[Affine], Affine]:
+    """The rule of a function that is convex, concave, or symmetric about a point of inflection.
+
+    Args:
+        function: of an array.
+        derivative: of an array; where it is not finite the function is enclosed by its values.
+        mirror: the point about which the slope is symmetric, falling or rising away from it.
+        bottom: where the function is lowest or highest, if not at an end.
+        domain: the open interval in which it is defined, with its ends where it is finite there.
+    """
+
+    def rule(x: Affine) -> Affine:
+        # what lies beyond the domain by rounding alone lies at its end
+        give = _BEYOND * np.maximum(np.abs(x.low), np.abs(x.high))
+        inside = (x.low >= domain[0] - give) & (x.high <= domain[1] + give) & ~x.everything
+        low, high = np.clip(x.low, *domain), np.clip(x.high, *domain)
+        at = np.clip(x.value, low, high)
+        slope = np.asarray(derivative(at), np.float64)
+        slope = np.where(np.isfinite(slope), slope, 0.0)
+        points = [low, high, at]
+        if mirror is not None:
+            points.append(np.clip(2 * mirror - at, low, high))
+        if bottom is not None:
+            points.append(np.clip(bottom, low, high))
+        values = [np.asarray(function(point), np.float64) for point in points]
+        centre = values[2]
+        strays = [
+            value - centre - slope * (point - at)
+            for point, value in zip(points, values, strict=True)
+        ]
+        return made(
+            np.where(inside, centre + slope * (x.value - at), np.nan),
+            slope * x.slopes,
+            np.minimum.reduce(strays) + np.minimum(slope * x.below, slope * x.above),
+            np.maximum.reduce(strays) + np.maximum(slope * x.below, slope * x.above),
+            (np.minimum.reduce(values), np.maximum.reduce(values)),
+            x.box,
+            np.abs(slope) * np.maximum(np.abs(x.low), np.abs(x.high)),
+        )
+
+    return rule
+
+
+def _bent(function: Curve, derivative: Curve, bend: float, ball: float) -> Callable[..., Affine]:
+    """The rule of a function with |f''| ≤ bend and |f| ≤ ball (Taylor's theorem)."""
+
+    def rule(x: Affine) -> Affine:
+        slope, value = derivative(x.value), function(x.value)
+        off = np.maximum(np.abs(x.low - x.value), np.abs(x.high - x.value))
+        stray = bend / 2 * off**2
+        everywhere = np.full_like(value, ball)
+        return made(
+            np.where(x.everything, np.nan, value),
+            slope * x.slopes,
+            np.minimum(slope * x.below, slope * x.above) - stray,
+            np.maximum(slope * x.below, slope * x.above) + stray,
+            (-everywhere, everywhere),
+            x.box,
+        )
+
+    return rule
+
+
+def _steps(function: Curve) -> Callable[[Affine], Affine]:
+    """The rule of a function that rises in steps."""
+    return _smooth(function, lambda x: np.full_like(x, np.nan))
+
+
+def _tangent(x: Affine) -> Affine:
+    """The enclosure of tan(x): everything where a pole may lie between the ends."""
+    branch = np.round(x.value / math.pi)
+    turned = affine.subtract(x, affine.enclosed(branch * math.pi, x.box))
+    return _smooth(
+        np.tan, lambda t: 1 + np.tan(t) ** 2, mirror=0.0, domain=(-math.pi / 2, math.pi / 2)
+    )(turned)
+
+
+def _power(base: Affine, exponent: Affine) -> Affine:
+    """The enclosure of a power: of one known exponent by its own curve, else exp(y log(x))."""
+    n = float(exponent.value.ravel()[0]) if exponent.value.size else 1.0
+    if not (np.all(exponent.low == n) and np.all(exponent.high == n)):
+        return RULES["exp"](affine.multiply(exponent, RULES["log"](base)))
+    if n == 1:
+        return base
+    if n == 0:
+        return affine.add(affine.enclosed(1.0, base.box), affine.subtract(base, base))
+    if n < 0:
+        positive = _power(base, affine.enclosed(np.full_like(exponent.value, -n), base.box))
+        return _inverse_power(base, n) if n % 1 == 0 else _reciprocal(positive)
+    domain = (-math.inf if n % 1 == 0 else 0.0, math.inf)
+    even = n % 2 == 0
+    rule = _smooth(
+        lambda x: np.power(x, n),
+        lambda x: n * np.power(x, n - 1),
+        mirror=0.0 if n % 2 == 1 else None,
+        bottom=0.0 if even else None,
+        domain=domain,
+    )
+    return rule(base)
+
+
+def _inverse_power(base: Affine, n: float) -> Affine:
+    """The enclosure of a whole power below 0, convex or concave on either side of its pole."""
+    away = (base.low > 0) | (base.high < 0)
+    found = _smooth(lambda x: np.power(x, n), lambda x: n * np.power(x, n - 1))(base)
+    nowhere = np.where(away, 0.0, np.inf)
+    return made(
+        found.value, found.slopes, found.below - nowhere, found.above + nowhere,
+        (found.low - nowhere, found.high + nowhere), found.box,
+    )  # fmt: skip
+
+
+def _reciprocal(x: Affine) -> Affine:
+    return affine.divide(affine.enclosed(1.0, x.box), x)
+
+
+def _floor_divide(a: Affine, b: Affine) -> Affine:
+    return RULES["floor"](affine.divide(a, b))
+
+
+def _remainder(a: Affine, b: Affine) -> Affine:
+    return affine.subtract(a, affine.multiply(b, _floor_divide(a, b)))
+
+
+def _log_add_exp(a: Affine, b: Affine) -> Affine:
+    return affine.add(b, _SOFTPLUS(affine.subtract(a, b)))
+
+
+def _hypotenuse(a: Affine, b: Affine) -> Affine:
+    return RULES["sqrt"](affine.add(affine.multiply(a, a), affine.multiply(b, b)).at_least(0.0))
+
+
+def _x_log_y(x: Affine, y: Affine) -> Affine:
+    if x is y:
+        return _ENTROPY(x)
+    return affine.multiply(x, RULES["log"](y))
+
+
+def _bell(x: Floats) -> Floats:
+    return np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+_AT_LEAST_0 = (0.0, math.inf)
+_UNIT = (-1.0, 1.0)
+_SOFTPLUS = _smooth(lambda x: np.logaddexp(x, 0.0), Special("expit"))
+_ENTROPY = _smooth(
+    lambda x: special.xlogy(x, x), lambda x: 1 + np.log(x), bottom=1 / math.e, domain=_AT_LEAST_0
+)
+# where the gamma function is least above 0 (Abramowitz and Stegun 1964, 6.1.32, continued)
+_LEAST_GAMMA = 1.4616321449683623
+
+_CURVES: dict[str, Callable[..., Affine]] = {
+    "reciprocal": _reciprocal,
+    "power": _power,
+    "sqrt": _smooth(np.sqrt, lambda x: 0.5 / np.sqrt(x), domain=_AT_LEAST_0),
+    "cbrt": _smooth(np.cbrt, lambda x: np.cbrt(x) ** -2.0 / 3, mirror=0.0),
+    "absolute": _smooth(np.absolute, np.sign, bottom=0.0),
+    "positive part": _smooth(lambda x: np.maximum(x, 0.0), lambda x: (x > 0) * 1.0),
+    "sign": _steps(np.sign),
+    "floor": _steps(np.floor),
+    "ceil": _steps(np.ceil),
+    "rint": _steps(np.rint),
+    "floor_divide": _floor_divide,
+    "remainder": _remainder,
+    "exp": _smooth(np.exp, np.exp),
+    "expm1": _smooth(np.expm1, np.exp),
+    "log": _smooth(np.log, lambda x: 1 / x, domain=_AT_LEAST_0),
+    "log2": _smooth(np.log2, lambda x: 1 / (x * math.log(2)), domain=_AT_LEAST_0),
+    "log10": _smooth(np.log10, lambda x: 1 / (x * math.log(10)), domain=_AT_LEAST_0),
+    "log1p": _smooth(np.log1p, lambda x: 1 / (1 + x), domain=(-1.0, math.inf)),
+    "logaddexp": _log_add_exp,
+    "hypot": _hypotenuse,
+    "sin": _bent(np.sin, np.cos, 1.0, 1.0),
+    "cos": _bent(np.cos, lambda x: -np.sin(x), 1.0, 1.0),
+    "tan": _tangent,
+    "arcsin": _smooth(np.arcsin, lambda x: 1 / np.sqrt(1 - x * x), mirror=0.0, domain=_UNIT),
+    "arccos": _smooth(np.arccos, lambda x: -1 / np.sqrt(1 - x * x), mirror=0.0, domain=_UNIT),
+    "arctan": _smooth(np.arctan, lambda x: 1 / (1 + x * x), mirror=0.0),
+    "sinh": _smooth(np.sinh, np.cosh, mirror=0.0),
+    "cosh": _smooth(np.cosh, np.sinh, bottom=0.0),
+    "tanh": _smooth(np.tanh, lambda x: np.cosh(x) ** -2.0, mirror=0.0),
+    "arcsinh": _smooth(np.arcsinh, lambda x: 1 / np.hypot(1, x), mirror=0.0),
+    "arctanh": _smooth(np.arctanh, lambda x: 1 / (1 - x * x), mirror=0.0, domain=_UNIT),
+    "expit": _smooth(
+        Special("expit"), lambda x: special.expit(x) * special.expit(-x), mirror=0.0
+    ),
+    "logit": _smooth(
+        Special("logit"), lambda x: 1 / (x * (1 - x)), mirror=0.5, domain=(0.0, 1.0)
+    ),
+    "ndtr": _smooth(Special("ndtr"), _bell, mirror=0.0),
+    "erf": _smooth(
+        Special("erf"), lambda x: 2 * math.sqrt(2) * _bell(math.sqrt(2) * x), mirror=0.0
+    ),
+    "erfc": _smooth(
+        Special("erfc"), lambda x: -2 * math.sqrt(2) * _bell(math.sqrt(2) * x), mirror=0.0
+    ),
+    "gammaln": _smooth(
+        Special("gammaln"), Special("psi"), bottom=_LEAST_GAMMA,
+        domain=_AT_LEAST_0,
+    ),
+    "gamma": _smooth(
+        Special("gamma"), lambda x: special.gamma(x) * special.psi(x),
+        bottom=_LEAST_GAMMA, domain=_AT_LEAST_0,
+    ),
+    "psi": _smooth(
+        Special("psi"), lambda x: special.polygamma(1, x), domain=_AT_LEAST_0
+    ),
+    "xlogy": _x_log_y,
+}  # fmt: skip
+
+RULES.update(_CURVES)
