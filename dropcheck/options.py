@@ -67,9 +67,9 @@ OPTIONS: tuple[Option, ...] = (
         high=10**9, accepts="a whole number from 1 to 1e9",
         help="Repetitions for each row [default: 1000; for moments 100, for hostile 20]."),
     Option(name="full", commands=("audit",), help="20,000 repetitions for each row."),
-    Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE,
-        accepts="a number above 0, such as 0.01 or 1%", setting="resolution", in_repeat=True,
-        in_verify="a number above 0",
+    Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE, high=1,
+        accepts="a number between 0 and 1, or a share such as 1%", setting="resolution",
+        in_repeat=True, in_verify=_RATE,
         ini="the smallest difference to look for, in place of each claim's own",
         help="The smallest difference to look for, as a share of each claim's scale, in place of "
         "the claim's own.",
@@ -241,10 +241,10 @@ def _with_unit(
 def problem_with(option: Option, text: str) -> Problem:
     """What to say of a text that the option does not accept."""
     from dropcheck.claims.values import parse_number, percentage_hint
-    from dropcheck.errors import Problem
+    from dropcheck.errors import Problem, suggestion
 
     message = f"option '{option.flag}' cannot be {text[:100]!r}: it must be {option.accepted()}"
-    hint = None
+    hint = suggestion(text[:100], option.words) if option.words else None
     if option.kind in (Kind.NUMBER, Kind.NUMBERS):
         hint = percentage_hint(text)
     elif option.kind is Kind.SHARE:

@@ -16,6 +16,7 @@ from dropcheck.claims.kinds import (
     Level,
     Names,
     Schema,
+    date,
     expression,
     format_number,
     items,
@@ -179,7 +180,7 @@ DOCUMENT = Level(
     keys=(
         Key("title", _LINE, description="The title of the document.",
             examples=("Notes on attention",), required="write its title, 'title: …'"),
-        Key("date", _LINE, description="When it was written, in any form.",
+        Key("date", date(), description="When it was written, in any form.",
             examples=("2024-02-13",)),
         Key("url", _LINE, description="Where it is found.",
             examples=("https://example.org/notes",)),

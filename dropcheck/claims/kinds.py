@@ -7,6 +7,7 @@ reported is refused as a whole.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,6 +20,8 @@ from dropcheck.errors import nearest, suggestion
 from dropcheck.records import dataclass
 
 Schema = dict[str, Any]
+
+_YEAR = re.compile(r"[1-9]\d{3}")
 
 LARGEST = 1.7976931348623157e308  # of a float64; `.inf` is more
 MAPPING = "a mapping of names to values"
@@ -109,6 +112,21 @@ def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str
 
     schema = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
     return Kind(holds, schema, read_text)
+
+
+def date() -> Kind:
+    """Text, or a year alone, which YAML reads as a number."""
+    plain = text()
+
+    def read_date(field: Field) -> str:
+        node = field.node
+        if isinstance(node, Scalar) and isinstance(node.value, int) and _YEAR.fullmatch(node.text):
+            return node.text
+        written: str = plain.read(field)
+        return " ".join(written.split())
+
+    year = {"type": "integer", "minimum": 1000, "maximum": 9999}
+    return Kind("text", {"anyOf": [plain.schema, year]}, read_date)
 
 
 def expression(holds: str = "text", hint: str | None = None) -> Kind:

@@ -29,6 +29,17 @@ def _with_formats(option: Option) -> Option:
     return replace(option, words=words, help=option.help.format(words=" ".join(words)))
 
 
+def _refused(option: Option, text: str) -> Problem:
+    """What to say of a text that the option does not accept."""
+    problem = problem_with(option, text)
+    if option.kind is not Kind.FORMAT:
+        return problem
+    from dropcheck.report.formats import PRINTED, format_hint
+
+    all_formats = set(PRINTED) <= set(option.words)
+    return replace(problem, hint=format_hint(text[:100])) if all_formats else problem
+
+
 def is_file(word: str) -> bool:
     """Whether a word names a file rather than claims: ids have neither dots nor slashes.
 
@@ -88,7 +99,7 @@ class Given:
         try:
             return read_value(option, text)
         except (ValueError, OverflowError):
-            self.problems.append(problem_with(option, text))
+            self.problems.append(_refused(option, text))
             return None
 
     def settings(self) -> Settings:

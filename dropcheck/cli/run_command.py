@@ -78,6 +78,10 @@ def _outputs(given: Given) -> tuple[Path, ...]:
     paths: tuple[Path, ...] = tuple(given.values("output"))
     seen: dict[str, Path] = {}
     for path in paths:
+        if not Path(os.path.realpath(path)).parent.is_dir():  # said before a run, not after it
+            message = f"option '--output': there is no folder {str(path.parent)!r}"
+            hint = "name a file in a folder that exists and may be written to"
+            given.problems.append(Problem(message, hint=hint))
         # by its real place, so that a link, or another spelling, is no other file
         first = seen.setdefault(os.path.realpath(path), path)
         if first is not path:

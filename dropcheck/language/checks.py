@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import MOST_PROBLEMS, About, DropcheckError, Location, Problem, at_most
 from dropcheck.language.cases import CaseGraphs, ParsedClaim, used_names
+from dropcheck.language.lowering.builder import Skipped
+from dropcheck.language.lowering.calls import unknown_function
+from dropcheck.language.lowering.context import Scope
+from dropcheck.language.lowering.draws import unknown_law
+from dropcheck.language.parser import model_lines, parse_expression
+from dropcheck.language.suggestions import name_hint
+from dropcheck.language.syntax import Call, Name, Node, Position, Subscript, children
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.constants import CONSTANTS
+from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
+
+_CALLED = frozenset({*FUNCTIONS, *OPERATORS, *DENSITIES, *LAWS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +80,7 @@ def check_claim(
     try:
         parsed = graphs.parsed(claim)
     except DropcheckError as error:
-        return Checked(error.problems, ())
+        return Checked((*error.problems, *_undefined(claim)), ())
     given = {name: Location(option) for name, option in (options or {}).items()}
     located = _with_places(parsed, given)
     found: dict[Problem, list[Case]] = {}
@@ -86,6 +101,49 @@ def check_claim(
     problems = [_named(problem, claim, where, len(cases)) for problem, where in found.items()]
     options_given = frozenset(place.file for place in given.values())
     return Checked(_of_options(problems, options_given), _of_options(notes, options_given))
+
+
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+def _undefined(claim: Claim) -> Iterator[Problem]:
+    """Names that nothing defines, in what can be read of a claim of which some cannot.
+
+    What cannot be read may define any name that stands in it.
+    """
+    lines, unread = model_lines(claim.model) if claim.model is not None else ((), ())
+    unsure = frozenset(word for one in unread for word in _WORD.findall(one.text))
+    scope = Scope()
+    names = [*claim.parameter_names, *(claim.sample.shapes if claim.sample is not None else ())]
+    start = Position(claim.statement, 0, 0)
+    scope.mark_broken(Name(start, name) for name in names)
+    scope.mark_broken(name for line in lines for name in line.names)
+    nodes: list[Node] = []
+    for line in lines:
+        law = line.right.base if isinstance(line.right, Subscript) else line.right
+        if line.drawn and isinstance(law, Call) and law.name not in LAWS:
+            yield from unknown_law(law).problems
+            nodes += children(law)
+        else:
+            nodes.append(line.right)
+    for text in (claim.statement, *claim.requires):
+        with suppress(DropcheckError):
+            nodes.append(parse_expression(text))
+    while nodes:
+        node = nodes.pop()
+        nodes += children(node)
+        try:
+            if isinstance(node, Name) and not {node.name} & (unsure | {*LAWS, *CONSTANTS}):
+                if unread:  # what stands there is not all defined, and so not listed
+                    hint = name_hint(node.name, [*names, *unsure])
+                    raise node.at.error(f"{node.name!r} is not defined", hint)
+                scope.look_up(node.name, node.at)
+            elif isinstance(node, Call) and node.name not in _CALLED:
+                raise unknown_function(node)
+        except Skipped:
+            continue
+        except DropcheckError as error:
+            yield from error.problems
 
 
 def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedClaim:

@@ -13,10 +13,11 @@ import warnings
 from collections.abc import Iterator
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.errors import DropcheckError, Problem, stop_at_most
+from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
 from dropcheck.language import text_checks
 from dropcheck.language.conversion import Converter
 from dropcheck.language.syntax import Compare, Logic, ModelLine, Name, Node, Position, Statement
+from dropcheck.records import dataclass
 
 
 def parse_expression(source: SourceText) -> Node:
@@ -43,19 +44,37 @@ def parse_model(source: SourceText) -> tuple[ModelLine, ...]:
     >>> [line.drawn for line in parse_model(SourceText.plain("x ~ normal(0, 1)\ny = x + 1"))]
     [True, False]
     """
+    found, unread = model_lines(source)
+    if unread:
+        raise DropcheckError(at_most(problem for one in unread for problem in one.problems))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadLine:
+    """A line of a model that cannot be read, and why."""
+
+    text: str
+    problems: tuple[Problem, ...]
+
+
+def model_lines(source: SourceText) -> tuple[tuple[ModelLine, ...], tuple[UnreadLine, ...]]:
+    """The lines of a model that can be read, and those that cannot."""
     lines = text_checks.without_comments(source.text)
-    text_checks.check_brackets(source, lines, text_checks.LONGEST_MODEL)
-    problems: list[Problem] = []
+    try:
+        text_checks.check_brackets(source, lines, text_checks.LONGEST_MODEL)
+    except DropcheckError as error:  # where one line ends and the next begins is not known
+        return (), (UnreadLine(source.text, error.problems),)
     found: list[ModelLine] = []
+    unread: list[UnreadLine] = []
     for first, group in text_checks.logical_lines(lines):
         try:
             found.append(_parse_model_line(source, first, group))
         except DropcheckError as error:
-            problems.extend(error.problems)
-        stop_at_most(problems)
-    if problems:
-        raise DropcheckError(problems)
-    return tuple(found)
+            unread.append(UnreadLine("\n".join(group), error.problems))
+            if len(unread) >= MOST_PROBLEMS:
+                break
+    return tuple(found), tuple(unread)
 
 
 def parse_statement(source: SourceText) -> Statement:

@@ -6,7 +6,7 @@ so the hint for an unknown name is looked for here before it is guessed from the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
@@ -19,12 +19,15 @@ from dropcheck.vocabulary.operators import OPERATORS
 LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
 
 
-def _written(name: str) -> str | None:
-    """The law that has this name here or elsewhere, as a call, with what may surprise in it."""
-    law = law_called(name)
-    if law is None:
-        return None
+def written_law(law: Law) -> str:
+    """A law as a call, with what may surprise in it."""
     return f"{law.signature}: {law.note}" if law.note else law.signature
+
+
+def _written(name: str) -> str | None:
+    """The law that has this name here or elsewhere, as a call."""
+    law = law_called(name)
+    return None if law is None else written_law(law)
 
 
 def law_hint(name: str) -> str:
@@ -42,6 +45,34 @@ def law_hint(name: str) -> str:
     if hint is None and name in FUNCTIONS:
         hint = f"{name!r} is a function: write '=' in place of '~'"
     return hint or suggestion(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
+
+
+def name_hint(name: str, known: Collection[str]) -> str | None:
+    """What an unknown name may be meant to be, of the known ones.
+
+    >>> name_hint("xy", ["x", "y"]), name_hint("X", ["x"]), name_hint("lenght", ["length"])
+    ('write x * y for the product', "capitals matter: did you mean 'x'?", "did you mean 'length'?")
+    """
+    near = suggestion(name, known)
+    if any(name.lower() == one.lower() for one in known):
+        return f"capitals matter: {near}"
+    for length in range(1, len(name)):
+        if name[:length] in known and name[length:] in known:
+            return f"write {name[:length]} * {name[length:]} for the product"
+    return near
+
+
+def argument_hint(name: str) -> str | None:
+    """How a law, a function or an operator is called; None where there is none of this name.
+
+    >>> argument_hint("exponential")
+    'write exponential(scale): scale is its mean, the inverse of a rate'
+    """
+    if name in LAWS:
+        return f"write {written_law(LAWS[name])}"
+    if name in FUNCTIONS:
+        return f"write {FUNCTIONS[name].signature}"
+    return None
 
 
 def square_for_sd(law: Law, arguments: Sequence[Node]) -> Iterator[Problem]:

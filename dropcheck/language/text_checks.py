@@ -14,6 +14,7 @@ import string
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError
+from dropcheck.language.suggestions import argument_hint
 from dropcheck.language.syntax import Position
 
 # Bounds on a text: far above what anybody writes, far below what could exhaust the reader.
@@ -22,6 +23,11 @@ LONGEST_MODEL = 400_000
 DEEPEST_BRACKETS = 60
 
 _LONG_NAME = re.compile(rf"(?<!\w)[^\W\d]\w{{{LONGEST_NAME},}}")
+_RESERVED = "|".join(sorted({*keyword.kwlist} - {"and", "else", "if", "not", "or"}))
+# An argument that is named by a word of Python's grammar, and the call that it stands in.
+_RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({_RESERVED})\s*=(?!=)")
+# A condition in words, as in E(x given x > 0), and the call that it stands in.
+_GIVEN_IN_WORDS = re.compile(r"([^\W\d]\w*)\(([^()]*[^\s(),])\s+(given)\s+(?!=)([^()]*[^()\s])\)")
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
 # What people type from a paper, from other languages or with mathematics on the keyboard.
@@ -58,7 +64,7 @@ _LIKELY = tuple(
     for pattern, message, hint in (
         (r"\b(for|while)\b", LOOP, NO_LOOPS),
         (
-            rf"\b(?:{'|'.join(keyword.kwlist)})(?<!\band|\bnot)(?<!\bor|\bif)(?<!else)\b",
+            rf"\b(?:{_RESERVED})\b",
             "{} is a word of Python's grammar, and cannot be a name",
             "choose another name, such as {}_",
         ),
@@ -229,6 +235,18 @@ def syntax_error(
         return place.error("this number is too large for a float64", "the largest is about 1.8e308")
     if "'else'" in detail:
         return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
+    if (found := _RESERVED_ARGUMENT.search(lines[line])) is not None:
+        call, word = found.groups()
+        return Position(source, first + line, found.start(2)).error(
+            f"{word!r} is a word of Python's grammar, and no argument of {call} is called so",
+            argument_hint(call) or "leave the name out, and give the arguments in their order",
+        )
+    if (found := _GIVEN_IN_WORDS.search(lines[line])) is not None:
+        call, subject, _, event = found.groups()
+        return Position(source, first + line, found.start(3)).error(
+            "a condition is an argument by name, 'given=…', after a comma",
+            f"write {call}({subject}, given={event})",
+        )
     for pattern, message, hint in _LIKELY:
         found = pattern.search(lines[line])
         if found is not None:

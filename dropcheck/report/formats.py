@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.report import Report
 
 
@@ -32,6 +32,7 @@ class Format:
     shows_interruption: bool = False  # whether it says that a run was interrupted
     shows_curves: bool = False  # whether it shows the curves that `--plot` asks for
     needs: str | None = None  # a library that may be missing
+    elsewhere: tuple[str, ...] = ()  # what it may be called instead, beside its ending
 
     def make(self, report: Report) -> str | bytes:
         """The report in this format."""
@@ -57,6 +58,7 @@ FORMATS: Mapping[str, Format] = {
         purpose="programs: every number, schema 1; always valid JSON, unknown values are null",
         function="json_report.json_report",
         ending=".json",
+        elsewhere=("yaml", "yml"),  # JSON is YAML too
         shows_problems=True,
         shows_interruption=True,
     ),
@@ -64,6 +66,7 @@ FORMATS: Mapping[str, Format] = {
         purpose="continuous integration, in the form that pytest writes",
         function="junit.junit_report",
         ending=".xml",
+        elsewhere=("junitxml", "junit-xml"),
         shows_problems=True,
         shows_interruption=True,
     ),
@@ -110,6 +113,20 @@ FORMATS: Mapping[str, Format] = {
 }
 PRINTED = {name: form for name, form in FORMATS.items() if form.printed}
 WRITTEN = {form.ending: form for form in FORMATS.values() if form.ending is not None}
+
+
+def format_hint(name: str) -> str | None:
+    """What to ask for in place of a format that there is not, or that is not printed.
+
+    >>> format_hint("md"), format_hint("html"), format_hint("nothing")
+    ("did you mean 'markdown'?", "write it to a file: '-o FILE.html'", None)
+    """
+    for known, form in FORMATS.items():
+        if name.lower().lstrip(".") in (known, (form.ending or "")[1:], *form.elsewhere):
+            if form.printed:
+                return f"did you mean {known!r}?"
+            return f"write it to a file: '-o FILE{form.ending}'"
+    return suggestion(name, PRINTED)
 
 
 def require_libraries(paths: Iterable[Path]) -> None:

@@ -122,6 +122,10 @@ class Law(Distribution):
             # outside, any point of the support serves: what is found there is not used
             anywhere = np.where(np.isfinite(low), low, 0.0)
             values = self.log_density_inside(np.where(inside, x, anywhere), *arguments)
+            if not self.discrete:
+                # far out, where the density is less than any float, its terms may be inf - inf
+                known = np.equal(sum(np.isnan(one) for one in arguments), 0)
+                values = np.where(np.isnan(values) & known, -np.inf, values)
             return np.where(np.isnan(x), np.nan, np.where(inside, values, -np.inf))
 
     def density(self, arguments: Arguments, x: Array) -> Array:

@@ -17,6 +17,12 @@ from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 # ---- what is read --------------------------------------------------------------------------------
 
 
+def test_a_year_alone_is_a_date() -> None:
+    text = "dropcheck: 1\ndocuments: {d: {title: D, date: 2014}}\nclaims:\n  c: "
+    registry = read_text(text + "{title: T, claim: 1 == 1}\n", "claims.yaml")
+    assert registry.documents["d"].date == "2014"
+
+
 def test_a_whole_file() -> None:
     registry = read_text(WHOLE, "claims.yaml")
     assert registry.name == "claims.yaml"

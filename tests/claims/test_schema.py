@@ -74,6 +74,7 @@ GOOD = {
     "the least": claim(),
     "every key of the file": top("documents: {d: {title: D}}\ndefaults: {}"),
     "a document in full": top("documents: {d: {title: D, date: 2024-02-13, url: 'https://x.y'}}"),
+    "a year alone": top("documents: {d: {title: D, date: 2024}}"),
     "no documents": top("documents: {}"),
     "defaults in full": top(
         "documents: {d: {title: D}}\n"
@@ -161,7 +162,7 @@ BAD = {
     "defaults without a value": top("defaults:"),
     "a document without a title": top("documents: {d: {date: '2024'}}"),
     "a document's unknown key": top("documents: {d: {title: D, author: A}}"),
-    "a year that is a number": top("documents: {d: {title: D, date: 2024}}"),
+    "a date that is no year": top("documents: {d: {title: D, date: 24}}"),
     "tags as text": claim("tags: a"),
     "an empty tag": claim("tags: ['']"),
     "a tag that is a number": claim("tags: [1]"),

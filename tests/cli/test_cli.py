@@ -228,6 +228,24 @@ def test_an_option_before_the_command(cli: Cli, option: str, hint: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["--resolution", "5"], "a number between 0 and 1", "--resolution 5%"),
+        (["--format", "yml"], "'yml'", "did you mean 'json'?"),
+        (["--format", "md"], "'md'", "did you mean 'markdown'?"),
+        (["--format", "tabel"], "'tabel'", "did you mean 'table'?"),
+        (["--format", "html"], "'html'", "-o FILE.html"),
+        (["-o", "/no/such/x.json"], "there is no folder '/no/such'", "a folder that exists"),
+    ],
+)
+def test_a_bad_value_has_a_hint(cli: Cli, arguments: list[str], message: str, hint: str) -> None:
+    result = cli("run", "product-variance", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert hint in result.err
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["--alpha", "2"],

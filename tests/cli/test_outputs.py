@@ -146,15 +146,22 @@ def test_mathematics_in_markdown_on_request(cli: Cli) -> None:
 # what cannot be written
 
 
+@pytest.mark.parametrize("folder", ["no/such/folder", "claims.yaml"])
+def test_a_folder_that_is_none_is_said_before_the_run(cli: Cli, folder: str) -> None:
+    result = cli("run", "kept-share", "-o", f"{folder}/a.json", "-o", "b.json")
+    assert (result.code, result.out) == (2, "")
+    assert f"error: option '--output': there is no folder '{folder}'" in result.err
+    assert names() == ["claims.yaml"]
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("folder", ["no/such/folder", "/proc/self", "claims.yaml"])
 def test_a_place_that_takes_no_file_loses_neither_table_nor_other_files(
-    cli: Cli, folder: str, ending: str
+    cli: Cli, ending: str
 ) -> None:
-    result = cli("run", "kept-share", "-o", f"{folder}/a.{ending}", "-o", "b.json")
+    result = cli("run", "kept-share", "-o", f"/proc/self/a.{ending}", "-o", "b.json")
     assert result.code == 2
     assert "FAIL  kept-share" in result.out
-    assert f"error: the file '{folder}/a.{ending}' could not be written: " in result.err
+    assert f"error: the file '/proc/self/a.{ending}' could not be written: " in result.err
     assert names() == ["b.json", "claims.yaml"]
 
 

@@ -264,6 +264,77 @@ def test_a_function_as_a_value() -> None:
     assert all("on a line of 'model'" in (problem.hint or "") for problem in found)
 
 
+# ---- what is written otherwise in papers --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "message", "hint"),
+    [
+        (
+            "x ~ poisson(lambda=3)",
+            "E(x) == 3",
+            "'lambda' is a word of Python's grammar, and no argument of poisson is called so",
+            "write poisson(rate)",
+        ),
+        (
+            "x ~ exponential(rate=2)",
+            "E(x) == 0.5",
+            "exponential has no argument 'rate'",
+            "write exponential(scale): scale is its mean, the inverse of a rate",
+        ),
+        (
+            "x ~ normal(0, 1); y ~ normal(0, 1)",
+            "E(xy) == 0",
+            "'xy' is not defined",
+            "write x * y for the product",
+        ),
+        (
+            "x ~ normal(0, 1)",
+            "E(x given x > 0) > 0",
+            "a condition is an argument by name, 'given=…', after a comma",
+            "write E(x, given=x > 0)",
+        ),
+        (
+            "x ~ normal(0, 1)",
+            "P(x = 1) == 0",
+            "'=' does not compare",
+            "write '==' for equality: x == 1",
+        ),
+        (
+            "x ~ normal(0, 1)",
+            "Var(X) == 1",
+            "'X' is not defined",
+            "capitals matter: did you mean 'x'?",
+        ),
+    ],
+)
+def test_what_papers_write(model: str, claim: str, message: str, hint: str) -> None:
+    problem = told(model, claim)
+    assert (problem.message, problem.hint) == (message, hint)
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "messages"),
+    [
+        # names in what can be read are reported beside what cannot be read
+        ("x ~ normal(0, 1); y = x +", "E(zz) == foo(y)", ["read", "'zz' is", "'foo' is"]),
+        ("x ~ normal(0, 1); y = x + zz", "E(y == 1", ["'(' is never closed", "'zz' is"]),
+        ("x ~ norml(0, zz)", "E(x)", ["one side alone", "'norml' is not a law", "'zz' is"]),
+        # what cannot be read may define them
+        ("x ~ normal(0, 1; y = x", "E(x + y) == z", ["'(' is never closed", "'z' is"]),
+        ("x := 1", "E(x) == 1", ["':=' is not"]),
+        ("f ~ normal(0, 1)", "E(f) + pi = 1", ["'=' does not compare"]),
+    ],
+)
+def test_what_cannot_be_read_hides_no_error_that_is_sure(
+    model: str, claim: str, messages: list[str]
+) -> None:
+    problems = checked(model, claim).problems
+    assert len(problems) == len(messages)
+    for message in messages:
+        assert any(message in problem.message for problem in problems), message
+
+
 # ---- notes --------------------------------------------------------------------------------------
 
 
@@ -287,4 +358,16 @@ def test_a_square_for_a_standard_deviation_is_noted(law: str, noted: bool) -> No
     assert [note.message for note in found.notes] == [
         f"the second argument of {law.partition('(')[0]} is the standard deviation, and this is a "
         "square, as of a variance"
+    ] * noted
+
+
+@pytest.mark.parametrize(
+    ("law", "noted"),
+    [("normal(0, 1)", True), ("bernoulli(1/2)", False), ("poisson(1)", False)],
+)
+def test_the_probability_of_a_number_is_noted(law: str, noted: bool) -> None:
+    notes = checked(f"x ~ {law}", "P(x) <= 1").notes
+    assert [note.message for note in notes] == [
+        "'P' of a number counts each value but 0 as true, and a draw of "
+        f"{law.partition('(')[0]} is never 0"
     ] * noted

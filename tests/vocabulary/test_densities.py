@@ -110,6 +110,21 @@ def test_no_density_outside_the_support(
     assert (log_density(name, as_arrays(arguments), x) == -math.inf).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "x"),
+    [
+        ("gamma", (2.0, 1e-3), 1.7e308),
+        ("f", (3000.0, 4000.0), 1.7e308),
+        ("weibull", (1.5, 1e-3), 1.7e308),
+        ("rayleigh", (1e-3,), 1.7e308),
+        ("gumbel", (0.0, 1e-3), -1.7e308),
+    ],
+)
+def test_no_density_is_unknown_far_out(name: str, arguments: tuple[Any, ...], x: float) -> None:
+    (value,) = log_density(name, as_arrays(arguments), np.array([x]))
+    assert value < -700  # less than the logarithm of any float
+
+
 @pytest.mark.parametrize(("name", "arguments"), CASES)
 def test_nan_is_passed_on(name: str, arguments: tuple[Any, ...]) -> None:
     assert np.isnan(log_density(name, as_arrays(arguments), np.array([math.nan]))).all()

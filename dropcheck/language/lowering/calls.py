@@ -36,11 +36,12 @@ def call(context: Context, node: Call) -> Value:
         return _density(context, node)
     function = FUNCTIONS.get(node.name)
     if function is None:
-        raise _unknown_function(node)
+        raise unknown_function(node)
     return _function(context, function, node)
 
 
-def _unknown_function(node: Call) -> DropcheckError:
+def unknown_function(node: Call) -> DropcheckError:
+    """An error for a call of what is neither a function nor a density."""
     if node.name in LAWS:
         return node.at.error(
             f"{node.name!r} is a law, and cannot stand in an expression",

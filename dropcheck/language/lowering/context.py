@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 
-from dropcheck.errors import Problem, suggestion
+from dropcheck.errors import Problem
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import GraphBuilder, Skipped
+from dropcheck.language.suggestions import name_hint
 from dropcheck.language.syntax import Call, Name, Node, Position
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.constants import CONSTANTS
@@ -74,7 +75,7 @@ class Scope:
         elif name in LAWS:
             hint = f"{name!r} is a law: draw from it on a line of the model, x ~ {name}(…)"
         else:
-            hint = suggestion(name, known)
+            hint = name_hint(name, known)
         if hint is None and known:
             listed = sorted(islice(self._values, MOST_LISTED))
             more = ", …" if len(self._values) > MOST_LISTED else ""

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from dropcheck.claims.registry import Sample
-from dropcheck.errors import About
+from dropcheck.errors import About, DropcheckError
 from dropcheck.language.cost import memory_hint
 from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
 from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd
+from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd, written_law
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind
 from dropcheck.records import dataclass
 from dropcheck.vocabulary import shapes
@@ -117,13 +117,18 @@ def read_draw(context: Context, node: Node) -> Draw:
             "write a law such as normal(0, 1)[n], or '=' for an expression",
         )
     if base.name not in LAWS:
-        raise base.at.error(f"{base.name!r} is not a law", law_hint(base.name))
+        raise unknown_law(base)
     law = LAWS[base.name]
     names = [parameter.name for parameter in law.parameters]
     if any(name in ("size", "shape") and name not in names for name, _ in base.keywords):
         raise shape_by_name(base, names)
-    bound = bind(base, names, len(names), lambda: law.signature)
+    bound = bind(base, names, len(names), lambda: written_law(law))
     return Draw(law, tuple(bound[name] for name in names), shape, base.at)
+
+
+def unknown_law(node: Call) -> DropcheckError:
+    """An error for a call right of `~` of what is no law."""
+    return node.at.error(f"{node.name!r} is not a law", law_hint(node.name))
 
 
 def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:

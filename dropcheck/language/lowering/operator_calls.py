@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.values import parameter_text
-from dropcheck.errors import About, DropcheckError, Problem
+from dropcheck.errors import About, DropcheckError, Problem, suggestion
 from dropcheck.language.graph import Kind, Value, joined_sources
 from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
+from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, bind, children
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
@@ -47,6 +48,15 @@ def operator_call(context: Context, node: Call) -> Value:
 def _notes_on_event(event: Value, node: Call) -> list[Problem]:
     """What may not have been meant, where 'P' is of something else than one truth."""
     notes = []
+    if event.kind == Kind.DRAW and event.law is not None and not event.law.discrete:
+        notes.append(
+            Problem(
+                "'P' of a number counts each value but 0 as true, and a draw of "
+                f"{event.law.name} is never 0",
+                node.at.location,
+                "was a comparison meant, P(… > …), or E(…)?",
+            )
+        )
     if event.random and not event.truth and event.kind != Kind.DRAW:
         notes.append(
             Problem(
@@ -80,6 +90,12 @@ def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
             hint = f"join events by 'and', {node.name}(a and b); {hint}"
         several = "arguments" if needed > 1 else "argument"
         raise node.at.error(f"{node.name} takes {needed} {several} by position", hint)
+    for name, value in node.keywords:
+        meant = name in names or suggestion(name, names) is not None
+        if not meant and len(node.arguments) < needed:
+            raise value.at.error(
+                "'=' does not compare", f"write '==' for equality: {name} == {unparse(value)}"
+            )
     return bind(node, names, needed, lambda: f"{node.name}({', '.join(names[:-1])}, given=event)")
 
 
