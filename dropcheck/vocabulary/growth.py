@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.majorants import elements, exponentials, growing, powers, rule, sums
+from dropcheck.vocabulary.majorants.rule import Applied, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
 
@@ -57,9 +59,13 @@ OrderRule = Callable[[Sequence[Operand]], Order]
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How far out the values of a function go, and how near to 0 they come."""
+    """How far out the values of a function go, and how near to 0 they come.
+
+    The orders say which moments exist, the majorant how large they are at most.
+    """
 
     order: OrderRule
+    majorant: Majorant
     reciprocal: OrderRule = lambda _: UNKNOWN
 
 
@@ -153,55 +159,108 @@ def _exponential(x: Operand, *, both: bool) -> Order:
     return Order(min(up, down), min(up, down))
 
 
-def root(degree: float) -> Growth:
-    """A root of the argument."""
-    return Growth(
-        lambda operands: operands[0].order.of_power(1 / degree),
-        lambda operands: operands[0].reciprocal.of_power(1 / degree),
-    )
-
-
 def _spread(x: Operand) -> Order:
     squared = x.order.of_power(2)
     varies = x.independent and (x.shape or (1,))[-1] > 1
     return Order(squared.sure, squared.never if varies else math.inf)
 
 
-ANY = Growth(lambda _: UNKNOWN)  # nothing is known
-BOUNDED = Growth(lambda _: ALL)  # never beyond some number
-# no larger than the largest argument, up to a factor and a summand that do not vary
-NO_HEAVIER = Growth(_least)
+def root(degree: float) -> Growth:
+    """A root of the argument."""
+    return Growth(
+        lambda operands: operands[0].order.of_power(1 / degree),
+        powers.Powers(1 / degree),
+        lambda operands: operands[0].reciprocal.of_power(1 / degree),
+    )
+
+
+def within(majorant: Majorant) -> Growth:
+    """A function of which a majorant is known, and no order of moments."""
+    return Growth(lambda _: UNKNOWN, majorant)
+
+
+def bounded(by: Callable[[Applied], float]) -> Growth:
+    """Never beyond some number, which the hull does not say."""
+    return Growth(lambda _: ALL, rule.Bounded(by))
+
+
+def no_heavier(majorant: Majorant) -> Growth:
+    """No larger than the largest argument, up to a factor and a summand that do not vary."""
+    return Growth(_least, majorant)
+
+
+def linear(
+    factor: float = 1.0, summand: float = 0.0, *, above: bool = False, slope: float = math.inf
+) -> Growth:
+    """|f(x)| <= summand + factor · |x|, of one argument; more as `growing.Linear` says."""
+    return no_heavier(growing.Linear(factor, summand, above, slope))
+
+
+ANY = within(rule.NONE)  # nothing is known
+BOUNDED = Growth(lambda _: ALL, rule.NONE)  # the hull says it
+PICKED = no_heavier(growing.Picked(0, smooth=True))  # one of the arguments
+CHOSEN = no_heavier(growing.Picked(1, smooth=False))  # one but the first of them
+LARGEST = no_heavier(elements.OneOfMany())  # one of the elements
+MIDDLE = no_heavier(elements.OneOfMany(between=True))  # between two of the elements
+REARRANGED = no_heavier(elements.Rearranged())  # the elements in another place
 # where the second argument is that factor
-NO_HEAVIER_BY_FIXED = Growth(lambda both: UNKNOWN if both[1].random else _least(both))
-# one of the argument's own values, up to the sign
-SAME_SIZE = Growth(
-    lambda operands: _least(operands, operands[0].order.never),
-    lambda operands: operands[0].reciprocal,
-)
-# a sum of independent terms has no moment that one of them lacks
-SUM_OF_ELEMENTS = Growth(lambda x: _least(x, x[0].order.never if x[0].independent else math.inf))
-SUM = Growth(_sum_of_two)
+LEAKY = Growth(lambda both: UNKNOWN if both[1].random else _least(both), growing.LeakySlope())
+
+
+def same_size(majorant: Majorant) -> Growth:
+    """One of the argument's own values, up to the sign."""
+    return Growth(
+        lambda operands: _least(operands, operands[0].order.never),
+        majorant,
+        lambda operands: operands[0].reciprocal,
+    )
+
+
+def sum_of_elements(mean: bool) -> Growth:
+    """A sum of independent terms has no moment that one of them lacks."""
+    return Growth(
+        lambda x: _least(x, x[0].order.never if x[0].independent else math.inf), sums.Total(mean)
+    )
+
+
+def sum_of_two(sign: float) -> Growth:
+    """The sum, or the difference."""
+    return Growth(_sum_of_two, sums.Sum(sign))
+
+
 PRODUCT = Growth(
     lambda both: _product(both, both[0].order, both[1].order),
+    powers.Product(1.0, 1.0),
     _unless_zero(lambda both: _product(both, both[0].reciprocal, both[1].reciprocal)),
 )
 QUOTIENT = Growth(
     lambda both: _factors(both, both[0].order, both[1].reciprocal),
+    powers.Quotient(1.0, -1.0),
     _unless_zero(lambda both: _factors(both, both[0].reciprocal, both[1].order)),
 )
 POWER = Growth(
     lambda both: _raised(both[0].order, both[0].reciprocal, both[1].known),
+    powers.Raised(),
     lambda both: _raised(both[0].reciprocal, both[0].order, both[1].known),
 )
-ALL_PRODUCTS = Growth(lambda both: _products(both, summed=False, paired=False))
+ALL_PRODUCTS = Growth(lambda both: _products(both, summed=False, paired=False), sums.Products())
 SUM_OF_PRODUCTS = Growth(
-    lambda both: _products(both, summed=True, paired=True), _sum_of_squares_reciprocal
+    lambda both: _products(both, summed=True, paired=True),
+    sums.SumOfProducts(sums.inner_of_vectors),
+    _sum_of_squares_reciprocal,
 )
 # of a vector with itself a sum of squares, else products of unlike elements beside them
 MATRIX_PRODUCT = Growth(
     lambda both: _products(both, summed=True, paired=len(both[0].shape) == 1),
+    sums.SumOfProducts(sums.inner_of_matrices),
     _sum_of_squares_reciprocal,
 )
-SPREAD = Growth(lambda operands: _spread(operands[0]))  # squared distances from a mean
-EXPONENTIAL = Growth(lambda operands: _exponential(operands[0], both=False))
-EXPONENTIAL_BOTH_WAYS = Growth(lambda operands: _exponential(operands[0], both=True))
+# squared distances from a mean
+SPREAD = Growth(lambda operands: _spread(operands[0]), elements.MeanSquare(1.0))
+EXPONENTIAL = Growth(
+    lambda operands: _exponential(operands[0], both=False), exponentials.Exponential()
+)
+EXPONENTIAL_LESS_ONE = Growth(EXPONENTIAL.order, exponentials.ExponentialLessOne())
+EXPONENTIAL_BOTH_WAYS = Growth(
+    lambda operands: _exponential(operands[0], both=True), exponentials.Hyperbolic()
+)

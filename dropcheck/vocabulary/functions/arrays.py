@@ -21,8 +21,9 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
-from dropcheck.vocabulary.growth import ANY, NO_HEAVIER
+from dropcheck.vocabulary.growth import ANY, REARRANGED
 from dropcheck.vocabulary.hulls import picking, unknown
+from dropcheck.vocabulary.majorants import elements
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -221,14 +222,14 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 # ---- the entries --------------------------------------------------------------------------------
 
 ARRAY = entry(
-    "array", _array, "an array with a new first axis", picking, NO_HEAVIER, parameters=(MORE,),
+    "array", _array, "an array with a new first axis", picking, REARRANGED, parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True,
     written="[a, b, c]",
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
-    growth.SAME_SIZE, parameters=(*X, option("index")), cost=cheap, view=True, picks=True,
-    moves=True,
+    growth.same_size(elements.Rearranged()), parameters=(*X, option("index")), cost=cheap,
+    view=True, picks=True, moves=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
 )  # fmt: skip
 
@@ -248,17 +249,18 @@ ARRAYS = (
           "lengths of the axes", unknown, ANY, shape=_shape_of_shape, of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BOUNDED,
           parameters=_INDEX, shape=_one_hot_shape, indicator=True),
-    entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown, ANY,
+    entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown,
+          growth.bounded(lambda use: float(use.arguments[0].shape[-1])),
           parameters=_INDEX, shape=_bincount_shape),
     entry("take", _take,
           "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-          hulls.picking_first, NO_HEAVIER, parameters=values("x i"), shape=_take_shape,
-          picks=True),
+          hulls.picking_first, growth.no_heavier(elements.TakenAt()),
+          parameters=values("x i"), shape=_take_shape, picks=True),
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
-          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_concat_shape, moves=True,
+          picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True,
           elsewhere=("cat", "concatenate")),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          picking, NO_HEAVIER, parameters=_SEVERAL, shape=_stack_shape, moves=True),
+          picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True),
 )  # fmt: skip
 
 FIXED = (
@@ -272,8 +274,9 @@ FIXED = (
           "all 1, of the shape given: ones(2, 3)", unknown, ANY, **_FILLED),
     entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
           "all 0, of the shape given: zeros(2, 3)", unknown, ANY, **_FILLED),
-    entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown, ANY,
-          parameters=(option("shape"), *values("v")), shape=_full_shape),
+    entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown,
+          growth.within(elements.Rearranged()), parameters=(option("shape"), *values("v")),
+          shape=_full_shape),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           unknown, ANY, parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, elsewhere=("identity",)),

@@ -20,9 +20,10 @@ from dropcheck.vocabulary.function import (
     usual,
     values,
 )
-from dropcheck.vocabulary.growth import ANY, BOUNDED, NO_HEAVIER, SAME_SIZE
+from dropcheck.vocabulary.growth import ANY, BOUNDED
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.majorants import exponentials, powers
 from dropcheck.vocabulary.shapes import broadcast
 from dropcheck.vocabulary.special import Special
 
@@ -70,20 +71,22 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
     return entry(name, *facts, **{"written": written, "parameters": PAIR, "cost": cheap, **more})
 
 
-ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.SUM, additive=True, commutes=True,
-            carries_size=True, ranges=ranges.add)  # fmt: skip
-SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, growth.SUM,
+ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.sum_of_two(1.0),
+            additive=True, commutes=True, carries_size=True, ranges=ranges.add)  # fmt: skip
+SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, growth.sum_of_two(-1.0),
                  additive=True, ranges=ranges.subtract)  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True,
                  carries_size=True, ranges=ranges.multiply)  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True,
                ranges=ranges.divide)  # fmt: skip
 FLOOR_DIVIDE = _sign(
-    "a // b", "//", np.floor_divide, "quotient, rounded down", unknown, ANY,
+    "a // b", "//", np.floor_divide, "quotient, rounded down", unknown,
+    growth.within(powers.WholeQuotient()),
     cost=usual, divides=True, ranges=pieces.floor_divide,
 )  # fmt: skip
 MODULO = _sign(
-    "a % b", "%", np.remainder, "remainder, of the divisor's sign", unknown, ANY,
+    "a % b", "%", np.remainder, "remainder, of the divisor's sign", unknown,
+    growth.within(powers.Remainder()),
     cost=usual, divides=True, elsewhere=("mod", "remainder"), ranges=pieces.modulo,
 )  # fmt: skip
 # of float64: an overflow is infinite, a root of a negative number NaN
@@ -92,7 +95,8 @@ POWER = _sign(
     cost=usual, elsewhere=("pow", "power"), ranges=slopes.power,
 )  # fmt: skip
 NEGATIVE = _sign(
-    "-x", "negative", np.negative, "the number with the other sign", hulls.negated, SAME_SIZE,
+    "-x", "negative", np.negative, "the number with the other sign", hulls.negated,
+    growth.same_size(powers.Negated(1.0)),
     parameters=X, additive=True, ranges=ranges.negate,
 )  # fmt: skip
 
@@ -100,6 +104,12 @@ SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
 
 _BALL = hulls.within(-1.0, 1.0)
 _EXP, _BOTH_WAYS = growth.EXPONENTIAL, growth.EXPONENTIAL_BOTH_WAYS
+_linear = growth.linear
+
+
+def _logarithm(factor: float) -> growth.Growth:
+    return growth.within(exponentials.Logarithm(factor))
+
 
 SQRT = entry(
     "sqrt", np.sqrt, "square root", rising, growth.root(2),
@@ -107,7 +117,8 @@ SQRT = entry(
 )  # fmt: skip
 
 NUMBERS = (
-    entry("abs", np.absolute, "size without the sign", hulls.magnitude, SAME_SIZE,
+    entry("abs", np.absolute, "size without the sign", hulls.magnitude,
+          growth.same_size(powers.Magnitude(1.0)),
           carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs"),
           ranges=pieces.absolute),
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
@@ -116,24 +127,31 @@ NUMBERS = (
     entry("cbrt", np.cbrt, "cube root", rising, growth.root(3),
           carries_size=True, latex=(r"\sqrt[3]{", "}"), ranges=slopes.CBRT),
     entry("exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp", ranges=slopes.EXP),
-    entry("expm1", np.expm1, "exp(x) − 1", rising, _EXP, ranges=slopes.EXP),
-    entry("log", np.log, "natural logarithm", rising, ANY, latex=r"\log", elsewhere=("ln",),
+    entry("expm1", np.expm1, "exp(x) − 1", rising,
+          growth.EXPONENTIAL_LESS_ONE, ranges=slopes.EXP),
+    entry("log", np.log, "natural logarithm", rising, _logarithm(1.0),
+          latex=r"\log", elsewhere=("ln",),
           ranges=slopes.LOG),
-    entry("log2", np.log2, "logarithm to base 2", rising, ANY, ranges=slopes.LOG2),
-    entry("log10", np.log10, "logarithm to base 10", rising, ANY, ranges=slopes.LOG10),
-    entry("log1p", np.log1p, "log(1 + x)", rising, ANY, ranges=slopes.LOG1P),
-    entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", hulls.entropy, ANY,
+    entry("log2", np.log2, "logarithm to base 2", rising, _logarithm(1 / math.log(2.0)),
+          ranges=slopes.LOG2),
+    entry("log10", np.log10, "logarithm to base 10", rising, _logarithm(1 / math.log(10.0)),
+          ranges=slopes.LOG10),
+    entry("log1p", np.log1p, "log(1 + x)", rising,
+          growth.within(exponentials.LogarithmOfOneMore()), ranges=slopes.LOG1P),
+    entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", hulls.entropy,
+          growth.within(exponentials.TimesLogarithm()),
           parameters=values("x y"), ranges=slopes.x_log_y),
     entry("sin", np.sin, "sine", _BALL, BOUNDED, latex=r"\sin", ranges=slopes.WAVE),
     entry("cos", np.cos, "cosine", _BALL, BOUNDED, latex=r"\cos", ranges=slopes.WAVE),
     entry("tan", np.tan, "tangent", unknown, ANY, latex=r"\tan"),
-    entry("arcsin", np.arcsin, "inverse sine", rising, ANY,
+    entry("arcsin", np.arcsin, "inverse sine", rising, growth.bounded(lambda _: math.pi / 2),
           latex=r"\arcsin", elsewhere=("asin",), ranges=slopes.ARCSIN),
-    entry("arccos", np.arccos, "inverse cosine", hulls.falling, ANY,
+    entry("arccos", np.arccos, "inverse cosine", hulls.falling, growth.bounded(lambda _: math.pi),
           latex=r"\arccos", elsewhere=("acos",), ranges=slopes.ARCCOS),
     entry("arctan", np.arctan, "inverse tangent", rising, BOUNDED,
           latex=r"\arctan", elsewhere=("atan",), ranges=slopes.ARCTAN),
-    entry("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi", unknown, BOUNDED,
+    entry("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi", unknown,
+          growth.bounded(lambda _: math.pi),
           parameters=values("y x"), elsewhere=("atan2",)),
     entry("sinh", np.sinh, "hyperbolic sine", rising, _BOTH_WAYS, latex=r"\sinh",
           ranges=slopes.SINH),
@@ -141,39 +159,40 @@ NUMBERS = (
           ranges=slopes.COSH),
     entry("tanh", np.tanh, "hyperbolic tangent", rising, BOUNDED, latex=r"\tanh",
           ranges=slopes.TANH),
-    entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", rising, NO_HEAVIER,
+    entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", rising, _linear(slope=1.0),
           elsewhere=("asinh",), ranges=slopes.ARCSINH),
     entry("arctanh", np.arctanh, "inverse hyperbolic tangent", rising, ANY,
           elsewhere=("atanh",), ranges=slopes.ARCTANH),
-    entry("floor", np.floor, "rounded down", rising, NO_HEAVIER,
+    entry("floor", np.floor, "rounded down", rising, _linear(summand=1.0),
           latex=(r"\lfloor ", r" \rfloor"), ranges=pieces.steps(np.floor)),
-    entry("ceil", np.ceil, "rounded up", rising, NO_HEAVIER,
+    entry("ceil", np.ceil, "rounded up", rising, _linear(summand=1.0),
           latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",), ranges=pieces.steps(np.ceil)),
     entry("round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2",
-          rising, NO_HEAVIER, ranges=pieces.steps(np.rint)),
+          rising, _linear(summand=0.5), ranges=pieces.steps(np.rint)),
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
-          "x held between low and high", hulls.clipped, NO_HEAVIER,
+          "x held between low and high", hulls.clipped, growth.PICKED,
           parameters=values("x low high"), elsewhere=("clamp",), ranges=pieces.clip),
     entry("minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", hulls.smallest,
-          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.smallest),
+          growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.smallest),
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", hulls.largest,
-          NO_HEAVIER, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.largest),
-    entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising, NO_HEAVIER,
-          ranges=pieces.positive_part),
+          growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.largest),
+    entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising,
+          _linear(above=True, slope=1.0), ranges=pieces.positive_part),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
-          "x above 0, slope · x below", unknown, growth.NO_HEAVIER_BY_FIXED,
+          "x above 0, slope · x below", unknown, growth.LEAKY,
           parameters=values("x slope"), ranges=pieces.leaky),
-    entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown, NO_HEAVIER,
-          ranges=pieces.exponential_unit()),
-    entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown, NO_HEAVIER,
+    entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown,
+          _linear(above=True, slope=1.0), ranges=pieces.exponential_unit()),
+    entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown,
+          _linear(_SELU_SCALE * _SELU_ALPHA, above=True, slope=_SELU_SCALE * _SELU_ALPHA),
           ranges=pieces.exponential_unit(_SELU_SCALE, _SELU_ALPHA)),
     entry("gelu", lambda x: x * special.ndtr(x),  # Hendrycks & Gimpel, 2016
-          "x · Phi(x) itself, not its approximation by tanh", unknown, NO_HEAVIER,
-          ranges=slopes.GELU),
+          "x · Phi(x) itself, not its approximation by tanh", unknown,
+          _linear(above=True, slope=1.2), ranges=slopes.GELU),
     entry("silu", lambda x: x * special.expit(x), "x · sigmoid(x)", unknown,
-          NO_HEAVIER, elsewhere=("swish",), ranges=slopes.SILU),
-    entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))", rising, NO_HEAVIER,
-          ranges=slopes.SOFTPLUS),
+          _linear(above=True, slope=1.2), elsewhere=("swish",), ranges=slopes.SILU),
+    entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))", rising,
+          _linear(summand=math.log(2.0), above=True, slope=1.0), ranges=slopes.SOFTPLUS),
     entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, BOUNDED,
           elsewhere=("expit",), ranges=slopes.SIGMOID),
     entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY, ranges=slopes.LOGIT),
@@ -189,7 +208,8 @@ NUMBERS = (
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown, ANY),
     entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY),
     entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
-          unknown, ANY, parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
+          unknown, growth.within(exponentials.Choose()),
+          parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
           elsewhere=("binom", "choose")),
     entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, ANY,
           parameters=values("n"), latex=("", "!")),

@@ -25,8 +25,9 @@ from dropcheck.vocabulary.function import (
     values,
 )
 from dropcheck.vocabulary.functions.reductions import SUM
-from dropcheck.vocabulary.growth import ANY, NO_HEAVIER
+from dropcheck.vocabulary.growth import ANY
 from dropcheck.vocabulary.hulls import unknown
+from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -268,8 +269,8 @@ MATMUL = entry(
 )  # fmt: skip
 TRANSPOSE = entry(
     "transpose", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
-    hulls.picking, growth.SAME_SIZE, shape=lambda shapes, _options: transpose(*shapes), view=True,
-    moves=True, written="A.T",
+    hulls.picking, growth.same_size(elements.Rearranged()),
+    shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, written="A.T",
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
@@ -283,21 +284,22 @@ ARRAYS = (
     entry("outer", _outer, "all products of two vectors", unknown, growth.ALL_PRODUCTS,
           parameters=PAIR, shape=_outer_shape),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
-          NO_HEAVIER, shape=_NUMBER, elsewhere=("tr",)),
-    entry("det", _of_each(np.linalg.det), "determinant", unknown, ANY, shape=_NUMBER,
-          cost=decomposition, latex=r"\det"),
+          growth.no_heavier(sums.Trace()), shape=_NUMBER, elsewhere=("tr",)),
+    entry("det", _of_each(np.linalg.det), "determinant", unknown,
+          growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det"),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY,
           **_MATRIX, elsewhere=("inverse",)),
     entry("solve", _solve, "the x with A @ x == b", unknown, ANY, parameters=values("A b"),
           shape=_solve_shape, cost=decomposition),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
-          unknown, ANY, shape=_qr_shape, cost=decomposition),
+          unknown, growth.bounded(lambda _: 1.0), shape=_qr_shape, cost=decomposition),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
-          unknown, ANY, **_MATRIX),
+          unknown, growth.within(elements.CholeskyFactor()), **_MATRIX),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
-          "eigenvalues of a symmetric matrix, ascending", unknown, ANY,
+          "eigenvalues of a symmetric matrix, ascending", unknown,
+          growth.within(elements.Eigenvalues()),
           shape=square(lambda n: (n,)), cost=decomposition),
     entry("diag", _diag, "the matrix with this diagonal, or a matrix's diagonal", unknown,
-          NO_HEAVIER, shape=_diag_shape),
+          growth.no_heavier(elements.Rearranged(gaps=True)), shape=_diag_shape),
 )  # fmt: skip

@@ -27,8 +27,9 @@ from dropcheck.vocabulary.function import (
     sorting,
     spoil,
 )
-from dropcheck.vocabulary.growth import ANY, BOUNDED, NO_HEAVIER
+from dropcheck.vocabulary.growth import BOUNDED, LARGEST
 from dropcheck.vocabulary.hulls import picking, unknown
+from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, reduction
 
 # draws from which on a step for all of them pays for the call of numpy that it takes (measured)
@@ -219,51 +220,56 @@ def _along(*facts: Any, shift: int = 0, several: bool = False, **more: Any) -> F
     return entry(*facts, parameters=(*X, AXIS), shape=along(shift, several), **more)
 
 
-SUM = _over("sum", _sum, "sum", hulls.total, growth.SUM_OF_ELEMENTS,
+SUM = _over("sum", _sum, "sum", hulls.total, growth.sum_of_elements(mean=False),
             takes_truth=True, additive=True, carries_size=True, moves=True)  # fmt: skip
-MEAN = _over("mean", _mean, "mean", picking, growth.SUM_OF_ELEMENTS,
+MEAN = _over("mean", _mean, "mean", picking, growth.sum_of_elements(mean=True),
              takes_truth=True, additive=True, carries_size=True, moves=True)  # fmt: skip
+_PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
 
 ARRAYS = (
     SUM,
-    _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product, ANY),
+    _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product,
+          growth.within(elements.AllProduct(running=False))),
     MEAN,
     _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
           "default", unknown, growth.SPREAD, more=_DDOF, mistaken_for="std"),
     _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
-          "square root of var, over n − ddof likewise", unknown, NO_HEAVIER, more=_DDOF,
+          "square root of var, over n − ddof likewise", unknown,
+          growth.no_heavier(elements.MeanSquare(0.5)), more=_DDOF,
           mistaken_for="var"),
-    _over("max", partial(_over_axes, np.max), "largest", picking, NO_HEAVIER, empty=False,
+    _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
           latex=r"\max", elsewhere=("amax",)),
-    _over("min", partial(_over_axes, np.min), "smallest", picking, NO_HEAVIER, empty=False,
+    _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST, empty=False,
           latex=r"\min", elsewhere=("amin",)),
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          unknown, BOUNDED, empty=False, several=False),
+          unknown, _PLACE, empty=False, several=False),
     _over("argmin", partial(_place, np.argmin),
           "index of the smallest, the first of equals, from 0",
-          unknown, BOUNDED, empty=False, several=False),
+          unknown, _PLACE, empty=False, several=False),
     _over("norm", _norm,
           "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
-          unknown, NO_HEAVIER, more=(option("ord", 2.0),), carries_size=True,
-          latex=(r"\lVert ", r" \rVert")),
-    _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown, NO_HEAVIER),
+          unknown, growth.no_heavier(elements.VectorNorm()), more=(option("ord", 2.0),),
+          carries_size=True, latex=(r"\lVert ", r" \rVert")),
+    _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
+          growth.no_heavier(elements.LogSumExp())),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          picking, NO_HEAVIER, empty=False, cost=sorting),
+          picking, growth.MIDDLE, empty=False, cost=sorting),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
-          hulls.picking_first, NO_HEAVIER, more=(option("u"),), shape=_quantile_shape,
+          hulls.picking_first, growth.MIDDLE, more=(option("u"),), shape=_quantile_shape,
           cost=sorting),
-    _along("sort", _sort, "in ascending order", picking, NO_HEAVIER, cost=sorting),
-    _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, BOUNDED,
+    _along("sort", _sort, "in ascending order", picking, LARGEST, cost=sorting),
+    _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
            cost=sorting),
-    _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total, NO_HEAVIER,
-           additive=True, moves=True),
+    _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total,
+           growth.no_heavier(sums.RunningTotal()), additive=True, moves=True),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
-           ANY),
-    _along("cummax", partial(_running, np.maximum), "running maximum", picking, NO_HEAVIER),
+           growth.within(elements.AllProduct(running=True))),
+    _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST),
     _along("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
-           "differences of neighbours", unknown, NO_HEAVIER, shift=-1),
+           "differences of neighbours", unknown,
+           growth.no_heavier(sums.Differences()), shift=-1),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
            BOUNDED, several=True),
 )  # fmt: skip

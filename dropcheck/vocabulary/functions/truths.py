@@ -203,7 +203,7 @@ NOT = _truth(
     written="not x", ranges=pieces.negation,
 )  # fmt: skip
 
-_CHOICE = ("a where c holds, else b", hulls.branches, growth.NO_HEAVIER)
+_CHOICE = ("a where c holds, else b", hulls.branches, growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
     cost=cheap, written="a if c else b", ranges=pieces.choice,

@@ -1,0 +1,93 @@
+"""Arithmetic of upper bounds: they may be infinite, and do not become 0 by rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from dropcheck.vocabulary.hulls import Hull, union
+
+INF = math.inf
+# the least that a bound becomes by an underflow
+_TINY = 1e-300
+# of the sum of two means, as a share of them: a thousand roundings
+_ROUNDING = 1e-13
+ZERO = Hull(0.0, 0.0)
+
+
+def times(*factors: float) -> float:
+    """The product; 0 where a factor is, as what is 0 in every draw stays so."""
+    if 0.0 in factors:
+        return 0.0
+    return max(math.prod(factors), _TINY)
+
+
+def raised(base: float, exponent: float) -> float:
+    """The base, not negative, to a power above 0."""
+    if base == 0:
+        return 0.0
+    try:
+        return max(math.pow(base, exponent), _TINY)
+    except OverflowError:
+        return INF
+
+
+def exponential(x: float) -> float:
+    """The exponential function."""
+    if x == -INF:
+        return 0.0
+    return INF if x > 709 else max(math.exp(x), _TINY)
+
+
+def logarithm(x: float) -> float:
+    """The natural logarithm of a bound."""
+    return math.log(x) if x > 0 else -INF
+
+
+def log_sum(exponents: Iterable[float]) -> float:
+    """Log of the sum of exponentials."""
+    found = list(exponents)
+    largest = max(found)
+    if not math.isfinite(largest):
+        return largest
+    return largest + math.log(math.fsum(math.exp(one - largest) for one in found))
+
+
+def combined(sizes: Iterable[float], p: float) -> float:
+    """(Σ size^p)^(1/p): the norm of the largest of some quantities is no larger."""
+    found = list(sizes)
+    largest = max(found, default=0.0)
+    if largest in (0.0, INF):
+        return largest
+    return times(largest, raised(math.fsum(raised(one / largest, p) for one in found), 1 / p))
+
+
+def size(hull: Hull) -> float:
+    """The largest size of a number in a hull."""
+    return max(abs(hull.low), abs(hull.high))
+
+
+def scaled(hull: Hull, factor: float) -> Hull:
+    """The hull of the multiples by a factor."""
+    ends = [0.0 if 0 in (factor, end) else factor * end for end in (hull.low, hull.high)]
+    return Hull(min(ends), max(ends))
+
+
+def plus(first: Hull, second: Hull) -> Hull:
+    """The hull of the sums; moved outward, as the parts may cancel all but their rounding."""
+    if ZERO in (first, second):
+        return second if first == ZERO else first
+    rounding = _ROUNDING * (size(first) + size(second))
+    if rounding == INF:
+        rounding = 0.0  # an end that is infinite needs none
+    return Hull(first.low + second.low - rounding, first.high + second.high + rounding)
+
+
+def product(first: Hull, second: Hull) -> Hull:
+    """The hull of the products."""
+    return union([scaled(first, second.low), scaled(first, second.high)])
+
+
+def nearest_zero(hull: Hull) -> float:
+    """How near to 0 the numbers of a hull come."""
+    return max(hull.low, -hull.high, 0.0)

@@ -1,0 +1,144 @@
+"""Exponential functions and logarithms."""
+
+from __future__ import annotations
+
+import math
+
+from dropcheck.vocabulary.majorants.bounds_arithmetic import (
+    INF,
+    exponential,
+    log_sum,
+    logarithm,
+    raised,
+    times,
+)
+from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
+
+
+class Exponential(Majorant):
+    """exp(x), by its log-moments."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """E exp(p x) to the power 1 / p."""
+        return _exponential_norm(use.arguments[0], p)
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """E exp(-r x) to the power 1 / r."""
+        return _exponential_norm(use.arguments[0], -r)
+
+
+def _exponential_norm(x: Argument, p: float) -> float:
+    return exponential(x.log_moment(p) / abs(p))
+
+
+class ExponentialLessOne(Majorant):
+    """exp(x) - 1: of size at most max(1, exp(x)), and |x| · exp(max(x, 0))."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """The better of both, the second by Hölder's inequality."""
+        x = use.arguments[0]
+        rising = exponential(log_sum([0.0, x.log_moment(2 * p)]) / (2 * p))
+        either = exponential(log_sum([0.0, x.log_moment(p)]) / p)
+        return min(either, times(x.norm(2 * p), rising))
+
+
+class Hyperbolic(Majorant):
+    """sinh or cosh: no larger than (exp(x) + exp(-x)) / 2."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """By Minkowski's inequality."""
+        x = use.arguments[0]
+        return (_exponential_norm(x, p) + _exponential_norm(x, -p)) / 2
+
+
+class Logarithm(Majorant):
+    """A logarithm, as a multiple of the natural one.
+
+    In units of a number c, s |log(x / c)| <= exp(s |log(x / c)|) / e, and that exponential is at
+    most (x / c)^s + (c / x)^s, for each s > 0.
+    """
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+
+    def norm(self, use: Applied, p: float) -> float:
+        """|log c|, and the distance from it."""
+        x = use.arguments[0]
+        unit = x.norm(1.0)
+        if not 0 < unit < INF:
+            return INF
+        return self._factor * (abs(math.log(unit)) + distance_of_log(x, unit, p))
+
+    def spread(self, use: Applied, p: float) -> float:
+        """At most twice the distance from any number."""
+        x = use.arguments[0]
+        unit = x.norm(1.0)
+        return 2 * self._factor * distance_of_log(x, unit, p) if 0 < unit < INF else INF
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """exp(t log x) is a power of x."""
+        x, rate = use.arguments[0], t * self._factor
+        if rate > 0:
+            return rate * logarithm(x.norm(rate))
+        return -rate * logarithm(x.inverse(-rate))
+
+
+def distance_of_log(x: Argument, unit: float, p: float) -> float:
+    """A bound of ||log(x / unit)||_p."""
+    found = INF
+    for s in (1.0, 1 / p, 0.5 / p):
+        above = raised(x.norm(s * p) / unit, s)
+        below = raised(times(x.inverse(s * p), unit), s)
+        found = min(found, (above + below) / (math.e * s))
+    return found
+
+
+class LogarithmOfOneMore(Majorant):
+    """log(1 + x), of x that stay above -1.
+
+    It lies below its tangent at any n >= 0, log(1 + n) + (x - n) / (1 + n), and below 0 not beyond
+    its value at the end of the hull.
+    """
+
+    def norm(self, use: Applied, p: float) -> float:
+        """The tangent at the norm of x."""
+        x = use.arguments[0]
+        if x.hull.low <= -1:
+            return INF
+        below = -math.log1p(min(x.hull.low, 0.0))
+        n = x.norm(p)
+        return below + min(n, math.log1p(n) + n / (1 + n)) if n < INF else INF
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """Of t > 0 a power of 1 + x."""
+        x = use.arguments[0]
+        return t * math.log1p(x.norm(t)) if t > 0 and x.hull.low >= -1 else INF
+
+
+class TimesLogarithm(Majorant):
+    """x log y; of one quantity between -1/e and x^(1 + s) / (e s), for each s > 0."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """By Hölder's inequality, or as said."""
+        x, y = use.arguments
+        if use.same:
+            return min(
+                1 / math.e + raised(x.norm((1 + s) * p), 1 + s) / (math.e * s) for s in (1.0, 0.25)
+            )
+        order = p if use.independent else 2 * p
+        unit = y.norm(1.0)
+        if not 0 < unit < INF:
+            return INF
+        return times(x.norm(order), abs(math.log(unit)) + distance_of_log(y, unit, order))
+
+
+class Choose(Majorant):
+    """n over k: at most 2^n."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """That of 2^n."""
+        return _exponential_norm_of_two(use.arguments[0], p)
+
+
+def _exponential_norm_of_two(n: Argument, p: float) -> float:
+    return exponential(n.log_moment(p * math.log(2.0)) / p)

@@ -1,0 +1,236 @@
+"""Products, quotients and powers."""
+
+# ruff: noqa: ARG002 - each rule is given the use of the function
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.majorants.bounds_arithmetic import (
+    INF,
+    exponential,
+    log_sum,
+    nearest_zero,
+    product,
+    raised,
+    scaled,
+    size,
+    times,
+)
+from dropcheck.vocabulary.majorants.growing import slack
+from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, Part
+
+
+def of_parts(groups: Sequence[Sequence[Part]], p: float) -> float:
+    """The norm of a product of powers: of independent groups the product.
+
+    Within a group of total degree K each factor is asked for order p · K (Hölder's inequality for
+    exponents in proportion to the powers), or bounded ones are set to their largest size.
+    """
+    return times(1.0, *(_of_group(group, p) for group in groups))
+
+
+def _of_group(group: Sequence[Part], p: float) -> float:
+    found = _by_hoelder(group, p)
+    bounded = [part for part in group if _largest(part) < INF]
+    if len(group) > 1 and bounded:
+        others = [part for part in group if _largest(part) == INF]
+        by_size = times(*map(_largest, bounded), _by_hoelder(others, p))
+        found = min(found, by_size)
+    return found
+
+
+def _by_hoelder(group: Sequence[Part], p: float) -> float:
+    degree = math.fsum(abs(power) for _, power in group)
+    sizes = [1.0]
+    for part, power in group:
+        one = part.norm(p * degree) if power > 0 else part.inverse(p * degree)
+        sizes.append(raised(one, abs(power)))
+    return times(*sizes)
+
+
+def _largest(part: Part) -> float:
+    one, power = part
+    if power > 0:
+        return raised(size(one.hull), power)
+    nearest = nearest_zero(one.hull)
+    return raised(1 / nearest, -power) if nearest else INF
+
+
+class Powers(Majorant):
+    """|f| is the product of fixed powers of the arguments' sizes."""
+
+    def __init__(self, *powers: float) -> None:
+        self._powers = powers
+
+    def powers(self, use: Applied) -> Sequence[tuple[int, float]]:
+        """The powers, by place."""
+        return tuple(enumerate(self._powers))
+
+    def norm(self, use: Applied, p: float) -> float:
+        """Of independent parts the product, by Hölder's inequality otherwise."""
+        return of_parts(use.parts(), p)
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """That of the reciprocal, which is such a product too."""
+        return of_parts([[(one, -power) for one, power in group] for group in use.parts()], r)
+
+
+class Negated(Powers):
+    """The number with the other sign."""
+
+    def linear_in(self, use: Applied) -> Sequence[int]:
+        """The number."""
+        return (0,)
+
+    def spread(self, use: Applied, p: float) -> float:
+        """The same."""
+        return use.arguments[0].spread(p)
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """That of the other sign."""
+        return use.arguments[0].log_moment(-t)
+
+    def mean(self, use: Applied) -> Hull:
+        """That of the other sign."""
+        return scaled(use.arguments[0].mean, -1.0)
+
+
+class Magnitude(Powers):
+    """The size without the sign."""
+
+    def spread(self, use: Applied, p: float) -> float:
+        """By the slope of 1."""
+        return times(slack(p), use.arguments[0].spread(p))
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """exp(t |x|) is at most exp(t x) + exp(-t x)."""
+        x = use.arguments[0]
+        return log_sum([x.log_moment(t), x.log_moment(-t)]) if t > 0 else 0.0
+
+
+class Product(Powers):
+    """The product of two."""
+
+    def linear_in(self, use: Applied) -> Sequence[int]:
+        """Either."""
+        return (0, 1) if use.independent else ()
+
+    def spread(self, use: Applied, p: float) -> float:
+        """Of independent ones: x y - E x E y = (x - E x) y + E x (y - E y), by Minkowski."""
+        x, y = use.arguments
+        if not use.independent:
+            return INF
+        one = times(x.spread(p), y.norm(p)) + times(size(x.mean), y.spread(p))
+        return min(one, times(y.spread(p), x.norm(p)) + times(size(y.mean), x.spread(p)))
+
+    def mean(self, use: Applied) -> Hull:
+        """Of independent ones the product of the means."""
+        x, y = use.arguments
+        return product(x.mean, y.mean) if use.independent else EVERYWHERE
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """The least of what the bound of either factor gives."""
+        x, y = use.arguments
+        return min(_with_factor(x, y.hull, use, t), _with_factor(y, x.hull, use, t))
+
+
+class Quotient(Powers):
+    """The first divided by the second."""
+
+    def linear_in(self, use: Applied) -> Sequence[int]:
+        """The first."""
+        return (0,) if use.independent else ()
+
+    def spread(self, use: Applied, p: float) -> float:
+        """A multiple of that of the first, where the second is fixed."""
+        x, y = use.arguments
+        nearest = nearest_zero(y.hull)
+        return times(x.spread(p), 1 / nearest) if y.fixed is not None and nearest else INF
+
+    def mean(self, use: Applied) -> Hull:
+        """Of independent ones within that of the first, times the hull of the reciprocal."""
+        x, y = use.arguments
+        if not use.independent or not nearest_zero(y.hull):
+            return EVERYWHERE
+        return product(x.mean, _reciprocal(y.hull))
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """By the bound of the reciprocal."""
+        x, y = use.arguments
+        return _with_factor(x, _reciprocal(y.hull), use, t) if nearest_zero(y.hull) else INF
+
+
+def _reciprocal(hull: Hull) -> Hull:
+    return Hull(1 / hull.high, 1 / hull.low)
+
+
+def _with_factor(x: Argument, factor: Hull, use: Applied, t: float) -> float:
+    """Log E exp(t · factor · x), the factor in a hull.
+
+    It is convex in the factor, so that an independent one is worst at an end of its hull; of any
+    other, exp(t c x) is at most the sum of its values at both ends.
+    """
+    if not factor.bounded:
+        return INF
+    ends = [x.log_moment(t * end) if end else 0.0 for end in {factor.low, factor.high}]
+    return max(ends) if use.independent else log_sum(ends)
+
+
+class Raised(Powers):
+    """The first to the power of the second."""
+
+    def powers(self, use: Applied) -> Sequence[tuple[int, float]]:
+        """Where the second is one number, and not 0."""
+        power = use.arguments[1].hull
+        known = use.arguments[1].fixed is not None and power.low == power.high
+        return ((0, power.low),) if known and power.low and power.bounded else ()
+
+    def norm(self, use: Applied, p: float) -> float:
+        """Of an exponent between two numbers the sum for both; of a fixed base its exponential."""
+        if self.powers(use):
+            return super().norm(use, p)
+        return min(_raised_between(use, p), self._of_fixed_base(use, p))
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """That of the power with the other sign."""
+        return super().inverse(use, r) if self.powers(use) else self._of_fixed_base(use, -r)
+
+    def _of_fixed_base(self, use: Applied, p: float) -> float:
+        """||c^u||_p, or its inverse for a negative order: the exponential of u log c."""
+        base, exponent = use.arguments
+        if base.fixed is None or base.hull.low <= 0:
+            return INF
+        rates = {p * math.log(base.hull.low), p * math.log(base.hull.high)}
+        return exponential(max(map(exponent.log_moment, rates)) / abs(p))
+
+
+def _raised_between(use: Applied, p: float) -> float:
+    base, exponent = use.arguments
+    if not exponent.hull.bounded:
+        return INF
+    total = 0.0
+    for power in {exponent.hull.low, exponent.hull.high}:
+        group: list[Part] = [(base, power)] if power else []
+        total += of_parts([group], p)
+    return total
+
+
+class Remainder(Majorant):
+    """No larger than the divisor."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """That of the divisor."""
+        return use.arguments[1].norm(p)
+
+
+class WholeQuotient(Majorant):
+    """The quotient rounded down: no larger than it, but for 1."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """That of the quotient, and 1."""
+        x, y = use.arguments
+        both: Sequence[Sequence[Part]] = [[(x, 1.0)], [(y, -1.0)]]
+        return 1.0 + of_parts(both if use.independent else [[*both[0], *both[1]]], p)
