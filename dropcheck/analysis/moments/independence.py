@@ -1,0 +1,73 @@
+"""Which slices of a quantity are independent of one another, within one draw.
+
+The elements of an array of draws are independent. A quantity that is made of such arrays element
+by element keeps that along an axis, if every draw in it lies along that axis in the same way: its
+slice i is made of their slices i alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dropcheck.language.graph import Kind, Value
+from dropcheck.vocabulary.shapes import Shape
+
+Places = frozenset[tuple[str, int]] | None
+"""The axes of draws that lie along one axis of a quantity; None: not all do, or not alone."""
+
+Alignment = tuple[Places, ...]
+"""The places of each axis of a quantity."""
+
+
+def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
+    """The alignment of a random value, from those of its inputs (of fixed ones it is not read)."""
+    rank = len(value.shape)
+    if value.kind == Kind.DRAW:
+        return _of_draw(value, below)
+    if value.kind != Kind.COMPUTED:
+        return (None,) * rank
+    if value.function.by_element:
+        return tuple(_joined(value, below, axis) for axis in range(rank))
+    found: list[Places] = []
+    for kept in value.function.growth.majorant.kept_axes(
+        value.inputs[0].shape, dict(value.options)
+    ):
+        others = any(one.random for one in value.inputs[1:])
+        found.append(None if kept is None or others else below[0][kept])
+    return tuple(found) if len(found) == rank else (None,) * rank
+
+
+def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
+    law, name, rank = value.law, value.name, len(value.shape)
+    if law is None or name is None or law.own_axes is not None:
+        return (None,) * rank
+    pairs = zip(value.inputs, law.parameters, strict=True)
+    if any(one.random and parameter.axes for one, parameter in pairs):
+        return (None,) * rank
+    return tuple(_joined(value, below, axis, {(name, axis)}) for axis in range(rank))
+
+
+def _joined(
+    value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, int]] | None = None
+) -> Places:
+    """The places of one axis of what is made element by element."""
+    found = set(own or ())
+    from_right = len(value.shape) - axis
+    for one, alignment in zip(value.inputs, below, strict=True):
+        if not one.random:
+            continue
+        at = len(one.shape) - from_right
+        if at < 0 or one.shape[at] != value.shape[axis]:
+            return None  # one slice of it goes into all
+        places = alignment[at]
+        if places is None:
+            return None
+        found |= places
+    names = [name for name, _ in found]
+    return frozenset(found) if len(set(names)) == len(names) else None
+
+
+def carried(axes: frozenset[int], shape: Shape, into: Shape) -> frozenset[int]:
+    """Axes of an argument as those of what is made element by element, where none is stretched."""
+    shift = len(into) - len(shape)
+    return frozenset(axis + shift for axis in axes if shape[axis] == into[axis + shift])

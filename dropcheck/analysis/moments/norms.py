@@ -1,0 +1,359 @@
+"""Upper bounds of the norms of a quantity, (E|x|^p)^(1/p), from its expression alone.
+
+What a function makes of the sizes of its arguments, its majorant in the vocabulary says; what a law
+gives, its entry. Here they are put together, from the draws up to a quantity. Every bound that is
+asked for is kept, by quantity and order, so that the work grows with these alone. Nothing is below
+the truth; what no rule bounds is infinite.
+
+Where a function is undefined it counts as 0: a bound is one on the draws in which all is defined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dropcheck.analysis.bounds import hull_of, hull_of_fixed
+from dropcheck.analysis.moments.independence import Alignment, alignment_of, carried
+from dropcheck.analysis.moments.law_bounds import (
+    draw_log_moment,
+    draw_mean,
+    draw_norm,
+    draw_spread,
+    drawn_about_zero,
+)
+from dropcheck.language.graph import Kind, Value, in_order, number, thawed
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, nearest_zero, size, times
+from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant, Part
+
+# Orders beyond it are not asked for, and so many bounds at most are worked out.
+HIGHEST_ORDER = 64.0
+MOST_BOUNDS = 100_000
+# As far as a product is opened into its parts.
+MOST_PARTS = 32
+# Rounding: bounds are moved outward by this share.
+OUTWARD = 1e-12
+# Of functions of more arguments than this, the bounds of all are worked out at once, before.
+_MANY = 4
+
+
+def norm(value: Value, p: float) -> float:
+    """A bound of (E|x|^p)^(1/p), of the element of a draw that has the largest.
+
+    Args:
+        value: A quantity of a model; of an array, its largest element counts.
+        p: The order, any number from 1 on.
+
+    Returns:
+        The bound; infinite where no rule gives one.
+    """
+    return Norms().norm(value, p)
+
+
+def centred_norm(value: Value, centre: float, p: float) -> float:
+    """A bound of (E|x - centre|^p)^(1/p), of the element that has the largest."""
+    return Norms().centred_norm(value, centre, p)
+
+
+class Norms:
+    """The bounds of a case's quantities, worked out as they are asked for."""
+
+    def __init__(self) -> None:
+        self._quantities: dict[int, Quantity] = {}
+        self._bounds = 0
+
+    def norm(self, value: Value, p: float) -> float:
+        """As the function of the same name."""
+        return self._asked(value, lambda quantity: quantity.norm(p))
+
+    def centred_norm(self, value: Value, centre: float, p: float) -> float:
+        """As the function of the same name."""
+
+        def about(quantity: Quantity) -> float:
+            found = _away(quantity.hull, centre)
+            if quantity.random:
+                # the distance of two numbers, each of which is rounded
+                rounding = 1e-15 * max(size(quantity.mean), abs(centre))
+                by_mean = _away(quantity.mean, centre) + rounding + quantity.spread(p)
+                found = min(found, quantity.norm(p) + abs(centre), by_mean)
+            return found
+
+        return self._asked(value, about)
+
+    def _asked(self, value: Value, bound: Callable[[Quantity], float]) -> float:
+        """The bound, after those that it takes: a walk without recursion, as models are deep."""
+        quantity = self._quantity(value)
+        while True:
+            try:
+                return bound(quantity)
+            except _NotYet as first:
+                stack = list(first.wanted)
+            while stack:
+                wanted = stack[-1]
+                try:
+                    self._work_out(*wanted)
+                    stack.pop()
+                except _NotYet as more:
+                    stack += more.wanted
+
+    def _quantity(self, value: Value) -> Quantity:
+        """What is known of a value without an order, and of all below it."""
+        found = self._quantities
+        if id(value) not in found:
+            for one in in_order([value], lambda v: [w for w in v.inputs if id(w) not in found]):
+                if id(one) not in found:
+                    found[id(one)] = Quantity(one, [found[id(below)] for below in one.inputs])
+        return found[id(value)]
+
+    def _work_out(self, quantity: Quantity, kind: str, order: float) -> None:
+        if (kind, order) in quantity.known:
+            return
+        highest = math.inf if kind == "log_moment" else HIGHEST_ORDER
+        exhausted = abs(order) > highest or self._bounds > MOST_BOUNDS
+        if not exhausted and len(quantity.below) > _MANY:
+            wanted = [(one, kind, order) for one in quantity.below if one.random]
+            wanted = [each for each in wanted if each[1:] not in each[0].known]
+            if wanted:
+                raise _NotYet(wanted)
+        with np.errstate(all="ignore"):
+            quantity.known[kind, order] = _WORK[kind](quantity, order, exhausted)
+        self._bounds += 1
+
+
+_Wanted = tuple["Quantity", str, float]
+
+
+class _NotYet(Exception):  # noqa: N818 - it is no error
+    """Says which bounds have to be worked out before the one that was asked for."""
+
+    def __init__(self, wanted: Sequence[_Wanted]) -> None:
+        self.wanted = wanted
+
+
+class Quantity:
+    """A value of a graph, as an argument of the rules."""
+
+    __slots__ = (
+        "_parts", "alignment", "apart", "below", "centred", "fixed", "hull", "known", "mean",
+        "random", "shape", "use", "value",
+    )  # fmt: skip
+
+    def __init__(self, value: Value, below: Sequence[Quantity]) -> None:
+        self.value, self.below, self.shape, self.random = value, below, value.shape, value.random
+        self.fixed = None if value.random or value.constant is None else number(value.constant)
+        self.known: dict[tuple[str, float], tuple[float, float]] = {}
+        self._parts: Sequence[Sequence[Part]] | None = None
+        self.use = Applied(
+            arguments=below,
+            options={name: thawed(option) for name, option in value.options},
+            shape=value.shape,
+            independent=_disjoint(below),
+            same=len(below) == 2 and below[0] is below[1],
+            parts=self.parts,
+        )
+        self.hull = self.mean = hull_of_fixed(value)
+        self.alignment: Alignment = ()
+        self.apart: frozenset[int] = frozenset()
+        self.centred: frozenset[int] = frozenset()
+        if value.random:
+            self._describe()
+
+    def _describe(self) -> None:
+        value, below = self.value, self.below
+        self.hull = hull_of(value, [one.hull for one in below])
+        self.mean = _within(_mean(self), self.hull)
+        self.alignment = alignment_of(value, [one.alignment for one in below])
+        self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
+        self.centred = _centred(self)
+
+    @property
+    def majorant(self) -> Majorant:
+        """The rules of the function that makes it."""
+        return self.value.function.growth.majorant if self.value.kind == Kind.COMPUTED else NONE
+
+    def norm(self, p: float) -> float:
+        """A bound of (E|x|^p)^(1/p); of an order below 1 that of order 1."""
+        return self._bound("sizes", max(p, 1.0))[0] if self.random else size(self.hull)
+
+    def spread(self, p: float) -> float:
+        """A bound of the norm of the distance from the mean."""
+        return self._bound("sizes", max(p, 1.0))[1] if self.random else 0.0
+
+    def log_moment(self, t: float) -> float:
+        """A bound of log E exp(t · x)."""
+        if t == 0:
+            return 0.0
+        return self._bound("log_moment", t)[0] if self.random else _largest(self.hull, t)
+
+    def inverse(self, r: float) -> float:
+        """A bound of (E|x|^-r)^(1/r)."""
+        if self.random:
+            return self._bound("inverse", r)[0]
+        nearest = 0.0 if self.fixed is None else float(np.abs(self.fixed).min(initial=INF))
+        return 1 / nearest if nearest else INF
+
+    def _bound(self, kind: str, order: float) -> tuple[float, float]:
+        """A bound that is known by now.
+
+        Raises:
+            _NotYet: It is not.
+        """
+        found = self.known.get((kind, order))
+        if found is None:
+            raise _NotYet([(self, kind, order)])
+        return found
+
+    def parts(self) -> Sequence[Sequence[Part]]:
+        """Itself as a product of powers, in groups that share no draw."""
+        if self._parts is None:
+            self._parts = _grouped(_opened(self))
+        return self._parts
+
+
+# ---- what is known without an order -------------------------------------------------------------
+
+
+_Power = tuple[Quantity, float]
+
+
+def _disjoint(below: Sequence[Quantity]) -> bool:
+    """Whether two arguments, at most, share no draw; of more it is not asked."""
+    if len(below) > 2:
+        return False
+    return len(below) < 2 or below[0].value.sources.isdisjoint(below[1].value.sources)
+
+
+def _mean(quantity: Quantity) -> Hull:
+    if quantity.value.kind == Kind.DRAW:
+        return draw_mean(quantity.value, quantity.below)
+    return quantity.majorant.mean(quantity.use)
+
+
+def _within(mean: Hull, hull: Hull) -> Hull:
+    """A mean lies where the values do; what is not known is everywhere."""
+    low, high = max(mean.low, hull.low), min(mean.high, hull.high)
+    return Hull(low, high) if low <= high else hull
+
+
+def _centred(quantity: Quantity) -> frozenset[int]:
+    """The axes along which each element has the mean 0, whatever those before it are.
+
+    As the elements of a draw about 0; times what is independent of all of them, they keep it.
+    """
+    value, every = quantity.value, frozenset(range(len(quantity.shape)))
+    if value.kind == Kind.DRAW:
+        return every if drawn_about_zero(value, quantity.below, quantity.mean) else frozenset()
+    found = [quantity.apart if quantity.mean == ZERO else frozenset[int]()]
+    for place in quantity.majorant.linear_in(quantity.use):
+        one = quantity.below[place]
+        found.append(carried(one.centred, one.shape, quantity.shape))
+    return max(found, key=len)
+
+
+def _opened(quantity: Quantity) -> list[_Power]:
+    """Its size as a product of powers of others, opened as far as there are few.
+
+    Equal parts are joined where their powers have one sign. Elements may meet others in it, as in
+    an outer product: of powers of one sign Hölder's inequality does not care.
+    """
+    found: dict[tuple[int, bool], tuple[Quantity, float]] = {}
+    stack = [(quantity, 1.0)]
+    while stack:
+        one, power = stack.pop()
+        powers = one.majorant.powers(one.use) if one.random else ()
+        if powers and len(found) + len(stack) + len(powers) <= MOST_PARTS:
+            stack += [(one.below[place], power * own) for place, own in powers]
+            continue
+        if one.value.binary and power > 0:
+            power = 1.0  # of 1 and 0 all powers are the same
+        key = (id(one), power > 0)
+        joined = power if one.value.binary and power > 0 else found.get(key, (one, 0.0))[1] + power
+        found[key] = (one, joined)
+    return list(found.values())
+
+
+def _grouped(parts: Sequence[_Power]) -> list[list[_Power]]:
+    """The parts in groups that share no draw."""
+    groups: list[tuple[frozenset[str], list[_Power]]] = []
+    for part in parts:
+        sources, members = part[0].value.sources, [part]
+        apart: list[tuple[frozenset[str], list[_Power]]] = []
+        for group in groups:
+            if group[0].isdisjoint(sources):
+                apart.append(group)
+            else:
+                sources, members = sources | group[0], [*group[1], *members]
+        groups = [*apart, (sources, members)]
+    return [members for _, members in groups]
+
+
+# ---- bounds, by order ---------------------------------------------------------------------------
+
+
+def centring(p: float) -> float:
+    """||x - E x||_p is no larger than this times ||x||_p.
+
+    Taking the mean away has the norm 1 on L², and at most 2 on L¹ and L^∞; between, by the theorem
+    of Riesz and Thorin (Thorin 1948), it is at most 2^|1 - 2/p|.
+    """
+    return float(2 ** abs(1 - 2 / p))
+
+
+def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
+    """The norm and the spread, each from the other too."""
+    value, hull, mean = quantity.value, quantity.hull, quantity.mean
+    found = spread = INF
+    if not exhausted:
+        if value.kind == Kind.DRAW:
+            found = draw_norm(value, quantity.below, p)
+            spread = draw_spread(value, p)
+        else:
+            found = quantity.majorant.norm(quantity.use, p)
+            spread = quantity.majorant.spread(quantity.use, p)
+    found = min(_outward(found), size(hull))
+    spread = min(_outward(spread), _outward(times(centring(p), found)), _spread_within(hull, p))
+    if mean.low == mean.high:
+        spread = min(spread, _outward(found + abs(mean.low)))
+    return min(found, _outward(size(mean) + spread)), spread
+
+
+def _spread_within(hull: Hull, p: float) -> float:
+    """Of p >= 2, E|x - E x|^p is at most width^(p - 2) times a variance of at most width² / 4."""
+    return _outward(hull.width * 0.25 ** (1 / max(p, 2.0)))
+
+
+def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, float]:
+    found = INF
+    if not exhausted:
+        if quantity.value.kind == Kind.DRAW:
+            found = draw_log_moment(quantity.value, quantity.below, t)
+        else:
+            found = quantity.majorant.log_moment(quantity.use, t)
+    found += OUTWARD * max(1.0, abs(found)) if abs(found) < INF else 0.0
+    return min(found, _largest(quantity.hull, t)), 0.0
+
+
+def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, float]:
+    found = INF
+    if not exhausted and quantity.value.kind == Kind.COMPUTED:
+        found = quantity.majorant.inverse(quantity.use, r)
+    nearest = nearest_zero(quantity.hull)
+    return min(_outward(found), _outward(1 / nearest) if nearest else INF), 0.0
+
+
+_WORK = {"sizes": _sizes, "log_moment": _log_moment, "inverse": _inverse}
+
+
+def _outward(bound: float) -> float:
+    return bound * (1 + OUTWARD)
+
+
+def _largest(hull: Hull, t: float) -> float:
+    return max(t * end for end in (hull.low, hull.high))
+
+
+def _away(hull: Hull, centre: float) -> float:
+    return max(abs(hull.low - centre), abs(hull.high - centre))
