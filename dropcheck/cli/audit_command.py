@@ -33,7 +33,8 @@ def audit(given: Given) -> ExitCode:
 
     from dropcheck.audit.audited_claims import OWN, SETS
     from dropcheck.audit.measurement import AuditPlan, carry_out
-    from dropcheck.report.terminal.audit_table import audit_json, audit_report
+    from dropcheck.report.command_json import audit_json
+    from dropcheck.report.terminal.audit_table import audit_report
     from dropcheck.report.terminal.progress import progress
     from dropcheck.report.terminal.screen import terminal_of
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
 
 def list_or_show(given: Given) -> ExitCode:
     """Print claims: `list` a row for each, `show` all that the file has."""
-    from dropcheck.report.terminal.claim_cards import claim_cards, claims_json, claims_table
+    from dropcheck.report.command_json import claims_json
+    from dropcheck.report.terminal.claim_cards import claim_cards, claims_table
     from dropcheck.report.terminal.screen import terminal_of
 
     as_json = _is_json(given)
@@ -45,7 +46,8 @@ def list_or_show(given: Given) -> ExitCode:
 def check(given: Given) -> ExitCode:
     """Report everything that can be said of claims files before any draw."""
     from dropcheck.cli.reporting import annotate, in_workflow
-    from dropcheck.report.terminal.claim_cards import check_json, check_line
+    from dropcheck.report.command_json import check_json
+    from dropcheck.report.terminal.claim_cards import check_line
 
     as_json = _is_json(given)
     names: tuple[str | None, ...] = (*given.words, *given.several("file"))

@@ -24,7 +24,8 @@ def mutate(given: Given) -> ExitCode:
     refuse_in_automation(given.files)
     run = _mutated(given, settings)
 
-    from dropcheck.report.terminal.mutation_table import mutation_json, mutation_report
+    from dropcheck.report.command_json import mutation_json
+    from dropcheck.report.terminal.mutation_table import mutation_report
     from dropcheck.report.terminal.screen import terminal_of
 
     if format_name == "json":

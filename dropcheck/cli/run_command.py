@@ -55,7 +55,8 @@ def run(given: Given) -> ExitCode:
 def plan(given: Given) -> ExitCode:
     """Say what a run with the same options would take."""
     from dropcheck.planning.plan import plan_cases
-    from dropcheck.report.terminal.plan_table import plan_json, plan_report
+    from dropcheck.report.command_json import plan_json
+    from dropcheck.report.terminal.plan_table import plan_report
     from dropcheck.report.terminal.progress import progress
     from dropcheck.report.terminal.screen import terminal_of
 

@@ -23,6 +23,7 @@ ELSEWHERE = {
     "terminal.claim_cards": {"claims.registry", "judging", "language.cases"},
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
     # reports of other commands, of their own results
+    "command_json": {"audit", "claims.registry", "mutation", "planning"},
     "terminal.audit_table": {"audit"},
     "terminal.mutation_table": {"mutation"},
     "terminal.plan_table": {"planning"},

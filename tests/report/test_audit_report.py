@@ -11,7 +11,8 @@ from audits import ALPHA, OWN
 from dropcheck.audit.error_rates import Audit, Counts, Row, Truth
 from dropcheck.cli import main
 from dropcheck.inference import interval
-from dropcheck.report.terminal.audit_table import audit_json, audit_report
+from dropcheck.report.command_json import audit_json
+from dropcheck.report.terminal.audit_table import audit_report
 from dropcheck.report.terminal.screen import Terminal
 
 

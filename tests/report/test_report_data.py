@@ -15,10 +15,10 @@ from dropcheck.errors import Location, Problem
 from dropcheck.judging.prepared import prepare
 from dropcheck.report import numbers
 from dropcheck.report import phrases as words
+from dropcheck.report.command_json import check_json
 from dropcheck.report.json_report import errors_json, run_json
 from dropcheck.report.terminal.claim_cards import (
     CheckedFile,
-    check_json,
     check_line,
     claim_cards,
     claims_table,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 from rich.console import RenderableType
 
@@ -11,7 +10,6 @@ from dropcheck.audit.audited_claims import OFF
 from dropcheck.audit.error_rates import Audit, Group, Row, Truth
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, parameter_data
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
@@ -159,66 +157,3 @@ def _summary(audit: Audit) -> str:
         one_line(audit.name),
     ]
     return " · ".join(parts)
-
-
-def audit_json(audit: Audit) -> str:
-    """The same as data."""
-    return dump(
-        {
-            **header(),
-            "audit": audit.name,
-            "seed": audit.seed,
-            "seconds": round(audit.seconds, 3),
-            "processes": audit.processes,
-            "interrupted": audit.interrupted,
-            "summary": {
-                "rows": len(audit.rows),
-                "runs": audit.runs,
-                "alarms": audit.alarms,
-                "true_refuted": audit.wrong(Truth.TRUE),
-                "false_verified": audit.wrong(Truth.FALSE),
-                "undefined_decided": audit.wrong(Truth.UNDEFINED),
-            },
-            "classes": [_class_data(group) for group in audit.groups],
-            "rows": [_row_data(row) for row in audit.rows],
-            "left_out": list(audit.left_out),
-        }
-    )
-
-
-def _class_data(group: Group) -> dict[str, Any]:
-    return {
-        "class": group.name,
-        "claims": group.claims,
-        "runs": group.counts.runs,
-        "verified": group.counts.verified,
-        "refuted": group.counts.refuted,
-        "inconclusive": group.counts.inconclusive,
-        "wrong": group.wrong,
-        "promise": group.promise,
-        "at_least": group.at_least,
-        "alarm": group.alarm,
-    }
-
-
-def _row_data(row: Row) -> dict[str, Any]:
-    return {
-        "claim": row.claim,
-        "class": row.group or None,
-        "parameters": parameter_data(row.parameters),
-        "statement": row.statement,
-        "truth": row.truth.name.lower(),
-        "off": row.off or None,
-        "promise": row.promise,
-        "runs": row.counts.runs,
-        "verified": row.counts.verified,
-        "refuted": row.counts.refuted,
-        "inconclusive": row.counts.inconclusive,
-        "wrong": row.wrong,
-        "rate": row.rate,
-        "at_least": row.at_least,
-        "at_most": row.at_most,
-        "alarm": row.alarm,
-        "draws": row.draws,
-        "seconds": row.counts.seconds,
-    }

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
-from dropcheck.report.json_report import (
-    dump,
-    header,
-    location,
-    number_or_text,
-    parameter_data,
-    problem_data,
-)
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 
@@ -142,49 +134,6 @@ def document_text(key: str, document: Document | None) -> str:
     return ", ".join(part for part in parts if part) + f" ({key})"
 
 
-def claim_data(claim: Claim) -> dict[str, Any]:
-    """A claim as data: for `list` and `show` under `--format json`."""
-    return {
-        "id": claim.id,
-        "title": claim.title,
-        "statement": claim.statement.text,
-        "model": claim.model.text if claim.model else None,
-        "parameters": {
-            name: [number_or_text(value) for value in values]
-            for name, values in claim.parameters.items()
-        },
-        "listed_cases": None
-        if claim.cases is None
-        else [parameter_data(case) for case in claim.cases],
-        "cases": claim.case_count,
-        "requires": [text.text for text in claim.requires],
-        "expect": claim.expect,
-        "tolerance": claim.tolerance,
-        "resolution": claim.resolution,
-        "within": claim.within,
-        "document": claim.document,
-        "section": claim.section,
-        "note": claim.note,
-        "tags": list(claim.tags),
-        "location": location(claim.location),
-    }
-
-
-def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
-    """Claims and the documents that they come from."""
-    return dump(
-        {
-            **header(),
-            "registry": registry.name,
-            "documents": {
-                key: {"title": one.title, "date": one.date, "url": one.url}
-                for key, one in registry.documents.items()
-            },
-            "claims": [claim_data(claim) for claim in claims],
-        }
-    )
-
-
 EXPECT = "expect"  # a column of its own, where there is something in it
 FIELDS = Fields(right=("cases",), prose=("title",), headings={"id": "claim"})
 LAYOUTS = (layout("id title document expect cases"), layout("id/document title expect cases"))
@@ -236,17 +185,3 @@ def check_line(checked: CheckedFile) -> str:
         counts = [numbers.plural(checked.claims, "claim"), numbers.plural(checked.cases, "case")]
     notes = [numbers.plural(len(checked.notes), "note")] if checked.notes else []
     return f"{one_line(checked.name)}: {', '.join([*counts, found, *notes])}"
-
-
-def check_json(files: Sequence[CheckedFile]) -> str:
-    """The finding as data."""
-    return dump(
-        {
-            **header(),
-            "files": [
-                {"file": file.name, "claims": file.claims, "cases": file.cases} for file in files
-            ],
-            "errors": [problem_data(problem) for file in files for problem in file.errors],
-            "notes": [problem_data(problem) for file in files for problem in file.notes],
-        }
-    )

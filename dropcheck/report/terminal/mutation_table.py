@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.mutation.outcome import SURVIVING, TRUE, ClaimResult, Fate, MutantResult, MutationRun
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, location, parameter_data
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, block, layout
 from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 
@@ -168,57 +165,3 @@ def score_text(run: MutationRun) -> str:
     if run.score is None:
         return numbers.UNKNOWN
     return "100%" if run.score == 1 else f"{int(1000 * run.score) / 10:g}%"
-
-
-def mutation_json(run: MutationRun) -> str:
-    """The run as data."""
-    return dump(
-        {
-            **header(),
-            "registry": run.registry,
-            "seed": run.settings.seed,
-            "alpha": run.settings.alpha,
-            "seconds": round(run.seconds, 3),
-            "interrupted": run.interrupted,
-            "summary": {
-                "claims": len(run.claims),
-                "mutants": sum(len(claim.mutants) for claim in run.claims),
-                **{fate.name.lower(): run.count(fate) for fate in Fate},
-                "score": run.score,
-                "draws": sum(claim.draws for claim in run.claims),
-            },
-            "claims": [_claim_data(claim, run) for claim in run.claims],
-        }
-    )
-
-
-def _claim_data(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
-    return {
-        "claim": claim.claim.id,
-        "parameters": parameter_data(claim.parameters),
-        "verdict": None if claim.verdict is None else str(claim.verdict),
-        "skipped": claim.skipped,
-        "result": verdict_on(claim)[0].lower(),
-        "cannot_fail": claim.toothless,
-        "blind_to_model": claim.blind,
-        "draws": claim.draws,
-        "seconds": round(claim.seconds, 3),
-        "location": location(claim.claim.location),
-        "repeat": run.repeats.get(claim.claim.id),
-        "mutants": [_mutant_data(mutant) for mutant in claim.mutants],
-    }
-
-
-def _mutant_data(mutant: MutantResult) -> dict[str, Any]:
-    claim = mutant.mutant.claim
-    return {
-        "error": mutant.mutant.operator,
-        "changed": mutant.mutant.changed,
-        "statement": claim.statement.text,
-        "model": claim.model.text if claim.model else None,
-        "fate": str(mutant.fate),
-        "parameters": parameter_data(mutant.parameters),
-        "draws": mutant.draws,
-        "reason": mutant.reason,
-        "shows_at": None if mutant.shows_at is None else parameter_data(mutant.shows_at),
-    }

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning.plan import CasePlan, Plan
 from dropcheck.report import numbers
-from dropcheck.report.json_report import dump, header, location, parameter_data
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
@@ -87,46 +84,3 @@ def summary_parts(plan: Plan) -> tuple[str, ...]:
         f"α {numbers.exact(plan.settings.alpha)}",
         one_line(plan.registry),
     )
-
-
-def plan_json(plan: Plan) -> str:
-    """The plan as data; what is unknown is null."""
-    return dump(
-        {
-            **header(),
-            "registry": plan.registry,
-            "seed": plan.settings.seed,
-            "alpha": plan.settings.alpha,
-            "threads": plan.threads,
-            "seconds": round(plan.seconds, 3),
-            "interrupted": plan.interrupted,
-            "summary": {
-                "cases": len(plan.cases),
-                **counts(plan),
-                "draws": plan.draws,
-                "seconds": plan.run_seconds,
-            },
-            "cases": [_case(case) for case in plan.cases],
-            "warnings": list(plan.warnings),
-        }
-    )
-
-
-def _case(plan: CasePlan) -> dict[str, Any]:
-    claim = plan.case.claim
-    return {
-        "claim": claim.id,
-        "parameters": parameter_data(plan.case.parameters),
-        "statement": claim.statement.text.strip(),
-        "draws": plan.draws,
-        "seconds": plan.seconds,
-        "budget": plan.budget,
-        "within": plan.within,
-        "discrepancy": plan.discrepancy,
-        "relative": plan.relative,
-        "scale": plan.scale,
-        "resolution": plan.resolution,
-        "guarantee": str(plan.guarantee),
-        "reason": None if plan.explanation is None else str(plan.explanation),
-        "location": location(claim.location),
-    }

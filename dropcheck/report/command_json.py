@@ -1,0 +1,247 @@
+"""The JSON of the commands beside `run`: `list`, `show`, `check`, `plan`, `mutate` and `audit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dropcheck.report.json_report import (
+    dump,
+    header,
+    location,
+    number_or_text,
+    parameter_data,
+    problem_data,
+)
+
+if TYPE_CHECKING:  # each command loads its own
+    from dropcheck.audit.error_rates import Audit, Group, Row
+    from dropcheck.claims.registry import Claim, Registry
+    from dropcheck.mutation.outcome import ClaimResult, MutantResult, MutationRun
+    from dropcheck.planning.plan import CasePlan, Plan
+    from dropcheck.report.terminal.claim_cards import CheckedFile
+
+
+def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
+    """Claims and the documents that they come from."""
+    return dump(
+        {
+            **header(),
+            "registry": registry.name,
+            "documents": {
+                key: {"title": one.title, "date": one.date, "url": one.url}
+                for key, one in registry.documents.items()
+            },
+            "claims": [_claim(claim) for claim in claims],
+        }
+    )
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    """A claim as data: for `list` and `show` under `--format json`."""
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "statement": claim.statement.text,
+        "model": claim.model.text if claim.model else None,
+        "parameters": {
+            name: [number_or_text(value) for value in values]
+            for name, values in claim.parameters.items()
+        },
+        "listed_cases": None
+        if claim.cases is None
+        else [parameter_data(case) for case in claim.cases],
+        "cases": claim.case_count,
+        "requires": [text.text for text in claim.requires],
+        "expect": claim.expect,
+        "tolerance": claim.tolerance,
+        "resolution": claim.resolution,
+        "within": claim.within,
+        "document": claim.document,
+        "section": claim.section,
+        "note": claim.note,
+        "tags": list(claim.tags),
+        "location": location(claim.location),
+    }
+
+
+def check_json(files: Sequence[CheckedFile]) -> str:
+    """The finding as data."""
+    return dump(
+        {
+            **header(),
+            "files": [
+                {"file": file.name, "claims": file.claims, "cases": file.cases} for file in files
+            ],
+            "errors": [problem_data(problem) for file in files for problem in file.errors],
+            "notes": [problem_data(problem) for file in files for problem in file.notes],
+        }
+    )
+
+
+def plan_json(plan: Plan) -> str:
+    """The plan as data; what is unknown is null."""
+    from dropcheck.report.terminal.plan_table import counts
+
+    return dump(
+        {
+            **header(),
+            "registry": plan.registry,
+            "seed": plan.settings.seed,
+            "alpha": plan.settings.alpha,
+            "threads": plan.threads,
+            "seconds": round(plan.seconds, 3),
+            "interrupted": plan.interrupted,
+            "summary": {
+                "cases": len(plan.cases),
+                **counts(plan),
+                "draws": plan.draws,
+                "seconds": plan.run_seconds,
+            },
+            "cases": [_planned_case(case) for case in plan.cases],
+            "warnings": list(plan.warnings),
+        }
+    )
+
+
+def _planned_case(plan: CasePlan) -> dict[str, Any]:
+    claim = plan.case.claim
+    return {
+        "claim": claim.id,
+        "parameters": parameter_data(plan.case.parameters),
+        "statement": claim.statement.text.strip(),
+        "draws": plan.draws,
+        "seconds": plan.seconds,
+        "budget": plan.budget,
+        "within": plan.within,
+        "discrepancy": plan.discrepancy,
+        "relative": plan.relative,
+        "scale": plan.scale,
+        "resolution": plan.resolution,
+        "guarantee": str(plan.guarantee),
+        "reason": None if plan.explanation is None else str(plan.explanation),
+        "location": location(claim.location),
+    }
+
+
+def mutation_json(run: MutationRun) -> str:
+    """The run as data."""
+    from dropcheck.mutation.outcome import Fate
+
+    return dump(
+        {
+            **header(),
+            "registry": run.registry,
+            "seed": run.settings.seed,
+            "alpha": run.settings.alpha,
+            "seconds": round(run.seconds, 3),
+            "interrupted": run.interrupted,
+            "summary": {
+                "claims": len(run.claims),
+                "mutants": sum(len(claim.mutants) for claim in run.claims),
+                **{fate.name.lower(): run.count(fate) for fate in Fate},
+                "score": run.score,
+                "draws": sum(claim.draws for claim in run.claims),
+            },
+            "claims": [_mutated_claim(claim, run) for claim in run.claims],
+        }
+    )
+
+
+def _mutated_claim(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
+    from dropcheck.report.terminal.mutation_table import verdict_on
+
+    return {
+        "claim": claim.claim.id,
+        "parameters": parameter_data(claim.parameters),
+        "verdict": None if claim.verdict is None else str(claim.verdict),
+        "skipped": claim.skipped,
+        "result": verdict_on(claim)[0].lower(),
+        "cannot_fail": claim.toothless,
+        "blind_to_model": claim.blind,
+        "draws": claim.draws,
+        "seconds": round(claim.seconds, 3),
+        "location": location(claim.claim.location),
+        "repeat": run.repeats.get(claim.claim.id),
+        "mutants": [_mutant(mutant) for mutant in claim.mutants],
+    }
+
+
+def _mutant(mutant: MutantResult) -> dict[str, Any]:
+    claim = mutant.mutant.claim
+    return {
+        "error": mutant.mutant.operator,
+        "changed": mutant.mutant.changed,
+        "statement": claim.statement.text,
+        "model": claim.model.text if claim.model else None,
+        "fate": str(mutant.fate),
+        "parameters": parameter_data(mutant.parameters),
+        "draws": mutant.draws,
+        "reason": mutant.reason,
+        "shows_at": None if mutant.shows_at is None else parameter_data(mutant.shows_at),
+    }
+
+
+def audit_json(audit: Audit) -> str:
+    """The same as data."""
+    from dropcheck.audit.error_rates import Truth
+
+    return dump(
+        {
+            **header(),
+            "audit": audit.name,
+            "seed": audit.seed,
+            "seconds": round(audit.seconds, 3),
+            "processes": audit.processes,
+            "interrupted": audit.interrupted,
+            "summary": {
+                "rows": len(audit.rows),
+                "runs": audit.runs,
+                "alarms": audit.alarms,
+                "true_refuted": audit.wrong(Truth.TRUE),
+                "false_verified": audit.wrong(Truth.FALSE),
+                "undefined_decided": audit.wrong(Truth.UNDEFINED),
+            },
+            "classes": [_audit_class(group) for group in audit.groups],
+            "rows": [_audit_row(row) for row in audit.rows],
+            "left_out": list(audit.left_out),
+        }
+    )
+
+
+def _audit_row(row: Row) -> dict[str, Any]:
+    return {
+        "claim": row.claim,
+        "class": row.group or None,
+        "parameters": parameter_data(row.parameters),
+        "statement": row.statement,
+        "truth": row.truth.name.lower(),
+        "off": row.off or None,
+        "promise": row.promise,
+        "runs": row.counts.runs,
+        "verified": row.counts.verified,
+        "refuted": row.counts.refuted,
+        "inconclusive": row.counts.inconclusive,
+        "wrong": row.wrong,
+        "rate": row.rate,
+        "at_least": row.at_least,
+        "at_most": row.at_most,
+        "alarm": row.alarm,
+        "draws": row.draws,
+        "seconds": row.counts.seconds,
+    }
+
+
+def _audit_class(group: Group) -> dict[str, Any]:
+    return {
+        "class": group.name,
+        "claims": group.claims,
+        "runs": group.counts.runs,
+        "verified": group.counts.verified,
+        "refuted": group.counts.refuted,
+        "inconclusive": group.counts.inconclusive,
+        "wrong": group.wrong,
+        "promise": group.promise,
+        "at_least": group.at_least,
+        "alarm": group.alarm,
+    }
