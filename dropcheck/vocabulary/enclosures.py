@@ -13,7 +13,7 @@ import dropcheck.vocabulary.curves  # noqa: F401 — which completes the rules
 from dropcheck.vocabulary.affine import Affine, Floats, between, enclosed, made
 from dropcheck.vocabulary.function import Function, Kernel
 from dropcheck.vocabulary.hulls import Hull, Use
-from dropcheck.vocabulary.ranges import Ranges
+from dropcheck.vocabulary.smoothness.ranges import Ranges
 
 __all__ = ["Affine", "applied", "over"]
 

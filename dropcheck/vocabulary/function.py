@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule
-from dropcheck.vocabulary.ranges import RangesRule
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
+from dropcheck.vocabulary.smoothness.ranges import RangesRule
 
 Array = NDArray[Any]
 Kernel = Callable[..., Array]

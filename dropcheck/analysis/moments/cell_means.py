@@ -12,9 +12,16 @@ from dropcheck.analysis.moments.cells import FUNCTION_DEGREE, Cells, can_be_spli
 from dropcheck.analysis.moments.draw_steps import ROUNDING, Steps
 from dropcheck.language.graph import Value
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.pieces import absolute
-from dropcheck.vocabulary.ranges import Floats, Ranges, fixed, multiply, subtract, whole_power
-from dropcheck.vocabulary.slopes import real_power
+from dropcheck.vocabulary.smoothness.pieces import absolute
+from dropcheck.vocabulary.smoothness.ranges import (
+    Floats,
+    Ranges,
+    fixed,
+    multiply,
+    subtract,
+    whole_power,
+)
+from dropcheck.vocabulary.smoothness.slopes import real_power
 
 Truths = NDArray[np.bool_]
 Norm = Callable[[Value, float], float]

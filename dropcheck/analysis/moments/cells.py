@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dropcheck.language.graph import Plain, fixed_array
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.ranges import Floats
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.smoothness.ranges import Floats
 
 POINTS = 24
 # the degree up to which a density is taken as a polynomial; for the function that leaves:
@@ -75,8 +77,8 @@ class CutLaw:
     function can tell.
     """
 
-    law: Any
-    arguments: tuple[float, ...]
+    law: Law
+    arguments: tuple[Plain, ...]
     first: Cells
     tails: tuple[tuple[float, float, float], ...]
     density_error: float
@@ -87,15 +89,16 @@ class CutLaw:
 
 
 @lru_cache(maxsize=64)
-def cut_law(law: Any, arguments: tuple[float, ...]) -> CutLaw:
-    """The first cells of a continuous law that is not a constant."""
+def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
+    """The first cells of a continuous law that is not a constant; None: no quantiles are known."""
     with np.errstate(all="ignore"):
         low, high = law.support(*arguments)
         levels = np.array(LEVELS)
-        ends = [
-            *np.asarray(law.quantile(levels[::-1], *arguments)),
-            *np.asarray(law.upper_quantile(levels[1:], *arguments)),
-        ]
+        lower = law.quantile(levels[::-1], *arguments)
+        upper = law.upper_quantile(levels[1:], *arguments)
+        if lower is None or upper is None:
+            return None
+        ends = [*lower, *upper]
         edges = np.unique([low, high, *(end for end in ends if low <= end <= high)])
         edges = edges[np.isfinite(edges)]
         tails = [
@@ -117,18 +120,18 @@ def cut_law(law: Any, arguments: tuple[float, ...]) -> CutLaw:
         )
 
 
-def _chance(probability: Callable[..., Any], end: float, arguments: tuple[float, ...]) -> float:
+def _chance(probability: Callable[..., Any], end: float, arguments: tuple[Plain, ...]) -> float:
     """The probability of a tail; of one that underflows, a bound."""
     return max(float(probability(float(end), *arguments)) * 1.01, 1e-300)
 
 
 def _cells(
-    law: Any, arguments: tuple[float, ...], low: Floats, high: Floats, density_error: float
+    law: Law, arguments: tuple[Plain, ...], low: Floats, high: Floats, density_error: float
 ) -> Cells:
     least, most = _chances(law, arguments, low, high)
     half = high / 2 - low / 2
     points = np.clip((low + half)[:, None] + half[:, None] * _PLACES, low[:, None], high[:, None])
-    density = law.density([np.array([one]) for one in arguments], points.ravel())
+    density = law.density([fixed_array(one) for one in arguments], points.ravel())
     density = density.reshape(points.shape)
     series = np.abs(density @ _SERIES.T)[:, DENSITY_DEGREE + 1 :].sum(axis=1)
     # times the width; twice, for the law and for the rule; and as much again for higher degrees
@@ -157,7 +160,7 @@ def _cells(
 
 
 def _chances(
-    law: Any, arguments: tuple[float, ...], low: Floats, high: Floats
+    law: Law, arguments: tuple[Plain, ...], low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
     """Bounds on the probability of each cell, from the nearer tail."""
     ends = np.stack([low, high])

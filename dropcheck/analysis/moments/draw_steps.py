@@ -12,7 +12,7 @@ from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.hulls import Hull
-from dropcheck.vocabulary.ranges import Floats, Ranges, fixed
+from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges, fixed
 
 # Functions of one draw are short: what is longer is not looked at.
 MOST_STEPS = 100
@@ -61,7 +61,7 @@ def _is_view_of_draw(value: Value) -> bool:
 
 
 def law_of(draw: Value) -> Value:
-    """The draw itself, of what `draw_below` finds."""
+    """The draw itself, of what `draw_below` gives."""
     while draw.kind == Kind.COMPUTED:
         draw = draw.inputs[0]
     return draw
@@ -72,7 +72,10 @@ def _fits(value: Value, draw: Value) -> bool:
     origin = law_of(draw)
     if origin.law is None or origin.law.own_axes is not None:
         return False
-    if not all(isinstance(argument.known, float) for argument in origin.inputs):
+    if not all(
+        isinstance(argument.known, tuple if parameter.axes else float)
+        for argument, parameter in zip(origin.inputs, origin.law.parameters, strict=True)
+    ):
         return False
     if value.shape != draw.shape:
         return False

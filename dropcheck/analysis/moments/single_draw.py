@@ -2,7 +2,7 @@
 
 A discrete draw is enumerated. The values of a continuous one are cut into cells, and on each of
 them a Gauss rule takes the mean. Its error there is known in advance, from how far the function
-could stray if the draw were complex (`vocabulary.ranges`):
+could stray if the draw were complex (`vocabulary.smoothness`):
 
 * g is analytic in the ellipse with foci at the ends of a cell whose axes add up to ρ times its
   width, and there at most M away from the middle of its values: then a polynomial of degree m is
@@ -21,16 +21,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.analysis.moments.cell_means import CellMeans, Integrand, Norm, Truths, means_of
 from dropcheck.analysis.moments.cells import cut_law, split
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below, law_of
-from dropcheck.language.graph import Value
+from dropcheck.language.graph import Plain, Value
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.ranges import Floats, Ranges
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges
 
 __all__ = ["Estimate", "SingleDraw", "draw_below", "expectation", "joint_moment", "norm_of"]
 
@@ -44,6 +45,8 @@ MOST_ROUNDS = 30
 SMOOTH_PIECES, LEAST_ROUGH, MOST_ROUGH = 4, 8, 128
 # so many in all, where few are rough: a call of numpy takes as long for few numbers
 ROUGH_IN_ALL = 256
+# The probability of a value is known to this share of itself.
+CHANCE_ERROR = 1e-12
 # Orders for Hölder's inequality in the tails.
 TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
 
@@ -55,6 +58,10 @@ class Estimate:
     value: float
     error: float
 
+    def wider(self, by: float) -> Estimate:
+        """The same, where something is left out that is at most so large."""
+        return replace(self, error=self.error + by)
+
 
 UNKNOWN = Estimate(math.nan, math.inf)
 
@@ -63,17 +70,17 @@ UNKNOWN = Estimate(math.nan, math.inf)
 class SingleDraw:
     """One number drawn from a law whose arguments are fixed numbers."""
 
-    law: Any
-    arguments: tuple[float, ...]
+    law: Law
+    arguments: tuple[Plain, ...]
 
     @classmethod
     def of(cls, draw: Value) -> SingleDraw:
-        """Of what `draw_below` finds."""
+        """Of what `draw_below` gives."""
         origin = law_of(draw)
         if origin.law is None:
             raise ValueError("the draw has no law")
         known = [argument.known for argument in origin.inputs]
-        return cls(origin.law, tuple(one for one in known if isinstance(one, float)))
+        return cls(origin.law, tuple(one for one in known if one is not None))
 
     def mean(self, integrand: Integrand, norm: Norm | None) -> Estimate:
         """The expectation of a function of the draw."""
@@ -81,8 +88,6 @@ class SingleDraw:
             constant = self.law.constant(*self.arguments)
             if constant is not None:
                 return _enumerated(integrand, np.array([constant]), np.ones(1))
-            if not hasattr(self.law, "quantile"):
-                return UNKNOWN
             if self.law.discrete:
                 return self._of_points(integrand, norm)
             return self._of_cells(integrand, norm)
@@ -92,15 +97,14 @@ class SingleDraw:
         if points is None:
             return UNKNOWN
         values, chances, rest = points
-        found = _enumerated(integrand, np.asarray(values), np.asarray(chances))
-        if not rest:
-            return found
-        _, high = self.law.support(*self.arguments)
-        tail = self._tail_error(integrand, norm, (float(np.max(values)), high, float(rest)))
-        return Estimate(found.value, found.error + tail)
+        found = _enumerated(integrand, values, chances)
+        tail = (*self.law.support(*self.arguments), rest)
+        return found.wider(self._tail_error(integrand, norm, tail) if rest > 0 else 0.0)
 
     def _of_cells(self, integrand: Integrand, norm: Norm | None) -> Estimate:
         start = cut_law(self.law, self.arguments)
+        if start is None:
+            return UNKNOWN
         beyond = math.fsum(self._tail_error(integrand, norm, tail) for tail in start.tails)
         means = means_of(integrand, start.first)
         most_cells = MOST_CELLS if integrand.steps.ruled else MOST_CELLS_BY_HULLS
@@ -122,8 +126,7 @@ class SingleDraw:
             finer = means_of(integrand, start.cells(low, high))
             means = means.taken(~chosen).joined(finer)
         error = float(means.errors.sum() + means.floor.sum()) + beyond
-        value = float(means.values.sum())
-        return Estimate(value, error) if math.isfinite(error) else UNKNOWN
+        return Estimate(float(means.values.sum()), error) if math.isfinite(error) else UNKNOWN
 
     def _tail_error(
         self, integrand: Integrand, norm: Norm | None, tail: tuple[float, float, float]
@@ -172,7 +175,8 @@ def _enumerated(integrand: Integrand, values: Floats, chances: Floats) -> Estima
     rounding = integrand.ranges(Ranges(values, values, np.stack([zero, zero]))).off[1]
     error = chances * np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(found))
     terms = np.where(chances > 0, chances * found, 0.0)
-    value, wrong = math.fsum(terms), math.fsum(error) + 1e-13 * math.fsum(np.abs(terms))
+    value = math.fsum(terms)
+    wrong = math.fsum(error) + CHANCE_ERROR * math.fsum(np.abs(terms))
     return Estimate(value, wrong) if math.isfinite(value) and math.isfinite(wrong) else UNKNOWN
 
 

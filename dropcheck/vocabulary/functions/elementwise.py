@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls, pieces, ranges, slopes, special
+from dropcheck.vocabulary import growth, hulls, special
 from dropcheck.vocabulary.function import (
     MORE,
     PAIR,
@@ -25,6 +25,7 @@ from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.majorants import exponentials, powers
 from dropcheck.vocabulary.shapes import broadcast
+from dropcheck.vocabulary.smoothness import pieces, ranges, slopes
 from dropcheck.vocabulary.special import Special
 
 # ---- kernels that numpy and scipy.special do not have as they are -------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls, pieces
+from dropcheck.vocabulary import growth, hulls
 from dropcheck.vocabulary.function import (
     OVER,
     PAIR,
@@ -29,6 +29,7 @@ from dropcheck.vocabulary.function import (
     values,
 )
 from dropcheck.vocabulary.shapes import flag, reduction
+from dropcheck.vocabulary.smoothness import pieces
 
 # Values nearer than this, relative to the larger, tie as far as rounding can tell.
 TIE = 1e-12

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.ranges import (
+from dropcheck.vocabulary.smoothness.ranges import (
     Floats,
     Kernel,
     Ranges,
@@ -17,7 +17,7 @@ from dropcheck.vocabulary.ranges import (
     multiply,
     subtract,
 )
-from dropcheck.vocabulary.slopes import EXP
+from dropcheck.vocabulary.smoothness.slopes import EXP
 
 
 def _in_pieces(off: Floats, whole: Any) -> Floats:
@@ -91,32 +91,34 @@ def _positive(x: Ranges) -> Ranges:
     return comparison(">")((x, fixed(0.0, len(x.low))), np.greater, False)
 
 
-def above_0_or(below: Callable[[Ranges], Ranges], factor: float = 1.0) -> RangesRule:
-    """The rule of factor · x above 0, and of something else below."""
+def _above_0(x: Ranges) -> Ranges:
+    """What there is of x above 0, where there is anything."""
+    return Ranges(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), x.off)
 
-    def rule(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
-        (x,) = arguments
-        above = multiply((fixed(factor, len(x.low)), x), kernel, False)
-        return _chosen(_positive(x), above, below(x))
 
-    return rule
+def _below_0(x: Ranges) -> Ranges:
+    return Ranges(np.minimum(x.low, 0.0), np.minimum(x.high, 0.0), x.off)
 
 
 def exponential_unit(scale: float = 1.0, alpha: float = 1.0) -> RangesRule:
     """The rule of scale · x above 0, scale · alpha · (exp(x) - 1) below."""
 
-    def below(x: Ranges) -> Ranges:
-        limited = Ranges(np.minimum(x.low, 0.0), np.minimum(x.high, 0.0), x.off)
-        grown = EXP((limited,), np.expm1, False)
-        return multiply((fixed(scale * alpha, len(x.low)), grown), np.multiply, False)
+    def rule(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+        (x,) = arguments
+        cells = len(x.low)
+        above = multiply((fixed(scale, cells), _above_0(x)), kernel, False)
+        grown = EXP((_below_0(x),), np.expm1, False)
+        return _chosen(
+            _positive(x), above, multiply((fixed(scale * alpha, cells), grown), kernel, False)
+        )
 
-    return above_0_or(below, scale)
+    return rule
 
 
 def leaky(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
     """The ranges of x above 0, slope · x below."""
     x, slope = arguments
-    return _chosen(_positive(x), x, multiply((x, slope), kernel, False))
+    return _chosen(_positive(x), _above_0(x), multiply((_below_0(x), slope), kernel, False))
 
 
 def floor_divide(arguments: Sequence[Ranges], kernel: Kernel, same: bool) -> Ranges:

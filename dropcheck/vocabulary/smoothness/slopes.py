@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.ranges import (
+from dropcheck.vocabulary.smoothness.ranges import (
     Floats,
     Kernel,
     Ranges,
@@ -156,7 +156,7 @@ ARCTANH = smooth(_arctanh_slope, rises=1, domain=(-1.0, 1.0))
 LOGIT = smooth(_logit_slope, rises=1, domain=(0.0, 1.0))
 
 
-# ---- powers, and what has a logarithm in it -------------------------------------------------------
+# ---- powers, and what has a logarithm in it ----------------------------------------------------
 
 
 def real_power(a: Ranges, exponent: float) -> Ranges:

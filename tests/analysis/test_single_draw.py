@@ -1,0 +1,385 @@
+"""Expectations of functions of one draw: the truth is never further away than is said.
+
+The truths are closed forms, or integrals over the levels of scipy's quantiles between all the
+places where a function has a kink or a jump, which the code under test does not know.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from law_table import twin
+from lowered import expressed, lowered, lowering
+from scipy import special
+
+from dropcheck.analysis.moments import cell_means, single_draw
+from dropcheck.analysis.moments.single_draw import (
+    Estimate,
+    draw_below,
+    expectation,
+    joint_moment,
+    norm_of,
+)
+from dropcheck.language.graph import Value
+from dropcheck.vocabulary import laws as vocabulary
+
+Number = Callable[[Any], Any]
+
+
+def bounded_by(size: float) -> Callable[[Value, float], float]:
+    """A bound of all norms, for the tails: true of every function that it is used with here."""
+    return lambda _value, _p: size
+
+
+loose = bounded_by(1e9)
+
+
+def holds(found: Estimate, truth: float, slack: float = 0.0) -> bool:
+    return abs(found.value - truth) <= found.error + slack
+
+
+# ---- generated functions -------------------------------------------------------------------------
+
+# Functions of a line of the draw: how they are written, what they are, where they have kinks.
+OUTER: tuple[tuple[str, Number, Sequence[float]], ...] = (
+    ("sin({})", np.sin, ()),
+    ("cos(3 * {})", lambda x: np.cos(3 * x), ()),
+    ("tanh({})", np.tanh, ()),
+    ("Phi({})", special.ndtr, ()),
+    ("phi({})", lambda x: np.exp(-x * x / 2) / math.sqrt(2 * math.pi), ()),
+    ("sigmoid(4 * {})", lambda x: special.expit(4 * x), ()),
+    ("softplus({})", lambda x: np.logaddexp(x, 0), ()),
+    ("gelu({})", lambda x: x * special.ndtr(x), ()),
+    ("silu({})", lambda x: x * special.expit(x), ()),
+    ("arctan({})", np.arctan, ()),
+    ("arcsinh({})", np.arcsinh, ()),
+    ("erf({})", special.erf, ()),
+    ("exp(0.3 * {})", lambda x: np.exp(0.3 * x), ()),
+    ("1 / (2 + sin({}))", lambda x: 1 / (2 + np.sin(x)), ()),
+    ("log(1 + {} ** 2)", lambda x: np.log(1 + x * x), ()),
+    ("sqrt(1 + {} ** 2)", lambda x: np.sqrt(1 + x * x), ()),
+    ("({}) ** 3", lambda x: x**3, ()),
+    ("abs({})", np.abs, (0,)),
+    ("relu({})", lambda x: np.maximum(x, 0), (0,)),
+    ("elu({})", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), (0,)),
+    ("leaky_relu({}, 0.1)", lambda x: np.where(x > 0, x, 0.1 * x), (0,)),
+    ("sign({})", np.sign, (0,)),
+    ("floor({})", np.floor, tuple(range(-60, 61))),
+    ("round({})", np.rint, tuple(k + 0.5 for k in range(-60, 61))),
+    ("({}) % 1", lambda x: x % 1, tuple(range(-60, 61))),
+    ("clip({}, -0.5, 0.7)", lambda x: np.clip(x, -0.5, 0.7), (-0.5, 0.7)),
+    ("maximum({0}, {0} ** 2)", lambda x: np.maximum(x, x * x), (0, 1)),
+    ("minimum({}, 0.2)", lambda x: np.minimum(x, 0.2), (0.2,)),
+    ("({} > 0.4)", lambda x: 1.0 * (x > 0.4), (0.4,)),
+    ("(({0} > 0.1) * ({0} < 0.1001))", lambda x: 1.0 * (x > 0.1) * (x < 0.1001), (0.1, 0.1001)),
+    ("(({0} < -0.3) or ({0} > 0.2))", lambda x: 1.0 * ((x < -0.3) | (x > 0.2)), (-0.3, 0.2)),
+    ("where({0} > 0, sqrt({0}), -{0})", lambda x: np.where(x > 0, np.sqrt(np.abs(x)), -x), (0,)),
+    ("cbrt({})", np.cbrt, (0,)),
+    ("abs({}) ** 1.5", lambda x: np.abs(x) ** 1.5, (0,)),
+    ("xlogy(abs({0}), abs({0}))", lambda x: special.xlogy(np.abs(x), np.abs(x)), (0,)),
+)  # fmt: skip
+LAWS: tuple[tuple[str, tuple[float, ...]], ...] = (
+    ("normal", (0.0, 1.0)),
+    ("normal", (2.0, 0.3)),
+    ("uniform", (-1.0, 2.0)),
+    ("exponential", (1.5,)),
+    ("gamma", (2.5, 0.7)),
+    ("gamma", (0.3, 1.0)),
+    ("beta", (2.0, 5.0)),
+    ("beta", (0.5, 0.5)),
+    ("laplace", (0.3, 0.8)),
+    ("logistic", (0.0, 0.5)),
+    ("gumbel", (0.5, 0.6)),
+    ("weibull", (1.7, 1.0)),
+    ("rayleigh", (1.0,)),
+    ("lognormal", (0.0, 0.3)),
+    ("triangular", (-1.0, 0.3, 1.0)),
+    ("truncated_normal", (0.0, 1.0, -0.5, 1.5)),
+)  # fmt: skip
+
+
+def integral(g: Number, law: str, arguments: tuple[float, ...], kinks: Sequence[float]) -> float:
+    """E g(x), over the levels of the quantiles of either half, between the kinks."""
+    frozen = twin(law, arguments)
+    levels = (0.0, *(10.0 ** -np.arange(15, 1, -1)), 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+    parts = []
+    for quantile, level_of in ((frozen.ppf, frozen.cdf), (frozen.isf, frozen.sf)):
+        inside = {float(level_of(kink)) for kink in kinks}
+        ends = sorted({*map(float, levels), *(end for end in inside if 0 < end < 0.5)})
+        for low, high in itertools.pairwise(ends):
+            points, weights = RULE
+            levels_between = low + (high - low) * points
+            parts.append((high - low) * float(weights @ g(quantile(levels_between))))
+    return math.fsum(parts)
+
+
+LAWS = tuple((n, a) for n, a in LAWS if vocabulary.LAWS[n].quantile(0.5, *a) is not None)
+
+# Gauss-Legendre on (0, 1), of ever smaller parts towards both ends, where the quantile may be steep
+_PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_PARTS = [0.0, *(0.5 * 0.25 ** np.arange(12, -1, -1.0))]
+_PARTS = [*_PARTS, *(1 - part for part in _PARTS[-2::-1])]
+RULE = (
+    np.concatenate([a + (b - a) * (_PLACES + 1) / 2 for a, b in itertools.pairwise(_PARTS)]),
+    np.concatenate([(b - a) * _WEIGHTS / 2 for a, b in itertools.pairwise(_PARTS)]),
+)
+
+
+def generated(number: int) -> tuple[str, str, float]:
+    """The model, the function and the truth of a random function of one draw of a random law."""
+    generator = np.random.default_rng([1914, number])
+    law, arguments = LAWS[generator.integers(len(LAWS))]
+    slope = float(np.round(generator.uniform(0.5, 2) * generator.choice([-1, 1]), 3))
+    shift = float(np.round(generator.uniform(-1, 1), 3))
+    chosen = [OUTER[k] for k in generator.choice(len(OUTER), size=generator.integers(1, 3))]
+    line = f"({slope} * x + {shift})"
+    text = " * ".join(f"({written.format(line)})" for written, _, _ in chosen)
+
+    def value(x: Any) -> Any:
+        result = 1.0
+        for _, function, _ in chosen:
+            result = result * function(slope * x + shift)
+        return result
+
+    kinks = [(kink - shift) / slope for _, _, places in chosen for kink in places]
+    listed = ", ".join(map(repr, arguments))
+    return f"x ~ {law}({listed})", text, integral(value, law, arguments, kinks)
+
+
+@pytest.mark.parametrize("start", range(0, 320, 20))
+def test_generated_functions(start: int) -> None:
+    for number in range(start, start + 20):
+        model, text, truth = generated(number)
+        found = expectation(lowered(model, text), loose)
+        # the truth has an error of its own
+        assert holds(found, truth, 1e-9 * (1 + abs(truth))), (model, text, truth, found)
+        assert found.error <= 1e-6 * (1 + abs(truth)), (model, text, truth, found)
+
+
+# ---- what no sample shows ------------------------------------------------------------------------
+
+
+def put(strike: float, sd: float) -> float:
+    """E max(strike - 100 exp(sd z - sd²/2), 0), by Black and Scholes (1973, equation 13)."""
+    with mpmath.workdps(30):
+        k, s = mpmath.mpf(strike), mpmath.mpf(sd)
+        d = (mpmath.log(100 / k) - s * s / 2) / s
+        return float(k * mpmath.ncdf(-d) - 100 * mpmath.ncdf(-d - s))
+
+
+SPIKES: list[tuple[str, str, float, float]] = [
+    ("z ~ normal(0, 1)", "relu(35 - 100 * exp(0.2 * z - 0.02))", put(35, 0.2), 1e-9),
+    ("z ~ normal(0, 1)", "1e6 * relu(30 - 100 * exp(0.2 * z - 0.02))", 1e6 * put(30, 0.2), 1e-9),
+    ("u ~ uniform(0, 1)", "(u > 0.5) * (u < 0.5 + 1e-7)", 1e-7, 1e-7),
+    ("u ~ uniform(0, 1)", "u ** 1e8", 1 / (1e8 + 1), 1e-6),
+    ("u ~ uniform(0, 1)", "exp(-1e8 * u)", 1e-8, 1e-9),
+    ("x ~ normal(0, 1)", "exp(10 * x - 50)", 1.0, 1e-9),
+    ("x ~ normal(0, 1)", "x > 8", float(special.ndtr(-8)), 1e-9),
+    ("x ~ normal(0, 1)", "x > 30", float(special.ndtr(-30)), 1e-9),
+    ("x ~ normal(0, 1)", "maximum(x, 6) - 6",
+     float(mpmath.npdf(6) - 6 * mpmath.ncdf(-6)), 1e-4),
+    ("x ~ normal(0, 1)", "Phi(1e6 * (x - 5))",
+     float(special.ndtr(-5 / math.sqrt(1 + 1e-12))), 1e-6),
+    ("x ~ normal(0, 1)", "exp(-1e18 * (x - 0.3)**2)",
+     math.sqrt(math.pi) * 1e-9 * math.exp(-0.045) / math.sqrt(2 * math.pi), 1e-5),
+    ("x ~ normal(0, 1)", "sin(x) + 1e9 * ((x > 0.3) and (x < 0.3 + 1e-9))",
+     math.exp(-0.045) / math.sqrt(2 * math.pi), 1e-5),
+    ("u ~ uniform(0, 1)", "floor(u + 1e-9)", 1e-9, 1e-5),
+    ("u ~ uniform(0, 1)", "sign(u - 1e-12)", 1 - 2e-12, 1e-11),
+    ("u ~ uniform(0, 1)", "if_above", 1e-5, 1e-6),
+    ("x ~ exponential(1)", "relu(x - 40)", math.exp(-40), 1e-9),
+    ("x ~ exponential(1)", "exp(x / 2) * (x > 60)", 2 * math.exp(-30), 1e-9),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "text", "truth", "share"), SPIKES)
+def test_spikes_that_a_sample_does_not_show(
+    model: str, text: str, truth: float, share: float
+) -> None:
+    text = text.replace("if_above", "(1e4 if u < 1e-9 else 0)")
+    found = expectation(lowered(model, text), loose)
+    assert holds(found, truth, 1e-13 * truth), found
+    assert found.error <= share * truth, found
+
+
+def test_a_spike_that_moves_over_all_scales_is_never_missed() -> None:
+    """Its width goes down to 1e-9, and its place is random."""
+    generator = np.random.default_rng(7)
+    for width in (1e-2, 1e-4, 1e-6, 1e-8, 1e-9):
+        for _ in range(8):
+            place = float(generator.normal())
+            for text, mean in (
+                (f"1 * (abs(x - {place!r}) < {width!r})", 2 * width),
+                (f"relu(1 - abs(x - {place!r}) / {width!r})", width),
+                (f"exp(-((x - {place!r}) / {width!r}) ** 2)", math.sqrt(math.pi) * width),
+            ):
+                truth = mean * math.exp(-place * place / 2) / math.sqrt(2 * math.pi)
+                found = expectation(lowered("x ~ normal(0, 1)", f"cos(x) + {text}"), loose)
+                assert holds(found, truth + math.exp(-0.5), 3 * truth * width), (text, found)
+                assert found.error < 1e-9, (text, found)
+
+
+def test_a_rule_without_a_look_at_the_ranges_misses_the_spike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The tests above can fail: the points alone do not show it."""
+    trusting = partial(_all_smooth, cell_means.means_of)
+    monkeypatch.setattr(single_draw, "means_of", trusting)
+    value = lowered("x ~ normal(0, 1)", "cos(x) + 1e9 * (abs(x - 0.3) < 1e-9)")
+    assert not holds(expectation(value, loose), math.exp(-0.5) + 2 * 0.3813878, 1e-3)
+
+
+def _all_smooth(means_of: Callable[..., Any], integrand: Any, cells: Any) -> Any:
+    found = means_of(integrand, cells)
+    values = integrand.evaluated(cells.points.ravel()).reshape(cells.points.shape)
+    fields = {name: getattr(found, name) for name in found.__slots__}
+    fields["values"] = (cells.weights * values).sum(axis=1)
+    fields["errors"] = np.zeros_like(found.errors)
+    return type(found)(**fields)
+
+
+# ---- all laws ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("law", "arguments"), LAWS)
+def test_moments_and_chances_of_every_law(law: str, arguments: tuple[float, ...]) -> None:
+    scope = lowering(f"x ~ {law}({', '.join(map(repr, arguments))})")
+    frozen = twin(law, arguments)
+    x = expressed(scope, "x")
+    for power in (1, 2, 3, 4):
+        truth = float(frozen.moment(power))
+        found = joint_moment([x], [power], [0.0], bounded_by(1e4))
+        assert holds(found, truth, 1e-9 * abs(truth)), (power, found, truth)
+        assert found.error <= 1e-8 * (1 + abs(truth))
+    middle = float(frozen.median())
+    found = joint_moment([x, expressed(scope, f"x > {middle!r}")], [2, 1], [middle, 0.0], loose)
+    truth = integral(lambda t: (t - middle) ** 2 * (t > middle), law, arguments, [middle])
+    assert holds(found, truth, 1e-9 * (1 + truth))
+
+
+@pytest.mark.parametrize("p", [1.0, 1.3, 2.0, 2.7, 3.0, 7.5])
+def test_norms_are_bounds(p: float) -> None:
+    x = lowered("x ~ normal(0, 1)", "x")
+    truth = (2 ** (p / 2) * special.gamma((p + 1) / 2) / math.sqrt(math.pi)) ** (1 / p)
+    found = norm_of(x, p, loose)
+    assert truth * (1 - 1e-14) <= found <= truth * (1 + 1e-9)
+    u = lowered("u ~ uniform(0, 1)", "u - 0.5")
+    truth = (0.5**p / (p + 1)) ** (1 / p)
+    assert truth * (1 - 1e-14) <= norm_of(u, p) <= truth * (1 + 1e-9)
+    assert norm_of(lowered("u ~ uniform(0, 1)", "u"), p, centre=0.5) == pytest.approx(truth)
+
+
+DISCRETE: list[tuple[str, str, float]] = [
+    ("m ~ bernoulli(0.3)", "exp(m)", 0.7 + 0.3 * math.e),
+    ("r ~ rademacher()", "r ** 3 + 1", 1.0),
+    ("n ~ binomial(10, 0.3)", "comb(n, 2)", 45 * 0.09),
+    ("n ~ poisson(4)", "n ** 3", 64 + 48 + 4),
+    ("g ~ geometric(0.5)", "g % 2 == 1", 2 / 3),
+    ("d ~ discrete_uniform(1, 6)", "d ** 2", 91 / 6),
+    ("c ~ categorical([0.2, 0.5, 0.3])", "c", 1.1),
+    ("h ~ hypergeometric(10, 20, 12)", "h", 4.0),
+    ("c ~ choice([1, 2, 2, 7])", "c ** 2", 14.5),
+]
+
+
+@pytest.mark.parametrize(("model", "text", "truth"), DISCRETE)
+def test_draws_with_few_values_are_enumerated(model: str, text: str, truth: float) -> None:
+    value = lowered(model, text)
+    draw = draw_below(value)
+    assert draw is not None
+    found = expectation(value, loose)
+    if single_draw.SingleDraw.of(draw).law.standard is None:
+        return
+    assert holds(found, truth, 1e-12 * abs(truth))
+    assert found.error <= 1e-9 * truth
+
+
+# ---- what has no answer --------------------------------------------------------------------------
+
+UNKNOWN = [
+    ("u ~ uniform(0, 1)", "1 / u"),
+    ("x ~ normal(0, 1)", "1 / x"),
+    ("x ~ normal(0, 1)", "tan(x)"),
+    ("x ~ normal(0, 1)", "sqrt(x)"),
+    ("x ~ normal(0, 1)", "exp(x ** 2)"),
+    ("x ~ cauchy(0, 1)", "x"),
+]
+
+
+@pytest.mark.parametrize(("model", "text"), UNKNOWN)
+def test_an_expectation_that_there_is_not_has_an_infinite_error(model: str, text: str) -> None:
+    norm = bounded_by(math.inf)
+    assert expectation(lowered(model, text), norm).error == math.inf
+
+
+def test_an_unbounded_function_needs_a_norm_for_its_tails() -> None:
+    x = lowered("x ~ normal(0, 1)", "x")
+    assert expectation(x).error == math.inf
+    assert expectation(x, bounded_by(10.0)).error < 1e-9
+
+
+def test_many_jumps_are_an_error_and_no_endless_search() -> None:
+    found = expectation(lowered("x ~ normal(0, 1)", "floor(1e6 * x) % 2"), loose)
+    assert holds(found, 0.5)
+    assert 0.01 < found.error < 2
+
+
+# ---- which draw ----------------------------------------------------------------------------------
+
+MODEL = (
+    "x ~ normal(0, 1); y ~ normal(0, 1); v ~ normal(0, 1)[3]; w ~ normal(x, 1); "
+    "b ~ bernoulli(0.5); d ~ dirichlet([1, 1]); m = 2 * v + 1; "
+    "s ~ normal(0, [1, 2, 3])[3]; a = arange(3)"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "of"),
+    [
+        ("relu(x) + x ** 2", "x"),
+        ("v ** 2 + 1", "v"),
+        ("v[1] ** 2 + exp(v[1])", "v[1]"),
+        ("max([x, x ** 2])", "x"),
+        ("m * v", "v"),
+        ("b", "b"),
+        ("x + y", None),
+        ("v[0] + v[1]", None),
+        ("v + v[0]", None),
+        ("sum(v)", None),
+        ("v * a", None),
+        ("w", None),
+        ("d[0]", None),
+        ("s", None),
+        ("1", None),
+    ],
+)
+def test_the_draw_below(text: str, of: str | None) -> None:
+    scope = lowering(MODEL)
+    found = draw_below(expressed(scope, text))
+    assert found is (None if of is None else expressed(scope, of))
+
+
+def test_functions_of_unlike_draws_have_no_joint_moment() -> None:
+    scope = lowering(MODEL)
+    two = [expressed(scope, "x > 0"), expressed(scope, "y > 0")]
+    assert joint_moment(two, [1, 1], [0.0, 0.0]).error == math.inf
+
+
+def test_elements_are_averaged_each_by_itself() -> None:
+    scope = lowering(MODEL)
+    found = joint_moment(
+        [expressed(scope, "v > 0"), expressed(scope, "relu(v)")], [1, 2], [0.0, 0.0], loose
+    )
+    assert holds(found, 0.5, 1e-12)
+
+
+def test_a_long_function_costs_nothing() -> None:
+    lines = "; ".join(f"x{k} = x{k - 1} + 1" for k in range(1, 2000))
+    assert draw_below(lowered(f"x0 ~ normal(0, 1); {lines}", "x1999")) is None
