@@ -198,12 +198,12 @@ def _failure(result: CaseResult) -> str:
 
     Options are written as they are in Python.
     """
-    from dropcheck.report.phrases import headline, needs
+    from dropcheck.report.phrases import DECIDED_EXACTLY, headline, needs
     from dropcheck.report.terminal.run_table import case_block
     from dropcheck.report.terminal.screen import Terminal
 
     block = case_block(result, Terminal())
-    text = f"{headline(result)}\n\n{block}".rstrip("\n")
+    text = f"{headline(result)}\n\n{block}".rstrip("\n").replace(DECIDED_EXACTLY, "")
     needed = needs(result)
     if needed is not None:
         text = text.replace(needed, needed.replace("--max-draws ", "max_draws="))

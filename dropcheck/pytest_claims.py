@@ -218,6 +218,8 @@ def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object
         "expect": str(result.expect),
         "estimate": result.estimate,
         "interval": None if result.interval is None else list(result.interval),
+        "exact": None if result.exact is None else result.exact.value,
+        "confirmed": None if result.exact is None else result.confirmed,
         "confidence": result.confidence,
         "guarantee": str(result.guarantee),
         "draws": result.draws,

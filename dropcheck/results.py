@@ -215,6 +215,16 @@ class RunResult:
         return sum(case.result is outcome for case in self.cases)
 
     @property
+    def asymptotic(self) -> int:
+        """How many verdicts rest on the limit theorem, and on nothing that confirms them."""
+        return sum(
+            case.guarantee is Guarantee.ASYMPTOTIC
+            and case.verdict is not Verdict.INCONCLUSIVE
+            and not case.confirmed
+            for case in self.cases
+        )
+
+    @property
     def draws(self) -> int:
         """Draws made over all cases."""
         return sum(case.draws for case in self.cases)

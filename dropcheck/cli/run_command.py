@@ -47,7 +47,8 @@ def run(given: Given) -> ExitCode:
 
         require_sweep(chosen.cases)
     result, problems = verify_chosen(chosen, settings, given)
-    remember(chosen.registry, result.cases)
+    if not settings.exact:  # what an editor asks as one types is no run to come back to
+        remember(chosen.registry, result.cases)
     problems += report_run(result, problems, chosen, given)
     return exit_code(result, problems, exit_zero=given.flag("exit_zero"))
 
@@ -129,6 +130,10 @@ def verify_chosen(
 
     cases, registry, graphs = chosen.cases, chosen.registry, chosen.graphs
     by_key = {case_key(case): case for case in cases}
+
+    def repeat(case: Case, result: CaseResult | None = None) -> str:
+        return _repeat(case, result, settings.seed, given)
+
     started = time.perf_counter()
     done: list[CaseResult] = []
     problems: list[Problem] = []
@@ -139,13 +144,18 @@ def verify_chosen(
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(
                 verify_cases(
-                    cases, settings, registry, watch=tally.drew, processes=True, graphs=graphs
+                    cases,
+                    settings,
+                    registry,
+                    repeat=repeat,
+                    watch=tally.drew,
+                    processes=True,
+                    graphs=graphs,
                 )
             ) as results,
         ):
             for result in results:
-                command = _repeat(by_key[case_key(result)], result, settings.seed, given)
-                done.append(replace(result, repeat=command))
+                done.append(replace(result, repeat=repeat(by_key[case_key(result)], result)))
                 tally(result.claim, result.draws)
                 if settings.fail_fast and result.result is Outcome.FAIL:
                     break
@@ -165,14 +175,15 @@ def verify_chosen(
     return finished, problems
 
 
-def _repeat(case: Case, result: CaseResult, seed: int, given: Given) -> str:
+def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> str:
     """The command that repeats a case with the same draws and the same limits.
 
-    Where the clock ended it, the limit is the number of draws that it had made.
+    Where the clock ended it, which its result shows, the limit is the number of draws that it had
+    made.
     """
     options = given.repeated_options()
     by_clock = "--time-limit" in options and "--max-draws" not in options
-    if by_clock and result.result is Outcome.UNDECIDED and result.draws:
+    if result is not None and by_clock and result.result is Outcome.UNDECIDED and result.draws:
         del options["--time-limit"]
         options["--max-draws"] = str(result.draws)
     command = repeat_command(case, seed, given.files, RUN_OPTIONS)

@@ -40,6 +40,8 @@ COLUMNS = (
     "line",
     "seed",
     "repeat",
+    "exact",
+    "confirmed",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -108,4 +110,6 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "line": "" if place.line is None else str(place.line),
         "seed": str(seed),
         "repeat": text_field(case.repeat),
+        "exact": number_field(None if case.exact is None else case.exact.value),
+        "confirmed": str(case.confirmed).lower(),
     }

@@ -69,6 +69,7 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         f"statement: {one_line(case.statement)}",
         f"claimed: {words.claimed(case)}" + (f" for {quantity}" if quantity else ""),
         f"estimated: {words.estimated(case)}, interval {words.interval(case)}",
+        *([f"exact: {exact}"] if (exact := words.exactly(case)) else []),
         *([f"sides: {sides}"] if (sides := words.sides(case)) else []),
         f"reading: {words.reading(case)}",
         *([f"reason: {case.explanation}"] if case.explanation else []),

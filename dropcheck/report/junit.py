@@ -85,6 +85,9 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
     yield "claimed", words.claimed(case)
     yield "estimate", number_field(case.estimate)
     yield "interval", "" if case.interval is None else _interval(low, high)
+    if case.exact is not None:
+        yield "exact", number_field(case.exact.value)
+        yield "confirmed", str(case.confirmed).lower()
     yield "draws", str(case.draws)
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)

@@ -21,6 +21,7 @@ HEADINGS = (
     ("parameters", "---"),
     ("claimed", "---:"),
     ("estimated", "---:"),
+    ("exact", "---:"),
     ("interval", "---"),
     ("draws", "---:"),
     ("verdict", "---"),
@@ -88,9 +89,13 @@ def code(written: str) -> str:
 def _table(cases: Sequence[CaseResult], statement: Statement, verbose: bool) -> str:
     if not cases:
         return ""
-    rows = [_row(case, statement, outcome) for case, outcome in words.rows(cases, each=verbose)]
-    head = [_line(name for name, _ in HEADINGS), _line(rule for _, rule in HEADINGS)]
-    return "\n".join([*head, *(_line(row) for row in rows)])
+    shown = words.rows(cases, each=verbose)
+    rows = [[name for name, _ in HEADINGS], [rule for _, rule in HEADINGS]]
+    rows += [list(_row(case, statement, outcome)) for case, outcome in shown]
+    if all(case.exact is None for case, _ in shown):
+        place = [name for name, _ in HEADINGS].index("exact")
+        rows = [row[:place] + row[place + 1 :] for row in rows]
+    return "\n".join(map(_line, rows))
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -104,6 +109,7 @@ def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
         text(words.parameters(case)),
         words.claimed(case),  # numbers alone: brackets without a link behind them are brackets
         words.estimated(case),
+        words.exact(case),
         words.interval(case),
         numbers.count(case.draws),
         str(case.verdict),
@@ -123,7 +129,8 @@ def _failure(case: CaseResult) -> str:
     lines = [
         f"- **{words.outcome(case)}** {code(words.case_name(case))}: {text(case.title)}",
         f"  - claimed {words.claimed(case)}, estimated {words.estimated(case)}, "
-        f"interval {words.interval(case)}",
+        f"interval {words.interval(case)}"
+        + (f", exact {exact}" if (exact := words.exact(case)) else ""),
         f"  - {text(words.reading(case))}",
         *([f"  - {text(str(case.explanation))}"] if case.explanation else []),
         f"  - {code(case.repeat)}",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
+from dropcheck.reasons import Reason
 from dropcheck.report import numbers
 from dropcheck.results import CaseResult, Method, Outcome, RunResult, Verdict
 
@@ -13,6 +14,7 @@ STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "y
 
 SEVERITY = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}
 MOST_DIGITS_MORE = 8
+DECIDED_EXACTLY = ": --exact decides by that"
 
 
 def parameters(case: CaseResult) -> str:
@@ -48,6 +50,28 @@ def estimated(case: CaseResult) -> str:
         return numbers.rough(case.estimate, 3)  # nothing says how many digits are right
     low, high = case.interval or (None, None)
     return numbers.measured((case.estimate, low, high), width, _more_digits(case))[0]
+
+
+def exact(case: CaseResult) -> str:
+    """The exact value, with a digit more than the estimate has; empty where there is none."""
+    if case.exact is None:
+        return ""
+    width = numbers.spread(case.interval, case.estimate)
+    return numbers.known(case.exact.value, width, _more_digits(case))
+
+
+def exactly(case: CaseResult) -> str | None:
+    """The exact value and what it says of the verdict; None where there is none."""
+    if case.exact is None:
+        return None
+    return f"{exact(case)} by the model" + (
+        ", which confirms the verdict" if case.confirmed else ""
+    )
+
+
+def basis(case: CaseResult) -> str:
+    """What the verdict rests on: `moments, confirmed exactly`."""
+    return f"{case.guarantee}, confirmed exactly" if case.confirmed else str(case.guarantee)
 
 
 def interval(case: CaseResult) -> str:
@@ -178,6 +202,8 @@ def reading(case: CaseResult) -> str:
         return "false as stated: the interval misses what is claimed"
     if case.verdict is Verdict.VERIFIED:
         return "true, although it is expected to be refuted"
+    if case.exact is not None and case.reason is not Reason.REQUIRED:
+        return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}"
     if case.more_draws is not None:
         return f"too few draws: {needs(case)}"
     if case.explanation is not None and case.explanation.reading:

@@ -122,6 +122,21 @@ def test_undecided_claim_may_pass() -> None:
     assert verify("E(x) == 0", undecided="pass", **FEW).verdict is Verdict.INCONCLUSIVE
 
 
+def test_claim_is_undecided_where_its_verdict_rests_on_less_than_required() -> None:
+    def sample(generator: np.random.Generator, count: int) -> dict[str, Any]:
+        return {"x": generator.standard_normal(count)}  # of which dropcheck knows nothing
+
+    assert verify("E(x**2) == 1", sample=sample).verdict is Verdict.VERIFIED
+    with pytest.raises(
+        ClaimFailedError, match=r"\(asymptotic\), and moments is required"
+    ) as caught:
+        verify("E(x**2) == 1", sample=sample, require="moments")
+    assert caught.value.result.result is Outcome.UNDECIDED
+    assert caught.value.result.repeat.endswith(", seed=0, require='moments')")
+    with pytest.raises(InvalidClaimError, match="'exact', 'finite-sample' or 'moments'"):
+        verify("E(x**2) == 1", sample=sample, require="asymptotic")  # type: ignore[arg-type]
+
+
 def test_refuted_claim_raises_whatever_undecided_ones_do() -> None:
     with pytest.raises(ClaimFailedError):
         verify("E(x) == 2", undecided="pass", **FEW)

@@ -86,7 +86,7 @@ def judged(case: Case, settings: Settings) -> CaseResult:
         blocks=64,
         seconds=0.0,
         method=Method.BLOCK_MEANS,
-        guarantee=Guarantee.ASYMPTOTIC,
+        guarantee=Guarantee.MOMENTS,
         sampling="plain",
         verdict=verdict,
         expect=Verdict.VERIFIED,

@@ -10,6 +10,7 @@ from dropcheck.errors import Location
 from dropcheck.reasons import Reason
 from dropcheck.results import (
     CaseResult,
+    Exact,
     Guarantee,
     Method,
     Outcome,
@@ -43,7 +44,7 @@ PASSED = CaseResult(
     blocks=256,
     seconds=0.01,
     method=Method.BLOCK_MEANS,
-    guarantee=Guarantee.ASYMPTOTIC,
+    guarantee=Guarantee.MOMENTS,
     sampling="plain",
     verdict=Verdict.VERIFIED,
     expect=Verdict.VERIFIED,
@@ -54,6 +55,8 @@ PASSED = CaseResult(
     location=Location("claims.yaml", 18),
     repeat="dropcheck run qk-variance --dk 512 --seed 0",
 )
+
+CONFIRMED = replace(PASSED, exact=Exact(512.0), confirmed=True)
 
 
 def claiming(case: CaseResult, region: Region, **changes: Any) -> CaseResult:

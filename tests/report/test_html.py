@@ -181,6 +181,7 @@ def test_each_claim_has_its_section_with_all_that_the_file_says(document: Node) 
         "requires": "dk >= 1",
         "note": "Each of the <dk> terms has variance 1 & no more.",
         "resolution": "0.01 of 512: ±5.12",
+        "guarantee": "moments",
         "source": 'Scaling <in> "attention" , 2024-02-13 , Similar Scaling',
         "tags": "attention",
         "where": "claims.yaml:18",

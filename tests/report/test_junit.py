@@ -44,7 +44,7 @@ def test_the_report_is_exactly_this() -> None:
             "seed": "0",
             "alpha": "1e-06",
             "confidence": "0.999999991",
-            "guarantee": "asymptotic",
+            "guarantee": "moments",
             "verdict": "verified",
             "expect": "verified",
             "file": "claims.yaml",

@@ -112,7 +112,14 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
         "alpha": 1e-06,
         "seconds": 0.94,
         "interrupted": False,
-        "summary": {"cases": 1, "passed": 1, "failed": 0, "undecided": 0, "draws": 262144},
+        "summary": {
+            "cases": 1,
+            "passed": 1,
+            "failed": 0,
+            "undecided": 0,
+            "asymptotic": 0,
+            "draws": 262144,
+        },
         "cases": [
             {
                 "claim": "qk-variance",
@@ -131,7 +138,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "draws": 262144,
                 "blocks": 256,
                 "seconds": 0.01,
-                "guarantee": "asymptotic",
+                "guarantee": "moments",
                 "verdict": "verified",
                 "expect": "verified",
                 "result": "pass",
@@ -140,6 +147,8 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "repeat": "dropcheck run qk-variance --dk 512 --seed 0",
                 "standard_error": 0.45,
                 "sides": None,
+                "exact": None,
+                "confirmed": False,
                 "sampling": "plain",
                 "more_draws": None,
                 "more_seconds": None,

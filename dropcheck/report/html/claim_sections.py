@@ -62,6 +62,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
         }
     facts |= {
         "resolution": _resolution(cases),
+        "guarantee": "; ".join(dict.fromkeys(words.basis(one) for one in cases)),
         "expected": f"{case.expect}: it is kept because it is false"
         if case.expect == "refuted"
         else None,
@@ -130,10 +131,12 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
 def _found(case: CaseResult) -> Markup:
     """A case's figures, and what kept it from a verdict."""
     drawn = f", {draws(case.draws)}" if case.draws else ""
+    known = words.exact(case)
     figures = [
         element("span", words.estimated(case), class_="figures"),
         " in ",
         element("span", words.interval(case), class_="figures"),
+        f", exact {known}" if known else None,
         drawn,
     ]
     parts: list[str | Markup | None] = [

@@ -96,6 +96,8 @@ def _header(run: RunResult) -> Markup:
         "seed": str(run.settings.seed),
         "error rate α": exact(run.settings.alpha),
     }
+    if run.asymptotic:
+        figures["on the limit theorem"] = str(run.asymptotic)
     tiles = (
         element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
     )
@@ -307,7 +309,7 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
         claim,
         _cell("parameters", words.parameters(case), words.parameters(case)),
         _cell("claimed", words.claimed(case), _end(case), "number"),
-        _cell("estimated", words.estimated(case), case.estimate, "number"),
+        _cell("estimated", _estimated(case), case.estimate, "number"),
         _cell("interval", words.interval(case), low if low is not None else high, "interval-text"),
         _cell("draws", count(case.draws), float(case.draws), "number"),
         _cell("verdict", verdict, str(case.verdict), "word"),
@@ -320,6 +322,13 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
         data_document=document,
         data_tags=" ".join(str(tags[tag]) for tag in case.tags),
     )
+
+
+def _estimated(case: CaseResult) -> Markup:
+    """The estimate, and below it the exact value where there is one."""
+    known = words.exact(case)
+    below = element("span", f"exact {known}", class_="exact") if known else None
+    return join([words.estimated(case), below])
 
 
 def _end(case: CaseResult) -> float | None:

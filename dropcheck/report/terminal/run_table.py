@@ -15,20 +15,25 @@ from dropcheck.results import CaseResult, RunResult
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
-FIELDS = Fields(right=("claimed", "estimated", "resolution", "draws"), prose=("parameters",))
+FIELDS = Fields(
+    right=("claimed", "estimated", "exact", "resolution", "draws"), prose=("parameters",)
+)
+# the exact value stands where there is room for it in the lines that a row has without it
 LAYOUTS: tuple[Layout, ...] = (
+    layout("claim parameters claimed estimated exact interval draws verdict result"),
     layout("claim parameters claimed estimated interval draws verdict result"),
+    layout("claim/parameters claimed estimated/exact interval draws verdict result"),
     layout("claim/parameters claimed estimated interval draws verdict result"),
     layout("claim/parameters claimed/draws estimated/interval verdict result"),
     layout("claim/parameters claimed/draws estimated/interval verdict/result"),
 )
 VERBOSE_LAYOUTS: tuple[Layout, ...] = (
     layout(
-        "claim parameters claimed estimated interval resolution confidence guarantee draws "
+        "claim parameters claimed estimated exact interval resolution confidence guarantee draws "
         "verdict result"
     ),
     layout(
-        "claim/parameters claimed/resolution/draws estimated/interval confidence/guarantee "
+        "claim/parameters claimed/resolution/draws estimated/interval/exact confidence/guarantee "
         "verdict/result"
     ),
 )
@@ -71,8 +76,9 @@ def run_report(
 def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
     rows = [_row(case, outcome) for case, outcome in words.rows(cases, each=verbose)]
     layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
-    if not any(row["parameters"].text for row in rows):
-        layouts = tuple(_without(layout, "parameters") for layout in layouts)
+    for field in ("parameters", "exact"):
+        if not any(row[field].text for row in rows):
+            layouts = tuple(dict.fromkeys(_without(layout, field) for layout in layouts))
     return arrange(rows, FIELDS, layouts, terminal)
 
 
@@ -88,9 +94,10 @@ def _row(case: CaseResult, outcome: str) -> dict[str, Cell]:
         "parameters": Cell(one_line(words.parameters(case))),
         "claimed": Cell(words.claimed(case)),
         "estimated": Cell(words.estimated(case)),
+        "exact": Cell(words.exact(case)),
         "interval": Cell(words.interval(case)),
         "confidence": Cell(numbers.confidence(case.confidence)),
-        "guarantee": Cell(str(case.guarantee)),
+        "guarantee": Cell(words.basis(case)),
         "resolution": Cell(words.reach(case) or numbers.UNKNOWN),
         "draws": Cell(numbers.count(case.draws)),
         "verdict": Cell(str(case.verdict), style),
@@ -123,6 +130,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
         "statement": one_line(case.statement),
         "claimed": words.claimed(case) + (f" for {quantity}" if quantity else ""),
         "estimated": _estimated(case),
+        "exact": words.exactly(case),
         "sides": words.sides(case),
         "distance": words.distance(case),
         "resolution": words.resolution(case),

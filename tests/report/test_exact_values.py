@@ -1,0 +1,160 @@
+"""The exact value beside the estimate, and what verdicts rest on, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from page import parse
+from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
+
+from dropcheck.claims.registry import Registry
+from dropcheck.pytest_claims import properties
+from dropcheck.reasons import Reason
+from dropcheck.report import Report, phrases
+from dropcheck.report.formats import FORMATS
+from dropcheck.report.terminal.run_table import run_report
+from dropcheck.report.terminal.screen import Terminal
+from dropcheck.results import CaseResult, Exact, Guarantee, Outcome, Verdict
+from dropcheck.settings import Settings
+
+OPEN = replace(UNDECIDED, exact=Exact(0.41), confirmed=False)
+REFUTED = replace(FAILED, exact=Exact(0.7), confirmed=True)
+ON_THE_LIMIT = replace(PASSED, guarantee=Guarantee.ASYMPTOTIC)
+
+
+def written(name: str, *cases: CaseResult) -> str:
+    made = FORMATS[name].make(Report(run_of(*cases), Registry("claims.yaml", {}, {})))
+    return made if isinstance(made, str) else made.decode()
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def test_where_there_is_room_the_exact_value_stands_beside_the_estimate() -> None:
+    report = run_report(run_of(CONFIRMED, UNDECIDED), Terminal(120))
+    assert report.splitlines()[:4] == [
+        "claim        parameters        claimed  estimated  exact  interval        draws  verdict  "
+        "     result",
+        "─" * 104,
+        "qk-variance  dk=512                512      511.8    512  [509.1, 514.6]   262k  verified "
+        "     pass",
+        "heavy-tail               0.405 … 0.415      0.410         [0.390, 0.430]   262k  "
+        "inconclusive  undecided",
+    ]
+
+
+def test_it_takes_no_line_of_its_own_and_pushes_no_column_out() -> None:
+    for width in range(40, 161):
+        known = run_report(run_of(CONFIRMED, REFUTED), Terminal(width)).splitlines()
+        unknown = run_report(
+            run_of(*(replace(case, exact=None) for case in (CONFIRMED, REFUTED))), Terminal(width)
+        ).splitlines()
+        table, plain = known[: known.index("")], unknown[: unknown.index("")]
+        assert len(table) == len(plain)
+        assert set("\n".join(plain).replace("─", "").split()) <= set("\n".join(table).split())
+        assert all(len(line) <= width for line in table)
+
+
+def test_a_run_that_knows_no_exact_value_has_no_such_column() -> None:
+    assert "exact" not in run_report(run_of(PASSED, FAILED), Terminal(160), verbose=True)
+
+
+def test_verbose_shows_what_a_verdict_rests_on_and_what_confirms_it() -> None:
+    report = run_report(run_of(CONFIRMED, PASSED), Terminal(200), verbose=True)
+    assert report.count("moments") == 2
+    assert report.count("moments, confirmed exactly") == 1
+
+
+def test_a_case_that_did_not_pass_says_what_the_model_gives() -> None:
+    report = run_report(run_of(REFUTED), Terminal())
+    assert "  exact       0.7 by the model, which confirms the verdict\n" in report
+
+
+# ---- the other formats ---------------------------------------------------------------------------
+
+
+def test_json_has_the_value_and_its_error() -> None:
+    close = replace(CONFIRMED, exact=Exact(512.0, error=1e-9))
+    known, unknown = json.loads(written("json", close, PASSED))["cases"]
+    assert (known["exact"], known["confirmed"]) == ({"value": 512.0, "error": 1e-9}, True)
+    assert (unknown["exact"], unknown["confirmed"]) == (None, False)
+
+
+def test_csv_has_two_columns() -> None:
+    known, unknown = csv.DictReader(io.StringIO(written("csv", CONFIRMED, PASSED), newline=""))
+    assert (known["exact"], known["confirmed"]) == ("512", "true")
+    assert (unknown["exact"], unknown["confirmed"]) == ("", "false")
+
+
+def test_junit_and_pytest_have_two_properties_where_the_value_is_known() -> None:
+    suite = ElementTree.fromstring(written("junit", CONFIRMED))[0]
+    found = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert found["qk-variance[dk=512].exact"] == "512"
+    assert found["qk-variance[dk=512].confirmed"] == "true"
+    assert "confirmed" not in written("junit", PASSED)
+    kept = dict(properties(CONFIRMED, Settings()))
+    assert (kept["exact"], kept["confirmed"]) == (512.0, True)
+    assert not {"exact", "confirmed"} & dict(properties(PASSED, Settings())).keys()
+
+
+def test_markdown_has_a_column_where_a_row_needs_it() -> None:
+    head, rule, known, unknown = written("markdown", CONFIRMED, FAILED).splitlines()[:4]
+    assert [line.split("|")[6].strip() for line in (head, rule, known, unknown)] == [
+        "exact",
+        "---:",
+        "512",
+        "",
+    ]
+    assert len({line.count("|") for line in (head, rule, known, unknown)}) == 1
+    assert "exact" not in written("markdown", PASSED, FAILED)
+    assert "interval [0.691, 0.710], exact 0.7\n" in written("markdown", REFUTED)
+
+
+def test_annotations_say_it() -> None:
+    assert "%0Aexact: 0.7 by the model, which confirms the verdict%0A" in written("github", REFUTED)
+
+
+def test_the_page_has_it_below_the_estimate_and_among_the_facts() -> None:
+    page = parse(written("html", CONFIRMED, replace(ON_THE_LIMIT, parameters={"dk": 64.0})))
+    assert [one.text for one in page.all("span", **{"class": "exact"})] == ["exact 512"]
+    text = page.text
+    assert "moments, confirmed exactly; asymptotic" in text
+    assert "511.8 in [509.1, 514.6] , exact 512, 262k draws" in text
+
+
+# ---- how it reads --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(512.0, "512"), (511.123456, "511.12"), (0.0, "0"), (2 / 3, "0.6667")],
+)
+def test_an_exact_value_has_a_digit_more_than_the_estimate(value: float, text: str) -> None:
+    assert phrases.exact(replace(CONFIRMED, exact=Exact(value))) == text
+
+
+def test_an_undecided_case_with_an_exact_value_can_be_decided_by_that() -> None:
+    assert phrases.reading(OPEN) == "the model gives the exact value, 0.41: --exact decides by that"
+    required = replace(OPEN, explanation=Reason.REQUIRED.explain(), more_draws=None)
+    assert phrases.reading(required).startswith("the verdict rests on less than is required")
+
+
+# ---- the limit theorem ---------------------------------------------------------------------------
+
+
+def test_the_summary_of_the_data_counts_the_verdicts_that_rest_on_the_limit_theorem() -> None:
+    run = run_of(ON_THE_LIMIT, CONFIRMED, replace(ON_THE_LIMIT, verdict=Verdict.REFUTED))
+    assert json.loads(written("json", *run.cases))["summary"]["asymptotic"] == 2
+
+
+def test_what_is_confirmed_or_undecided_does_not_rest_on_it() -> None:
+    confirmed = replace(CONFIRMED, guarantee=Guarantee.ASYMPTOTIC)
+    undecided = replace(UNDECIDED, guarantee=Guarantee.ASYMPTOTIC)
+    assert undecided.result is Outcome.UNDECIDED
+    run = run_of(PASSED, confirmed, undecided)
+    assert run.asymptotic == 0
