@@ -19,7 +19,7 @@ over the box the enclosure is everything, and stays so whatever is made of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -74,6 +74,9 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def __iter__(self) -> Iterator[Affine]:
+        return (self[at] for at in range(len(self)))
 
     def __getitem__(self, index: Any) -> Affine:
         return self.moved(lambda array: array[index])

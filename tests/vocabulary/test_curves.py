@@ -1,0 +1,350 @@
+"""Enclosures of functions: no sampled point leaves them, and their first order is exact.
+
+Every function that has a rule is applied to quantities over boxes of many sizes, of which points
+are sampled and corners taken. A rule with a part left out must be caught by the same samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import special
+
+from dropcheck.vocabulary import affine, curves
+from dropcheck.vocabulary.affine import Affine, between, enclosed, made
+from dropcheck.vocabulary.enclosures import applied, over
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import operation
+
+Floats = npt.NDArray[np.float64]
+Formula = Callable[..., Any]  # of numbers, arrays or enclosures
+
+ANYWHERE, ABOVE_0, UNIT, HALF = (-3.0, 3.0), (0.05, 4.0), (-0.95, 0.95), (0.05, 0.95)
+
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
+ONE: dict[str, tuple[Formula, tuple[float, float]]] = {
+    **{
+        name: (getattr(np, name), ANYWHERE)
+        for name in _names(
+            "negative positive square absolute sign floor ceil rint exp expm1 sin cos tan arctan "
+            "sinh cosh tanh arcsinh cbrt reciprocal"
+        )
+    },
+    **{name: (getattr(np, name), ABOVE_0) for name in ("sqrt", "log", "log2", "log10", "log1p")},
+    **{name: (getattr(np, name), UNIT) for name in ("arcsin", "arccos", "arctanh")},
+    **{name: (getattr(special, name), ANYWHERE) for name in ("expit", "ndtr", "erf", "erfc")},
+    **{name: (getattr(special, name), ABOVE_0) for name in ("gamma", "gammaln", "psi")},
+    "logit": (special.logit, HALF),
+    "entropy": (lambda x: special.xlogy(x, x), (0.0, 3.0)),
+    "relu": (lambda x: np.maximum(x, 0.0), ANYWHERE),
+    "softplus": (lambda x: np.logaddexp(x, 0.0), ANYWHERE),
+    **{
+        f"power {n}": (lambda x, n=n: x**n, ANYWHERE if n % 1 == 0 else ABOVE_0)
+        for n in (-3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5)
+    },
+    "exponent": (lambda x: 2.0**x, ANYWHERE),
+}
+TWO: dict[str, tuple[Formula, tuple[float, float]]] = {
+    **{
+        name: (getattr(np, name), ANYWHERE)
+        for name in _names(
+            "add subtract multiply divide maximum minimum logaddexp hypot floor_divide remainder"
+        )
+    },
+    "power": (np.power, ABOVE_0),
+    "xlogy": (special.xlogy, ABOVE_0),
+    "cancelling": (lambda x, y: (x + y) ** 2 - x * x - 2 * x * y - y**2, ANYWHERE),
+    "a ratio of alike": (lambda x, y: (x + y) / (2 * x + 2 * y), ABOVE_0),
+}
+
+
+def boxed(centre: list[float], half_widths: list[float]) -> list[Any]:
+    """Quantities about some numbers."""
+    return list(over(np.array(centre), np.array(half_widths)))
+
+
+def sampled(rng: np.random.Generator, centre: Floats, box: Floats, points: int = 400) -> Floats:
+    """Points of a box, its corners and the middles of its faces among them: [terms, points]."""
+    steps = rng.uniform(-1, 1, (len(box), points))
+    steps[:, : points // 2] = rng.choice([-1.0, 0.0, 1.0], (len(box), points // 2))
+    return centre[:, np.newaxis] + box[:, np.newaxis] * steps
+
+
+def outside(found: Affine, values: Floats, points: Floats, centre: Floats) -> float:
+    """How far the values [points] leave what is enclosed, as a share of their magnitude.
+
+    Both the interval is looked at and the first order with its remainder.
+    """
+    if found.everything.any():
+        return 0.0
+    offsets = points - centre[:, np.newaxis]
+    first = found.value[0] + found.slopes @ offsets
+    beyond = np.maximum(
+        np.maximum(found.low[0] - values, values - found.high[0]),
+        np.maximum(first + found.below[0] - values, values - first - found.above[0]),
+    )
+    assert not np.isnan(values).any()
+    return float(beyond.max() / max(1.0, np.abs(values).max()))
+
+
+def worst(formula: Formula, terms: int, domain: tuple[float, float], seed: int = 0) -> float:
+    """How far any sampled point leaves its enclosure, over boxes of many sizes."""
+    rng = np.random.default_rng(seed)
+    most = -math.inf
+    for _ in range(60):
+        low, high = domain
+        room = (high - low) / 2
+        box = rng.choice([0.0, 1e-6, 1e-3, 0.1, 0.5], terms) * room * rng.uniform(0, 1, terms)
+        centre = rng.uniform(low + box, high - box)
+        points = sampled(rng, centre, box)
+        with np.errstate(all="ignore"):
+            values = np.asarray(formula(*points), np.float64)
+        kept = np.isfinite(values)
+        found = formula(*over(centre, box))
+        if not kept.all():
+            assert found.everything.all()
+            continue
+        most = max(most, outside(found, values, points, centre))
+    return most
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_no_point_leaves_the_enclosure_of_one_quantity(name: str) -> None:
+    formula, domain = ONE[name]
+    assert worst(formula, 1, domain) <= 0
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_no_point_leaves_the_enclosure_of_two_quantities(name: str) -> None:
+    formula, domain = TWO[name]
+    assert worst(formula, 2, domain) <= 0
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_no_point_leaves_it_behind_a_product_and_a_sum(name: str) -> None:
+    formula, (low, high) = ONE[name]
+    middle, half = (low + high) / 2, (high - low) / 2
+    # x y and x + y lie between -2 and 2 where x and y lie between -1 and 1
+    chained = lambda x, y: formula(middle + half / 3 * (x * y + x + y / 2)) * (1 + x)  # noqa: E731
+    assert worst(chained, 2, (-1.0, 1.0), seed=1) <= 0
+
+
+def test_every_rule_is_looked_at() -> None:
+    named = {name.split()[0] for name in (*ONE, *TWO)}
+    unnamed = set(affine.RULES) - named - {"positive part"}  # relu
+    assert unnamed == set()
+
+
+def test_a_curve_without_its_mirror_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    centre, points = np.array([1.0]), np.linspace(-1.3, 1.0, 1001)[np.newaxis]
+
+    def beyond() -> float:
+        (x,) = over(centre, np.array([2.3]))
+        held = -(-x.at_least(-1.3)).at_least(-1.0)  # from -1.3 to 1, with -1 strictly inside
+        return outside(np.tanh(held), np.tanh(points[0]), points, centre)
+
+    assert beyond() <= 0
+    convex = curves._smooth(np.tanh, lambda x: np.cosh(x) ** -2.0)
+    monkeypatch.setitem(affine.RULES, "tanh", convex)
+    assert beyond() > 1e-2
+
+
+def test_a_product_without_its_remainder_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def first_order(a: Affine, b: Affine) -> Affine:
+        value, slopes = a.value * b.value, a.value * b.slopes + b.value * a.slopes
+        zero = np.zeros_like(value)
+        return made(value, slopes, zero, zero, None, a.box)
+
+    monkeypatch.setitem(affine.RULES, "multiply", first_order)
+    assert worst(np.multiply, 2, ANYWHERE) > 1e-3
+
+
+# ---- the first order ----------------------------------------------------------------------------
+
+KINKED = {"sign", "floor", "ceil", "rint", "floor_divide", "remainder"}
+
+
+@pytest.mark.parametrize("name", [name for name in (*ONE, *TWO) if name not in KINKED])
+def test_the_slopes_are_the_derivatives(name: str) -> None:
+    formula, (low, high) = {**ONE, **TWO}[name]
+    terms = 1 if name in ONE else 2
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        centre = rng.uniform(low + 0.02, high - 0.02, terms)
+        step = 1e-5
+        ahead, back = (centre[:, np.newaxis] + sign * step * np.eye(terms) for sign in (1, -1))
+        with np.errstate(all="ignore"):
+            numeric = (formula(*ahead) - formula(*back)) / (2 * step)
+        if np.abs(numeric).max() > 50 or np.abs(centre).min() < 2 * step:
+            continue  # near a pole or a kink
+        slopes = formula(*over(centre, np.zeros(terms))).slopes
+        assert slopes == pytest.approx(np.asarray(numeric), rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", [name for name in (*ONE, *TWO) if name not in KINKED])
+def test_the_remainder_is_of_second_order(name: str) -> None:
+    formula, (low, high) = {**ONE, **TWO}[name]
+    terms = 1 if name in ONE else 2
+    centre = np.linspace(0.37, 0.61, terms + 1)[:terms] * (high - low) + low
+    remainders = []
+    for size in (1e-2, 1e-3, 1e-4):
+        found = formula(*over(centre, np.full(terms, size)))
+        remainders.append(float((found.above - found.below)[0]))
+    # a hundredth for each tenth, down to rounding
+    assert remainders[1] <= 0.02 * remainders[0] + 1e-12
+    assert remainders[2] <= 0.02 * remainders[1] + 1e-12
+
+
+def test_what_cancels_leaves_nothing_but_the_remainder() -> None:
+    x, y = boxed([3.0, 2.0], [1e-3, 1e-3])
+    low, high = (x / y - x / y + (x - y) - x + y).within()
+    assert -2e-6 < low <= 0 <= high < 2e-6
+    assert ((x + y) / (x + y)).within() == pytest.approx((1, 1), abs=1e-9)
+
+
+# ---- the ends -----------------------------------------------------------------------------------
+
+
+def test_what_may_be_undefined_is_everything_and_stays_so() -> None:
+    x, y = boxed([0.05, 1.0], [0.1, 0.1])
+    for nothing in (y / x, np.log(x), np.sqrt(x), x**-2, x**0.5, np.arcsin(y), np.tan(1.5 + x),
+                    special.logit(y), special.gammaln(x), np.exp(8000 * y), x**y):  # fmt: skip
+        assert nothing.everything.all()
+        for more in (nothing * 0, np.tanh(nothing), np.maximum(nothing, 1.0), nothing - nothing,
+                     y / nothing, np.sin(nothing), np.floor(nothing), nothing**2,
+                     np.minimum(nothing, y), special.expit(nothing)):  # fmt: skip
+            assert more.within() == (-math.inf, math.inf)
+            assert more.within(np.array([1.0, 0.0]), (0.0, 0.0)) == (-math.inf, math.inf)
+
+
+def test_a_root_of_what_is_0_but_for_rounding() -> None:
+    (x,) = boxed([0.0], [0.01])
+    low, high = np.sqrt(np.maximum(x, 0)).within()
+    assert low == pytest.approx(0, abs=1e-12)
+    assert high == pytest.approx(0.1)
+    known = (x * x - x * x).at_least(0.0)
+    assert np.sqrt(known).within() == pytest.approx((0, 1e-2), abs=2e-2)
+
+
+def test_an_end_that_is_known_by_other_means() -> None:
+    x, y = boxed([0.05, -0.2], [0.1, 0.1])
+    low, high = x.at_least(0.0).within()
+    assert (low, high) == pytest.approx((0, 0.15))
+    low, high = np.sqrt(x.at_least(0.0)).within()
+    assert (low, high) == pytest.approx((0, math.sqrt(0.15)))
+    assert y.at_least(0.0).within() == pytest.approx((0, 0))  # what contradicts the box
+
+
+def test_known_numbers_have_no_width() -> None:
+    (x,) = boxed([3.7], [0.0])
+    assert x.within() == pytest.approx((3.7, 3.7), rel=1e-13)
+    assert (x * 2 - 1).within() == pytest.approx((6.4, 6.4), rel=1e-12)
+    assert enclosed(np.array([math.nan]), x.box).everything.all()
+
+
+# ---- arrays -------------------------------------------------------------------------------------
+
+
+def _applied(function: str, *inputs: Any, **options: Any) -> Affine:
+    entry: Function = operation(function)
+    return applied(entry, lambda *arrays: entry.kernel(*arrays, **options), inputs)
+
+
+def _choice(x: Any) -> Any:
+    return np.where(np.isnan(x), x, np.exp(x))
+
+
+ARRAYS: dict[str, Formula] = {
+    "array": lambda x, y: _applied("array", x, y, np.array([2.0])),
+    "stack": lambda x, y: _applied("stack", x, y),
+    "concat": lambda x, y: _applied("concat", x, y),
+    "sum": lambda x, y: _applied("sum", _applied("array", x, y)),
+    "mean": lambda x, y: _applied("mean", _applied("array", x, y)),
+    "max": lambda x, y: _applied("max", _applied("array", x, y, np.array([0.5]))),
+    "min": lambda x, y: _applied("min", _applied("array", x, y)),
+    "prod": lambda x, y: _applied("prod", _applied("array", x, y, x)),
+    "norm": lambda x, y: _applied("norm", _applied("array", x, y)),
+    "cumsum": lambda x, y: _applied("cumsum", _applied("array", x, y)),
+    "sort": lambda x, y: _applied("sort", _applied("array", x, y)),
+    "subscript": lambda x, y: _applied("subscript", _applied("array", x, y), index=(1,)),
+    "take": lambda x, y: _applied("take", _applied("array", x, y), np.array([1.0])),
+    "transpose": lambda x, y: _applied(
+        "transpose", _applied("array", _applied("array", x, y), _applied("array", y, 2 * x))
+    ),
+    "matmul": lambda x, y: _applied(
+        "matmul", _applied("array", x, y), _applied("array", y, np.array([2.0]))
+    ),
+    "elu": lambda x, y: _applied("elu", x - y),
+    "selu": lambda x, y: _applied("selu", x + y),
+    "leaky_relu": lambda x, y: _applied("leaky_relu", x - y, np.array([0.1])),
+    "gelu": lambda x, y: _applied("gelu", x * y),
+    "silu": lambda x, y: _applied("silu", x + y),
+    "phi": lambda x, y: _applied("phi", x + y),
+    "clip": lambda x, y: _applied("clip", x, np.array([-0.5]), y),
+    "greater": lambda x, y: _applied(">", x, y),
+    "where": lambda x, y: _applied("where", _applied(">", x, y), x, y),
+    "size": lambda x, y: _applied("size", _applied("array", x, y)),
+    "lgamma": lambda x, y: _applied("lgamma", x * x + y * y + 1),
+    "a choice": lambda x, y: applied(operation("exp"), _choice, [x - y]),
+}
+
+
+def at_points(formula: Formula, points: Floats) -> Floats:
+    """The values of a formula at points, each a box of no size: [*shape, points]."""
+    nothing = np.zeros(len(points))
+    values = [formula(*over(point, nothing)).value for point in points.T]
+    return np.concatenate(values, axis=-1)
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_functions_of_arrays_and_those_without_a_rule(name: str) -> None:
+    rng = np.random.default_rng(3)
+    formula = ARRAYS[name]
+    for size in (0.5, 0.05, 1e-4):
+        for _ in range(5):
+            centre, box = rng.uniform(-1, 1, 2), size * rng.uniform(0, 1, 2)
+            points = sampled(rng, centre, box, 16)
+            values = at_points(formula, points)
+            found = formula(*over(centre, box))
+            assert found.shape == (*values.shape[:-1], 1)
+            assert not found.everything.any()
+            first = found.value + found.slopes @ (points - centre[:, np.newaxis])
+            assert (values >= np.maximum(found.low, first + found.below)).all()
+            assert (values <= np.minimum(found.high, first + found.above)).all()
+
+
+def test_values_at_the_centre_are_those_of_the_kernels() -> None:
+    x, y = np.array([0.3]), np.array([-0.4])
+    for name in ("sum", "mean", "max", "min", "prod", "norm", "sort", "cumsum", "stack"):
+        inputs = [x, y] if name == "stack" else [operation("array").kernel(x, y)]
+        more = [x, y, x] if name == "prod" else inputs
+        if name == "prod":
+            more = [operation("array").kernel(x, y, x)]
+        if name == "max":
+            more = [operation("array").kernel(x, y, np.array([0.5]))]
+        known = operation(name).kernel(*more)
+        found = ARRAYS[name](*over(np.array([0.3, -0.4]), np.zeros(2)))
+        assert found.value == pytest.approx(known)
+
+
+def test_what_has_no_rule_is_no_array() -> None:
+    x, y = boxed([1.0, 2.0], [0.1, 0.1])
+    with pytest.raises(TypeError):
+        np.asarray(x)
+    with pytest.raises(TypeError):
+        x < y  # noqa: B015
+    with pytest.raises(TypeError):
+        np.isnan(x)
+    with pytest.raises(TypeError):
+        np.add.reduce(x)  # over the axis of draws
+    assert len(x) == 1
+    assert between(x.value, x.low, x.high, x.box).within() == pytest.approx(x.within())
