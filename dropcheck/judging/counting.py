@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.inference import budget
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
-from dropcheck.inference.interval import FEWEST_BLOCKS, RAREST_SEEN, Interval
+from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
 from dropcheck.judging.look import ROUNDING, more, planned
+from dropcheck.judging.prepared import rarest_violations
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation import MAIN, PILOT, Counted, Program, Request, SpanSums, Tally
@@ -97,7 +98,7 @@ def by_counterexample(
 
 def violations_bound(run: CaseRun) -> float:
     """How rare violations of a claim of certainty must be for it to be verified."""
-    return min(RAREST_SEEN, run.case.claim.within or RAREST_SEEN)
+    return rarest_violations(run.case.claim)
 
 
 def draws_that_bound(run: CaseRun) -> int:

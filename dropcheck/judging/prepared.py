@@ -14,8 +14,9 @@ from dropcheck.analysis.strategy import (
     Unanswerable,
     strategy_of,
 )
-from dropcheck.claims.registry import Case
+from dropcheck.claims.registry import Case, Claim
 from dropcheck.inference.comparison import Reading, read_statement
+from dropcheck.inference.interval import RAREST_SEEN
 from dropcheck.language.cases import CaseGraphs, LoweredCase
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Negative, Number, Statement
@@ -61,6 +62,16 @@ class Prepared:
         return means
 
     @property
+    def exactness(self) -> str | None:
+        """How sharp a verdict is that has no scale, in words; None where a resolution is asked."""
+        match self.strategy:
+            case Certainty():
+                return f"±{rarest_violations(self.case.claim):g}: violations rarer than that"
+            case Arithmetic():
+                return "±0: nothing is random, and what is not equal differs"
+        return None
+
+    @property
     def scale_in_words(self) -> str:
         """What a relative resolution is a share of, as `look.scale_of` measures it."""
         ends = [self.statement.operands[end] for end in self.reading.ends]
@@ -83,6 +94,11 @@ class Prepared:
         if isinstance(compiled, Counted) and compiled.exact is not None:
             compiled = replace(compiled, exact=change(compiled.exact))
         return replace(self, compiled=compiled)
+
+
+def rarest_violations(claim: Claim) -> float:
+    """How rare violations of a claim of certainty must be for it to be verified."""
+    return min(RAREST_SEEN, claim.within or RAREST_SEEN)
 
 
 def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = True) -> Prepared:

@@ -340,6 +340,10 @@ def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
         ("E(x) == 1 - 1", None, "0.01 of the size of what is estimated"),
         ("E(x) <= E(y) <= E(z)", None, "0.01 of the larger of the sizes of E(x) and E(z)"),
         ("E(x) == 0.5", 0.002, "0.002, absolute"),
+        # what has no scale
+        ("P(x**2 >= 0) == 1", None, "±0.0001: violations rarer than that"),
+        ("P(x**2 >= 0) == 1", 1e-5, "±1e-05: violations rarer than that"),
+        ("a == a", None, "±0: nothing is random, and what is not equal differs"),
     ],
 )
 def test_a_card_says_which_scale_is_used(statement: str, within: float | None, shown: str) -> None:

@@ -115,6 +115,9 @@ def _tolerance(share: float) -> str:
 
 def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
     """How sharply the claim is looked at, and by what scale; in some of its cases that may be 0."""
+    exact = {case.exactness for case in cases}
+    if exact and None not in exact:
+        return ", or ".join(sorted(filter(None, exact)))
     if claim.within is not None:
         return f"{numbers.exact(claim.within)}, absolute"
     scales = dict.fromkeys(case.scale_in_words for case in sorted(cases, key=_scale_is_unknown))
