@@ -23,6 +23,8 @@ from dropcheck.vocabulary.smoothness.ranges import RangesRule
 
 Array = NDArray[Any]
 Kernel = Callable[..., Array]
+PolynomialRule = Callable[..., Any]
+"""A function made of arithmetic on what is `Algebraic`: operands in order, options by name."""
 
 
 class KernelError(ValueError):
@@ -125,6 +127,9 @@ class Function:
     bounds: BoundsRule
     growth: Growth
     cost: CostRule
+    # itself, or its square where it is none, as a polynomial in its arguments; None: neither is one
+    polynomial: PolynomialRule | None = None
+    square: PolynomialRule | None = None
     # a command, or what stands before, between and after the arguments; "" is the name upright
     latex: str | tuple[str, ...] = ""
     elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries

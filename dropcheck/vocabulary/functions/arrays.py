@@ -21,6 +21,7 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
+from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import ANY, REARRANGED
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements
@@ -224,13 +225,14 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 ARRAY = entry(
     "array", _array, "an array with a new first axis", picking, REARRANGED, parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True,
-    written="[a, b, c]",
+    written="[a, b, c]", polynomial=algebra.array,
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
     growth.same_size(elements.Rearranged()), parameters=(*X, option("index")), cost=cheap,
     view=True, picks=True, moves=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
+    polynomial=algebra.subscript,
 )  # fmt: skip
 
 SIGNS = (ARRAY, SUBSCRIPT)
@@ -255,12 +257,13 @@ ARRAYS = (
     entry("take", _take,
           "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
           hulls.picking_first, growth.no_heavier(elements.TakenAt()),
-          parameters=values("x i"), shape=_take_shape, picks=True),
+          parameters=values("x i"), shape=_take_shape, picks=True, polynomial=algebra.take),
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True,
-          elsewhere=("cat", "concatenate")),
+          elsewhere=("cat", "concatenate"), polynomial=algebra.concat),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True),
+          picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True,
+          polynomial=algebra.stack),
 )  # fmt: skip
 
 FIXED = (
@@ -276,7 +279,7 @@ FIXED = (
           "all 0, of the shape given: zeros(2, 3)", unknown, ANY, **_FILLED),
     entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown,
           growth.within(elements.Rearranged()), parameters=(option("shape"), *values("v")),
-          shape=_full_shape),
+          shape=_full_shape, polynomial=algebra.full),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           unknown, ANY, parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, elsewhere=("identity",)),

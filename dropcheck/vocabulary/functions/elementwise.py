@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from functools import reduce
 from typing import Any
 
@@ -20,6 +21,7 @@ from dropcheck.vocabulary.function import (
     usual,
     values,
 )
+from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import ANY, BOUNDED
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.laws import LAWS
@@ -73,13 +75,14 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
 
 
 ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.sum_of_two(1.0),
-            additive=True, commutes=True, carries_size=True, ranges=ranges.add)  # fmt: skip
+            additive=True, commutes=True, carries_size=True, ranges=ranges.add,
+            polynomial=operator.add)  # fmt: skip
 SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, growth.sum_of_two(-1.0),
-                 additive=True, ranges=ranges.subtract)  # fmt: skip
+                 additive=True, ranges=ranges.subtract, polynomial=operator.sub)  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True,
-                 carries_size=True, ranges=ranges.multiply)  # fmt: skip
+                 carries_size=True, ranges=ranges.multiply, polynomial=operator.mul)  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True,
-               ranges=ranges.divide)  # fmt: skip
+               ranges=ranges.divide, polynomial=operator.truediv)  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down", unknown,
     growth.within(powers.WholeQuotient()),
@@ -93,12 +96,12 @@ MODULO = _sign(
 # of float64: an overflow is infinite, a root of a negative number NaN
 POWER = _sign(
     "x**y", "**", np.power, "power", hulls.power, growth.POWER,
-    cost=usual, elsewhere=("pow", "power"), ranges=slopes.power,
+    cost=usual, elsewhere=("pow", "power"), ranges=slopes.power, polynomial=operator.pow,
 )  # fmt: skip
 NEGATIVE = _sign(
     "-x", "negative", np.negative, "the number with the other sign", hulls.negated,
     growth.same_size(powers.Negated(1.0)),
-    parameters=X, additive=True, ranges=ranges.negate,
+    parameters=X, additive=True, ranges=ranges.negate, polynomial=operator.neg,
 )  # fmt: skip
 
 SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
@@ -114,14 +117,14 @@ def _logarithm(factor: float) -> growth.Growth:
 
 SQRT = entry(
     "sqrt", np.sqrt, "square root", rising, growth.root(2),
-    carries_size=True, latex=(r"\sqrt{", "}"), ranges=slopes.SQRT,
+    carries_size=True, latex=(r"\sqrt{", "}"), ranges=slopes.SQRT, square=algebra.itself,
 )  # fmt: skip
 
 NUMBERS = (
     entry("abs", np.absolute, "size without the sign", hulls.magnitude,
           growth.same_size(powers.Magnitude(1.0)),
           carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs"),
-          ranges=pieces.absolute),
+          ranges=pieces.absolute, square=algebra.squared),
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
           elsewhere=("sgn",), ranges=pieces.steps(np.sign)),
     SQRT,

@@ -24,6 +24,7 @@ from dropcheck.vocabulary.function import (
     entry,
     values,
 )
+from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.growth import ANY
 from dropcheck.vocabulary.hulls import unknown
@@ -265,12 +266,13 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 MATMUL = entry(
     "matmul", _matmul, "product of matrices", hulls.matrix_product, growth.MATRIX_PRODUCT,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
-    written="a @ b", elsewhere=("bmm", "mm"),
+    written="a @ b", elsewhere=("bmm", "mm"), polynomial=algebra.matmul,
 )  # fmt: skip
 TRANSPOSE = entry(
     "transpose", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     hulls.picking, growth.same_size(elements.Rearranged()),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, written="A.T",
+    polynomial=lambda x: x.swapped(),
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
@@ -280,11 +282,12 @@ _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposit
 
 ARRAYS = (
     entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
-          parameters=(*PAIR, *OVER), shape=_dot_shape),
+          parameters=(*PAIR, *OVER), shape=_dot_shape, polynomial=algebra.dot),
     entry("outer", _outer, "all products of two vectors", unknown, growth.ALL_PRODUCTS,
-          parameters=PAIR, shape=_outer_shape),
+          parameters=PAIR, shape=_outer_shape, polynomial=algebra.outer),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
-          growth.no_heavier(sums.Trace()), shape=_NUMBER, elsewhere=("tr",)),
+          growth.no_heavier(sums.Trace()), shape=_NUMBER, elsewhere=("tr",),
+          polynomial=algebra.trace),
     entry("det", _of_each(np.linalg.det), "determinant", unknown,
           growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det"),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY,
@@ -301,5 +304,6 @@ ARRAYS = (
           growth.within(elements.Eigenvalues()),
           shape=square(lambda n: (n,)), cost=decomposition),
     entry("diag", _diag, "the matrix with this diagonal, or a matrix's diagonal", unknown,
-          growth.no_heavier(elements.Rearranged(gaps=True)), shape=_diag_shape),
+          growth.no_heavier(elements.Rearranged(gaps=True)), shape=_diag_shape,
+          polynomial=algebra.diagonal),
 )  # fmt: skip

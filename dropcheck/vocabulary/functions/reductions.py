@@ -27,6 +27,7 @@ from dropcheck.vocabulary.function import (
     sorting,
     spoil,
 )
+from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import BOUNDED, LARGEST
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, sums
@@ -221,23 +222,26 @@ def _along(*facts: Any, shift: int = 0, several: bool = False, **more: Any) -> F
 
 
 SUM = _over("sum", _sum, "sum", hulls.total, growth.sum_of_elements(mean=False),
-            takes_truth=True, additive=True, carries_size=True, moves=True)  # fmt: skip
+            takes_truth=True, additive=True, carries_size=True, moves=True,
+            polynomial=algebra.total)  # fmt: skip
 MEAN = _over("mean", _mean, "mean", picking, growth.sum_of_elements(mean=True),
-             takes_truth=True, additive=True, carries_size=True, moves=True)  # fmt: skip
+             takes_truth=True, additive=True, carries_size=True, moves=True,
+             polynomial=algebra.mean)  # fmt: skip
 _PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
 
 ARRAYS = (
     SUM,
     _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product,
-          growth.within(elements.AllProduct(running=False))),
+          growth.within(elements.AllProduct(running=False)), polynomial=algebra.product),
     MEAN,
     _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
-          "default", unknown, growth.SPREAD, more=_DDOF, mistaken_for="std"),
+          "default", unknown, growth.SPREAD, more=_DDOF, mistaken_for="std",
+          polynomial=algebra.variance),
     _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
           "square root of var, over n − ddof likewise", unknown,
           growth.no_heavier(elements.MeanSquare(0.5)), more=_DDOF,
-          mistaken_for="var"),
+          mistaken_for="var", square=algebra.variance),
     _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
           latex=r"\max", elsewhere=("amax",)),
     _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST, empty=False,
@@ -250,7 +254,7 @@ ARRAYS = (
     _over("norm", _norm,
           "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
           unknown, growth.no_heavier(elements.VectorNorm()), more=(option("ord", 2.0),),
-          carries_size=True, latex=(r"\lVert ", r" \rVert")),
+          carries_size=True, latex=(r"\lVert ", r" \rVert"), square=algebra.squared_norm),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
           growth.no_heavier(elements.LogSumExp())),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
@@ -263,13 +267,14 @@ ARRAYS = (
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
            cost=sorting),
     _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total,
-           growth.no_heavier(sums.RunningTotal()), additive=True, moves=True),
+           growth.no_heavier(sums.RunningTotal()), additive=True, moves=True,
+           polynomial=algebra.cumulative),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
            growth.within(elements.AllProduct(running=True))),
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST),
     _along("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
            "differences of neighbours", unknown,
-           growth.no_heavier(sums.Differences()), shift=-1),
+           growth.no_heavier(sums.Differences()), shift=-1, polynomial=algebra.differences),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
            BOUNDED, several=True),
 )  # fmt: skip

@@ -28,6 +28,7 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
+from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.shapes import flag, reduction
 from dropcheck.vocabulary.smoothness import pieces
 
@@ -192,25 +193,25 @@ DENIED = {COMPARISONS[sign]: _favoured(sign, favour=False) for sign in ("!=", "<
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\land", written="a and b",
-    ranges=pieces.conjunction,
+    ranges=pieces.conjunction, polynomial=algebra.conjunction,
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\lor", written="a or b",
-    ranges=pieces.disjunction,
+    ranges=pieces.disjunction, polynomial=algebra.disjunction,
 )  # fmt: skip
 NOT = _truth(
     "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
-    written="not x", ranges=pieces.negation,
+    written="not x", ranges=pieces.negation, polynomial=algebra.denial,
 )  # fmt: skip
 
 _CHOICE = ("a where c holds, else b", hulls.branches, growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-    cost=cheap, written="a if c else b", ranges=pieces.choice,
+    cost=cheap, written="a if c else b", ranges=pieces.choice, polynomial=algebra.choice,
 )  # fmt: skip
 WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              ranges=pieces.choice)  # fmt: skip
+              ranges=pieces.choice, polynomial=algebra.choice)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, CONDITIONAL)
 TIED = (*FAVOURED.values(), *DENIED.values())
@@ -225,8 +226,10 @@ NUMBERS = (
 _OVER: dict[str, Any] = {"takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER)}
 
 ARRAYS = (
-    _truth("any", _any, "whether any is true", **_OVER),
-    _truth("all", _all, "whether all are true", **_OVER),
+    _truth("any", _any, "whether any is true",
+          polynomial=algebra.some, **_OVER),
+    _truth("all", _all, "whether all are true",
+          polynomial=algebra.every, **_OVER),
     entry("first", _first, "index of the first true element, from 0; inf if none",
           hulls.unknown, growth.ANY, parameters=(*values("event"), *OVER),
           shape=reduction(several=False), takes_truth=True),

@@ -1,0 +1,259 @@
+"""Exact means and covariances of what a program averages, before any draw.
+
+A polynomial in independent draws, its axes and sums kept as indices, has expectations that follow
+from the moments of the laws alone, whatever the size of the arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dropcheck.analysis.polynomials.expectation import PRECISION, expected
+from dropcheck.analysis.polynomials.normal_form import Centred, Identities, Reading
+from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
+from dropcheck.analysis.polynomials.terms import Floats, Term
+from dropcheck.analysis.polynomials.written_out import Monomials, Numbers
+from dropcheck.language.graph import Value
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.shapes import Shape, broadcast
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integrand:
+    """[given] · Π (value − centre)^power, averaged over the elements of a draw.
+
+    `factors` are the quantities and their powers, `centres` one number for each of them.
+    """
+
+    factors: tuple[tuple[Value, int], ...]
+    given: Value | None = None
+    centres: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ExactMoments:
+    """Means of integrands f, and the parts of their covariances by the groups that link them.
+
+    Where draws are combined, each of a group with each of the others, a part that needs the groups
+    L in common falls with the number of draws to the power −|L| (Hoeffding 1948, section 5). Where
+    they are not, all draws are one group, 0, and there is one part, the covariance itself.
+
+    `error` bounds, in units of the sizes, what may be off: a mean by error · (|mean| + deviation),
+    a covariance by error · the product of the two deviations. No variance is below the truth by
+    more than that, and none whose digits are lost is below it at all.
+    """
+
+    means: Floats
+    components: Mapping[frozenset[int], Floats]
+    error: float
+
+    def covariance(self, draws: int) -> Floats:
+        """The covariance matrix of averages over blocks of so many draws of each group."""
+        total = np.zeros((len(self.means), len(self.means)))
+        for linked, component in self.components.items():
+            total = total + component * float(draws) ** -len(linked)
+        return total
+
+
+def exact_moments(
+    integrands: Sequence[Integrand], groups: Mapping[str, int] | None = None
+) -> ExactMoments | None:
+    """The exact moments of integrands; None where they are not known, or take too much work.
+
+    Args:
+        integrands: what is averaged.
+        groups: the group of each draw, by its name, where draws of groups are combined each with
+            each; None where they are not.
+    """
+    if not integrands:
+        return None
+    try:
+        return _of_polynomials(integrands, groups)
+    except PolynomialError:
+        return None
+
+
+def exact_mean(value: Value) -> float | None:
+    """The expectation of a quantity, averaged over its elements; None where it is not known."""
+    letters = Centred()
+    try:
+        mean = mean_of_elements(letters.reading.polynomial(value))
+        found, _ = value_of(letters.space, expected(letters.space, mean.terms, letters.sources))
+    except PolynomialError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def vanishes(value: Value) -> bool:
+    """Whether a quantity is 0 in every draw, up to rounding, as its normal form shows.
+
+    >>> from dropcheck.language.lowering.context import Context
+    """
+    try:
+        return not Reading(Identities()).polynomial(value).terms
+    except PolynomialError:
+        return False
+
+
+def _of_polynomials(
+    integrands: Sequence[Integrand], groups: Mapping[str, int] | None
+) -> ExactMoments:
+    letters = Centred(groups)
+    reading = letters.reading
+    try:
+        return _with_error(*_written_out(integrands, reading, letters))
+    except PolynomialError:
+        return _with_error(*_by_terms(integrands, reading, letters))
+
+
+Parts = tuple[Floats, Floats, Mapping[int, tuple[Floats, Floats]]]
+"""Means, and covariances by the groups that link them, as bits; each with the sizes that its
+rounding is relative to."""
+
+
+def _written_out(integrands: Sequence[Integrand], reading: Reading, letters: Centred) -> Parts:
+    """By all monomials, where there are few random numbers."""
+    values = {id(value): value for one in integrands for value, _ in one.factors}
+    values |= {id(one.given): one.given for one in integrands if one.given is not None}
+    quantities = {key: reading.polynomial(value) for key, value in values.items()}
+    numbers = Numbers(letters.space, letters.sources, quantities.values())
+    known: dict[tuple[int, float, int], list[Monomials]] = {}
+
+    def power(value: Value, centre: float, exponent: int) -> list[Monomials]:
+        key = (id(value), centre, exponent)
+        if key not in known:
+            if exponent == 1:
+                plain = numbers.written(quantities[id(value)])
+                known[key] = [numbers.plus(one, -centre) for one in plain] if centre else plain
+            else:
+                first, last = power(value, centre, 1), power(value, centre, exponent - 1)
+                known[key] = [numbers.product(a, b) for a, b in zip(first, last, strict=True)]
+        return known[key]
+
+    found = []
+    for one in integrands:
+        centres = one.centres or (0.0,) * len(one.factors)
+        factors = [
+            (value.shape, power(value, centre, exponent))
+            for (value, exponent), centre in zip(one.factors, centres, strict=True)
+        ]
+        if one.given is not None:
+            if not quantities[id(one.given)].binary:
+                raise PolynomialError
+            factors.append((one.given.shape, power(one.given, 0.0, 1)))
+        found.append(numbers.mean(_elements(numbers, factors)))
+    return numbers.moments(found)
+
+
+def _elements(
+    numbers: Numbers, factors: Sequence[tuple[Shape, list[Monomials]]]
+) -> list[Monomials]:
+    """The product of some quantities, element by element."""
+    if not factors:
+        return [numbers.number(1.0)]
+    shape = broadcast([own for own, _ in factors])
+    places = [
+        np.broadcast_to(np.arange(len(each)).reshape(own), shape).ravel() for own, each in factors
+    ]
+    found = []
+    for element in range(math.prod(shape)):
+        whole = factors[0][1][places[0][element]]
+        for (_, each), own in zip(factors[1:], places[1:], strict=True):
+            whole = numbers.product(whole, each[own[element]])
+        found.append(whole)
+    return found
+
+
+def _by_terms(integrands: Sequence[Integrand], reading: Reading, letters: Centred) -> Parts:
+    """By terms, whose indices stand for any number of elements."""
+    space = letters.space
+    means = [mean_of_elements(_polynomial(reading, one)).terms for one in integrands]
+    count = len(means)
+    found, off = np.zeros(count), np.zeros(count)
+    for place, terms in enumerate(means):
+        found[place], off[place] = value_of(space, expected(space, terms, letters.sources))
+    parts: dict[int, tuple[Floats, Floats]] = {}
+    for i in range(count):
+        for j in range(i, count):
+            pairs = [
+                space.product(one, _of_other_side(other), frozenset())
+                for one in means[i]
+                for other in means[j]
+            ]
+            space.spend(len(pairs))
+            collected = space.collected(pairs, frozenset(), exactly=True)
+            by_link: dict[int, list[Term]] = {}
+            for term in expected(space, collected, letters.sources):
+                if term.linked:
+                    by_link.setdefault(term.linked, []).append(term)
+            for linked, terms in by_link.items():
+                values, sizes = parts.setdefault(
+                    linked, (np.zeros((count, count)), np.zeros((count, count)))
+                )
+                value, size = value_of(space, terms)
+                values[i, j] = values[j, i] = value
+                sizes[i, j] = sizes[j, i] = size
+    return found, off, parts
+
+
+def _of_other_side(term: Term) -> Term:
+    return term._replace(atoms=tuple([atom._replace(side=1) for atom in term.atoms]))
+
+
+def _polynomial(reading: Reading, integrand: Integrand) -> Polynomial:
+    """An integrand before it is averaged over the elements.
+
+    Raises:
+        PolynomialError: where it is none.
+    """
+    space = reading.letters.space
+    whole: Polynomial | None = None
+    centres = integrand.centres or (0.0,) * len(integrand.factors)
+    for (value, power), centre in zip(integrand.factors, centres, strict=True):
+        quantity = reading.polynomial(value)
+        if centre:
+            quantity = quantity + -float(centre)
+        raised = quantity.raised(power)
+        whole = raised if whole is None else whole * raised
+    if integrand.given is not None:
+        given = reading.polynomial(integrand.given).truth()
+        whole = given if whole is None else whole * given
+    return Polynomial.constant(space, 1.0) if whole is None else whole
+
+
+def _with_error(
+    means: Floats, sizes: Floats, parts: Mapping[int, tuple[Floats, Floats]]
+) -> ExactMoments:
+    """The moments, with what rounding may have lost added to variances, and the rest bounded.
+
+    Raises:
+        PolynomialError: where a number is not finite.
+    """
+    error = 0.0
+    components: dict[frozenset[int], Floats] = {}
+    deviations = np.zeros(len(means))
+    for linked, (found, magnitudes) in sorted(parts.items()):
+        off = PRECISION * magnitudes
+        variances = found.diagonal().copy()
+        lost = variances <= 2 * off.diagonal()
+        variances[lost] = np.maximum(variances[lost], 0.0) + off.diagonal()[lost]
+        values = found.copy()
+        np.fill_diagonal(values, variances)
+        deviations = deviations + variances
+        scale = np.sqrt(np.outer(variances, variances))
+        if not (np.isfinite(values).all() and np.isfinite(off).all()):
+            raise PolynomialError
+        shares = np.divide(off, scale, out=np.zeros_like(off), where=scale > 0)
+        error = max(error, float(shares.max(initial=0.0)))
+        groups = frozenset(bit for bit in range(linked.bit_length()) if linked >> bit & 1)
+        components[groups] = values
+    scales = np.abs(means) + np.sqrt(deviations)
+    if not np.isfinite(scales).all():
+        raise PolynomialError
+    shares = np.divide(PRECISION * sizes, scales, out=np.zeros_like(scales), where=scales > 0)
+    error = max(error, float(shares.max(initial=0.0)))
+    return ExactMoments(means=means, components=components, error=error)

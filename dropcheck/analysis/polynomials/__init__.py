@@ -1,0 +1,1 @@
+"""Quantities as polynomials in independent draws, and the expectations of these."""

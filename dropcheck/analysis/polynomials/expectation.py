@@ -1,0 +1,208 @@
+"""Expectations of terms: draws are taken out one by one, each by its cumulants.
+
+The expectation of a product of functions of the elements of one draw is a sum over all partitions
+of the factors into blocks: Π of the blocks' joint cumulants, times deltas that identify the
+indices of each block, as elements of different indices are independent (Leonov and Shiryaev 1959;
+Brillinger 1975, theorem 2.3.2; McCullagh 1987, "Tensor Methods in Statistics", chapter 2). Draws
+are centred, so that single factors vanish; for normal draws only pairs are left (Isserlis 1918).
+
+For a covariance the factors of its two sides are kept apart. A block that joins factors of both
+links the sides by the group of its draw; what is not linked is the product of the two means. Of two
+averages over all combinations of B draws of each group, the part that is linked by a set L of
+groups takes part with B^-|L| (Hoeffding 1948, section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+
+from dropcheck.analysis.polynomials.term_space import Space, substituted
+from dropcheck.analysis.polynomials.terms import EPSILON, Atom, Floats, Powers, Term, multiplied
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+
+Number = float | Floats
+"""One number for all elements of a draw, or an array that broadcasts to the draw's shape."""
+
+Block = tuple[Powers, ...]
+
+# the relative error of the moments that laws give, and of the arithmetic with them
+PRECISION = 4e-12
+
+
+class Source(Protocol):
+    """A draw, or what is as good as one: independent elements, whose joint moments are known."""
+
+    @property
+    def group(self) -> int:
+        """The group of draws that it is drawn with."""
+
+    @property
+    def below(self) -> frozenset[int]:
+        """The numbers of draws that it is made of, of which nothing else may be made."""
+
+    def cumulant(self, block: Block) -> tuple[Number, float]:
+        """The joint cumulant of functions of one element, and how far its rounding has grown.
+
+        Raises:
+            PolynomialError: where it is not known, or not finite.
+        """
+
+
+class Cumulants:
+    """Joint cumulants of functions of one random element, from its joint moments."""
+
+    def __init__(self) -> None:
+        self._known: dict[Block, tuple[Number, float]] = {}
+
+    def moment(self, powers: Powers) -> tuple[Number, float]:
+        """The expectation of a product of powers of functions, and how far its error has grown.
+
+        Raises:
+            PolynomialError: where it is not known, or not finite.
+        """
+        raise NotImplementedError
+
+    def cumulant(self, block: Block) -> tuple[Number, float]:
+        """As `Source` says: κ(1…n) = E(1…n) − Σ κ(B) E(the rest), over B with 1 in it.
+
+        Smith 1995, "A recursive formulation of the old problem of obtaining moments from cumulants
+        and vice versa", The American Statistician 49, equation 4, for several variables.
+        """
+        found = self._known.get(block)
+        if found is None:
+            found = self._known[block] = self._cumulant(block)
+        return found
+
+    def _cumulant(self, block: Block) -> tuple[Number, float]:
+        whole, growth = self.moment(multiplied(block))
+        if len(block) == 1:
+            return whole, growth
+        total, size = whole, growth * np.abs(whole)
+        first, rest = block[0], range(1, len(block))
+        for count in range(len(block) - 1):
+            for chosen in combinations(rest, count):
+                others = [block[at] for at in rest if at not in chosen]
+                outside, growth = self.moment(multiplied(others))
+                if not np.any(outside):
+                    continue
+                inside, loss = self.cumulant(tuple(sorted((first, *(block[at] for at in chosen)))))
+                total = total - inside * outside
+                size = size + (loss + growth) * np.abs(inside * outside)
+        # where nothing is left, as much as may have been lost stands for it
+        total = np.where((total == 0) & (size > 0), EPSILON * size, total)
+        if not total.any():
+            return 0.0, 1.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            loss = float(np.max(np.where(total != 0, size / np.abs(total), 1.0)))
+        return (float(total) if total.ndim == 0 else total), max(loss, 1.0)
+
+
+def expected(
+    space: Space,
+    terms: Sequence[Term],
+    sources: Mapping[int, Source],
+    free: frozenset[int] = frozenset(),
+) -> list[Term]:
+    """The expectation of a sum of terms, as terms without atoms.
+
+    Raises:
+        PolynomialError: where it is not known, or takes too much work.
+    """
+    left = list(terms)
+    while True:
+        draws = {atom.draw for term in left for atom in term.atoms}
+        if not draws:
+            return left
+        draw = max(draws)  # what is made of others comes after them
+        source = sources[draw]
+        taken: list[Term] = []
+        for term in left:
+            if any(atom.draw == draw for atom in term.atoms):
+                taken += _without(space, term, draw, source, free)
+            else:
+                taken.append(term)
+        left = space.collected(taken, free, exactly=True)
+
+
+def _without(
+    space: Space, term: Term, draw: int, source: Source, free: frozenset[int]
+) -> Iterator[Term]:
+    """The expectation of a term over one draw, a term for each partition that counts."""
+    own = [atom for atom in term.atoms if atom.draw == draw]
+    rest = tuple([atom for atom in term.atoms if atom.draw != draw])
+    if source.below and any(atom.draw in source.below for atom in rest):
+        raise PolynomialError
+    labels = term.labels
+    for blocks in _partitions(own, source):
+        space.spend(1)
+        same: dict[int, int] = {}
+        if not all(_identified(block, same, free) for block, _, _ in blocks):
+            continue
+        coefficient, loss, linked = term.coefficient, term.loss, term.linked
+        tensors = term.tensors
+        for block, value, growth in blocks:
+            loss += growth
+            if len({atom.side for atom in block}) > 1:
+                linked |= 1 << source.group
+            if isinstance(value, float):
+                coefficient *= value
+            else:
+                factor, more = space.tensor(value, block[0].indices)
+                coefficient *= factor
+                tensors += more
+        made = Term(coefficient, loss, tensors, rest, linked)
+        if same:
+            made = substituted(space, made, {label: _root(label, same) for label in labels})
+        roots = {_root(label, same) for label in labels}
+        yield space.without(made, [one for one in roots if one >= 0 and one not in free])
+
+
+Partition = list[tuple[tuple[Atom, ...], Number, float]]
+
+
+def _partitions(atoms: Sequence[Atom], source: Source) -> Iterator[Partition]:
+    """Every partition into blocks whose joint cumulant is not 0, with these."""
+    if not atoms:
+        yield []
+        return
+    first, rest = atoms[0], atoms[1:]
+    for count in range(len(rest) + 1):
+        for chosen in combinations(range(len(rest)), count):
+            block = (first, *(rest[at] for at in chosen))
+            value, loss = source.cumulant(tuple(sorted(atom.powers for atom in block)))
+            if isinstance(value, float) and not value:
+                continue
+            others = [atom for at, atom in enumerate(rest) if at not in chosen]
+            for partition in _partitions(others, source):
+                yield [(block, value, loss), *partition]
+
+
+def _root(index: int, same: Mapping[int, int]) -> int:
+    while index in same:
+        index = same[index]
+    return index
+
+
+def _identified(block: Sequence[Atom], same: dict[int, int], free: frozenset[int]) -> bool:
+    """Make the indices of a block one for each axis; False where fixed places are apart."""
+    for indices in zip(*(atom.indices for atom in block), strict=True):
+        one = _root(indices[0], same)
+        for index in indices[1:]:
+            other = _root(index, same)
+            if other == one:
+                continue
+            if one < 0 and other < 0:
+                return False
+            # what stays is a fixed place, or else a free index
+            if one in free and other in free:
+                raise PolynomialError
+            if other < 0 or (other in free and one >= 0):
+                one, other = other, one
+            if other in free:
+                raise PolynomialError
+            same[other] = one
+    return True

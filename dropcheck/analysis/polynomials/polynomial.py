@@ -1,0 +1,299 @@
+"""Polynomials in the draws of a model, with the structure of its arrays kept.
+
+A term is a coefficient times fixed arrays times atoms, each with an index for each of its axes: as
+in Σ_k W[i, k] x[k] y[j]². An index that stands for an axis of the quantity is free, every other one
+is summed over; so a sum over a million elements is a term as any other. A term that says the same
+as another with its summed indices renamed is brought to the same form, and the two become one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.analysis.polynomials.term_space import (
+    LARGEST_ARRAY,
+    Space,
+    contracted,
+    substituted,
+)
+from dropcheck.analysis.polynomials.terms import Term, fixed_index
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
+
+Floats = npt.NDArray[np.float64]
+
+MOST_TERMS = 400
+LARGEST_EXPONENT = 8
+# a product of so many elements is written out; of more it is an atom of its own
+WRITTEN_OUT = 3
+
+
+class Polynomial:
+    """A quantity as a polynomial; the free index of each axis, None where its length is 1.
+
+    It is an `Algebraic` of the vocabulary, so that the rules there work on it.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        shape: Shape,
+        axes: tuple[int | None, ...],
+        terms: Iterable[Term],
+        *,
+        fixed: Floats | None = None,
+        binary: bool = False,
+    ) -> None:
+        self.space = space
+        self.shape = shape
+        self.axes = axes
+        self.terms = space.collected(terms, self.free)
+        self.fixed = fixed
+        self.binary = binary
+        if len(self.terms) > MOST_TERMS:
+            raise PolynomialError
+
+    @property
+    def free(self) -> frozenset[int]:
+        """The free indices."""
+        return frozenset(label for label in self.axes if label is not None)
+
+    @classmethod
+    def constant(cls, space: Space, array: Any) -> Polynomial:
+        """A fixed array, without an axis of draws.
+
+        Raises:
+            PolynomialError: of what is not finite, or too large.
+        """
+        values = np.asarray(array, dtype=np.float64)
+        axes = tuple(space.label(length) if length != 1 else None for length in values.shape)
+        low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise PolynomialError
+        if low == high:
+            terms: list[Term] = [Term(low, 1.0, (), ())] if low else []
+        elif values.size > LARGEST_ARRAY:
+            raise PolynomialError
+        else:
+            labels = tuple(label for label in axes if label is not None)
+            squeezed = values.reshape(tuple(length for length in values.shape if length != 1))
+            terms = [Term(1.0, 1.0, ((space.array(squeezed), labels),), ())]
+        return cls(space, values.shape, axes, terms, fixed=values)
+
+    def _operand(self, other: Any) -> Polynomial:
+        return other if isinstance(other, Polynomial) else Polynomial.constant(self.space, other)
+
+    # ---- arithmetic ----------------------------------------------------------------------------
+
+    def _aligned(self, other: Polynomial) -> tuple[Shape, tuple[int | None, ...], list[Term]]:
+        """The common shape and axes, and the terms of the other with its free indices as here."""
+        try:
+            shape = broadcast([self.shape, other.shape])
+        except ShapeError as error:
+            raise PolynomialError from error
+        rank = len(shape)
+        own = (None,) * (rank - len(self.axes)) + self.axes
+        theirs = (None,) * (rank - len(other.axes)) + other.axes
+        mapping: dict[int, int] = {}
+        axes: list[int | None] = []
+        for mine, label in zip(own, theirs, strict=True):
+            if label is not None:
+                # fresh where this one has it on another axis: both may be one quantity, seen twice
+                kept = self.space.label_like(label) if label in self.free else label
+                mapping[label] = mine if mine is not None else kept
+                axes.append(mapping[label])
+            else:
+                axes.append(mine)
+        if all(old == new for old, new in mapping.items()):
+            return shape, tuple(axes), list(other.terms)
+        return shape, tuple(axes), [substituted(self.space, t, mapping) for t in other.terms]
+
+    def __add__(self, other: Any) -> Polynomial:
+        """The sum."""
+        right = self._operand(other)
+        shape, axes, terms = self._aligned(right)
+        return Polynomial(self.space, shape, axes, [*self.terms, *terms])
+
+    def __sub__(self, other: Any) -> Polynomial:
+        """The difference."""
+        return self + self._operand(other) * -1.0
+
+    def __neg__(self) -> Polynomial:
+        """The same with the other sign."""
+        return self * -1.0
+
+    def __mul__(self, other: Any) -> Polynomial:
+        """The product."""
+        if isinstance(other, float):
+            terms = [term.times(other) for term in self.terms] if other else []
+            if not math.isfinite(other):
+                raise PolynomialError
+            return Polynomial(self.space, self.shape, self.axes, terms)
+        right = self._operand(other)
+        shape, axes, theirs = self._aligned(right)
+        free = frozenset(label for label in axes if label is not None)
+        self.space.spend(len(self.terms) * len(theirs))
+        terms = [self.space.product(own, term, free) for own in self.terms for term in theirs]
+        binary = self.binary and right.binary
+        return Polynomial(self.space, shape, axes, terms, binary=binary)
+
+    def __truediv__(self, other: Any) -> Polynomial:
+        """The quotient by what is fixed."""
+        divisor = self._operand(other).fixed
+        if divisor is None or not divisor.all():
+            raise PolynomialError
+        if divisor.shape == ():
+            return self * (1.0 / float(divisor))
+        return self * Polynomial.constant(self.space, 1.0 / divisor)
+
+    def __pow__(self, other: Any) -> Polynomial:
+        """A whole power."""
+        exponent = self._operand(other).fixed
+        if exponent is None or exponent.shape != ():
+            raise PolynomialError
+        power = float(exponent)
+        if not (power.is_integer() and 0 <= power <= LARGEST_EXPONENT):
+            raise PolynomialError
+        return self.raised(int(power))
+
+    def raised(self, power: int) -> Polynomial:
+        """A whole power."""
+        if power == 0:
+            return Polynomial.constant(self.space, np.ones(self.shape))
+        result: Polynomial | None = None
+        square = self
+        while True:
+            if power & 1:
+                result = square if result is None else result * square
+            power >>= 1
+            if not power:
+                return result if result is not None else self
+            square = square * square
+
+    def with_number(self, number: float, loss: float) -> Polynomial:
+        """The sum with a number whose error has grown so many times."""
+        return self._with(self.axes, self.shape, [*self.terms, Term(number, loss, (), ())])
+
+    def truth(self) -> Polynomial:
+        """The same, of a quantity that is 1 or 0."""
+        if not self.binary:
+            raise PolynomialError
+        return self
+
+    # ---- axes ----------------------------------------------------------------------------------
+
+    def _with(self, axes: Sequence[int | None], shape: Shape, terms: Iterable[Term]) -> Polynomial:
+        return Polynomial(self.space, shape, tuple(axes), terms, binary=self.binary)
+
+    def _other_axes(self, gone: Sequence[int], keepdims: bool) -> tuple[list[int | None], Shape]:
+        """The axes and the shape where some axes are gone, or kept with a length of 1."""
+        kept = [
+            (None, 1) if at in gone else pair
+            for at, pair in enumerate(zip(self.axes, self.shape, strict=True))
+            if keepdims or at not in gone
+        ]
+        return [label for label, _ in kept], tuple(length for _, length in kept)
+
+    def total(self, axes: tuple[int, ...], keepdims: bool = False) -> Polynomial:
+        """The sum of the elements along some axes."""
+        left, shape = self._other_axes(axes, keepdims)
+        gone = {label for at in axes if (label := self.axes[at]) is not None}
+        empty = any(self.shape[at] == 0 for at in axes)
+        terms = []
+        for term in () if empty else self.terms:
+            # what does not vary along an axis is summed as often as the axis is long
+            missing = gone - term.labels
+            terms.append(term.times(float(math.prod(self.space.sizes[one] for one in missing))))
+        return Polynomial(self.space, shape, tuple(left), terms)
+
+    def widened(self, place: int) -> Polynomial:
+        """A new axis of length 1."""
+        axes = (*self.axes[:place], None, *self.axes[place:])
+        return self._with(axes, (*self.shape[:place], 1, *self.shape[place:]), self.terms)
+
+    def swapped(self) -> Polynomial:
+        """The last two axes in the other order."""
+        *first, one, two = self.axes
+        *lengths, n, m = self.shape
+        return self._with((*first, two, one), (*lengths, m, n), self.terms)
+
+    def picked(self, axis: int, place: int) -> Polynomial:
+        """What stands at one place of an axis, without that axis."""
+        label = self.axes[axis]
+        axes, shape = self._other_axes((axis,), keepdims=False)
+        terms: Iterable[Term] = self.terms
+        if label is not None:
+            mapping = {label: fixed_index(place)}
+            terms = [substituted(self.space, term, mapping) for term in self.terms]
+        return self._with(axes, shape, terms)
+
+    def mapped(self, axis: int, length: int, matrix: Callable[[], Any]) -> Polynomial:
+        """The matrix [length, length of the axis] times each line along an axis."""
+        own = self.shape[axis]
+        if length * own > LARGEST_ARRAY or not length or not own:
+            raise PolynomialError
+        shape = (*self.shape[:axis], length, *self.shape[axis + 1 :])
+        new = self.space.label(length) if length > 1 else None
+        axes = (*self.axes[:axis], new, *self.axes[axis + 1 :])
+        rows = np.asarray(matrix(), dtype=np.float64)
+        old = self.axes[axis]
+        labels = tuple(label for label in (new, old) if label is not None)
+        array = rows.reshape(tuple(self.space.sizes[label] for label in labels))
+        if not labels:
+            return Polynomial(
+                self.space, shape, axes, [term.times(float(array)) for term in self.terms]
+            )
+        summed = array if old is None else array.sum(axis=-1)
+        terms = []
+        for term in self.terms:
+            if old is None or old in term.labels:
+                tensor = (self.space.array(array), labels)
+                terms.append(term.with_tensors((*term.tensors, tensor)))
+            elif new is None:
+                terms.append(term.times(float(summed)))
+            else:
+                tensor = (self.space.array(summed), (new,))
+                terms.append(term.with_tensors((*term.tensors, tensor)))
+        return Polynomial(self.space, shape, axes, terms)
+
+    def product(self, axes: tuple[int, ...], keepdims: bool = False) -> Polynomial:
+        """The product of the elements along some axes."""
+        if math.prod(self.shape[at] for at in axes) > WRITTEN_OUT:
+            found: Polynomial = self.space.product_over(self, axes, keepdims)
+            return found
+        result = self
+        for at in axes:
+            if self.shape[at] == 0:
+                raise PolynomialError
+            picks = [result.picked(at, place) for place in range(self.shape[at])]
+            whole = picks[0]
+            for one in picks[1:]:
+                whole = whole * one
+            result = whole.widened(at)
+        if keepdims:
+            return result
+        kept = [at for at in range(len(self.shape)) if at not in axes]
+        shape = tuple(result.shape[at] for at in kept)
+        return result._with([result.axes[at] for at in kept], shape, result.terms)
+
+
+def mean_of_elements(quantity: Polynomial) -> Polynomial:
+    """The mean over all elements of a draw: one number."""
+    count = math.prod(quantity.shape)
+    whole = quantity.total(tuple(range(len(quantity.shape))))
+    return whole if count == 1 else whole * (1.0 / count)
+
+
+def value_of(space: Space, terms: Iterable[Term]) -> tuple[float, float]:
+    """Terms without atoms, all their indices summed over: the sum, and that of the sizes."""
+    total = size = 0.0
+    for term in terms:
+        value = contracted(space, term)
+        total += value
+        size += abs(value) * term.loss
+    return total, size

@@ -1,0 +1,207 @@
+"""What polynomials are made of: draws about their means, and products of many elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dropcheck.analysis.moments.single_draw import Estimate, joint_moment
+from dropcheck.analysis.polynomials.expectation import PRECISION, Block, Cumulants, Number
+from dropcheck.analysis.polynomials.terms import Powers
+from dropcheck.language.graph import Value
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.shapes import Shape
+
+HIGHEST_ORDER = 8  # of the moments that a law gives
+ITSELF = 0  # the number of the draw among its functions
+
+Bounds = Callable[[Value, float], float]
+"""Upper bounds of (E|quantity|^p)^(1/p)."""
+
+
+class DrawnElements(Cumulants):
+    """A draw of independent elements from a law with fixed arguments.
+
+    Its functions are the draw itself less its mean, number 0, and others that are added to it, each
+    less its mean.
+    """
+
+    below: frozenset[int] = frozenset()
+
+    def __init__(self, law: Law, arguments: Sequence[Any], shape: Shape, group: int) -> None:
+        super().__init__()
+        self.group = group
+        self._law = law
+        self._shape = shape
+        self._arguments = arguments
+        self._plain = all(isinstance(one, float) for one in arguments)
+        self.mean = self._of_law(1)
+        self._functions: dict[int, tuple[Value, float]] = {}
+        self._bounds: Bounds | None = None
+
+    def _of_law(self, order: int) -> Number:
+        """The mean, or a central moment of the law.
+
+        Raises:
+            PolynomialError: where it is not finite, or not known.
+        """
+        if order > HIGHEST_ORDER:
+            raise PolynomialError
+        if self._plain:
+            found = _moment(self._law, order, *self._arguments)
+            if not math.isfinite(found):
+                raise PolynomialError
+            return found
+        return self._checked(_of_arrays(self._law, order, *self._arguments))
+
+    def _checked(self, found: Any) -> Number:
+        """A number, or an array of the rank of the draw.
+
+        Raises:
+            PolynomialError: of what is not finite.
+        """
+        array = np.asarray(found, dtype=np.float64)
+        if not np.isfinite(array).all():
+            raise PolynomialError
+        if array.size == 1:
+            return float(array.reshape(()))
+        return array.reshape((1,) * (len(self._shape) - array.ndim) + array.shape)
+
+    # ---- functions of the draw -----------------------------------------------------------------
+
+    def added(self, value: Value, bounds: Bounds | None) -> tuple[int, Estimate]:
+        """The number of a function of the draw, and its mean.
+
+        Raises:
+            PolynomialError: where its mean is not known.
+        """
+        self._bounds = bounds
+        mean = joint_moment([value], [1], [0.0], bounds)
+        if not math.isfinite(mean.error):
+            raise PolynomialError
+        function = len(self._functions) + 1
+        self._functions[function] = (value, mean.value)
+        return function, mean
+
+    def _of_functions(self, powers: Powers, draw: Value) -> tuple[Number, float]:
+        chosen = [
+            (draw, self.mean) if function == ITSELF else self._functions[function]
+            for function, _ in powers
+        ]
+        centres = [mean for _, mean in chosen if isinstance(mean, float)]
+        if len(centres) < len(chosen):
+            raise PolynomialError
+        values = [value for value, _ in chosen]
+        found = joint_moment(values, [power for _, power in powers], centres, self._bounds)
+        if not math.isfinite(found.error):
+            raise PolynomialError
+        return with_loss(found)
+
+    # ---- moments -------------------------------------------------------------------------------
+
+    def moment(self, powers: Powers) -> tuple[Number, float]:
+        """The expectation of a product of powers."""
+        if not powers:
+            return 1.0, 1.0
+        ((function, power), *others) = powers
+        if function == ITSELF and not others:
+            return (self._of_law(power), 1.0) if power > 1 else (0.0, 1.0)
+        if not others and power == 1:
+            return 0.0, 1.0
+        draw = self.draw_of_functions
+        if draw is None:
+            raise PolynomialError
+        return self._of_functions(powers, draw)
+
+    draw_of_functions: Value | None = None
+
+    def _cumulant(self, block: Block) -> tuple[Number, float]:
+        if any(powers != ((ITSELF, 1),) for powers in block) or len(block) <= 3:
+            return super()._cumulant(block)
+        # those of the draw itself are exactly 0 where the law says so
+        if len(block) > HIGHEST_ORDER:
+            raise PolynomialError
+        if self._plain:
+            found = _cumulants(self._law, *self._arguments)[len(block)]
+        else:
+            found = _cumulants_of_arrays(self._law, *self._arguments)[len(block)]
+        return self._checked(found), 4.0
+
+
+def with_loss(found: Estimate) -> tuple[float, float]:
+    """A number, and how many times the precision of laws its error is.
+
+    A number within its own error is as large as that.
+    """
+    value = found.value
+    if found.error > abs(value):
+        value = math.copysign(found.error, value)
+    return value, max(1.0, 2 * found.error / (PRECISION * abs(value))) if value else 1.0
+
+
+def _of_arrays(law: Law, order: int, *arguments: Any) -> Any:
+    return law.mean(*arguments) if order == 1 else law.central(order, *arguments)
+
+
+@lru_cache(maxsize=4096)
+def _moment(law: Law, order: int, *arguments: float) -> float:
+    """The mean, for order 1, or a central moment."""
+    return float(_of_arrays(law, order, *arguments))
+
+
+def _cumulants_of_arrays(law: Law, *arguments: Any) -> Sequence[Any]:
+    return law.cumulants(*arguments)
+
+
+@lru_cache(maxsize=1024)
+def _cumulants(law: Law, *arguments: float) -> Sequence[Any]:
+    return law.cumulants(*arguments)
+
+
+class ProductOfElements(Cumulants):
+    """A product of many independent elements, less its mean; the draws in it are nowhere else.
+
+    `raw` are the moments E g^k of its factors g, of orders 0, 1, … as far as they are known: a
+    number where they are alike, or an array with the factors on its last axis.
+    """
+
+    def __init__(
+        self, raw: Sequence[Number], count: int, group: int, below: frozenset[int]
+    ) -> None:
+        super().__init__()
+        self.group = group
+        self.below = below
+        self._raw = [_over_factors(value, count) for value in raw]
+        if len(raw) < 2:
+            raise PolynomialError
+        self.mean = self._raw[1]
+
+    def moment(self, powers: Powers) -> tuple[Number, float]:
+        """E (P − E P)^k = Σ C(k, j) E P^j (−E P)^(k − j)."""
+        if not powers:
+            return 1.0, 1.0
+        ((_, order),) = powers
+        if order == 1:
+            return 0.0, 1.0
+        if order >= len(self._raw):
+            raise PolynomialError
+        parts = [
+            math.comb(order, j) * self._raw[j] * (-self.mean) ** (order - j)
+            for j in range(order + 1)
+        ]
+        total, size = math.fsum(parts), math.fsum(map(abs, parts))
+        # what rounding may have made of it stands for it
+        return with_loss(Estimate(total, PRECISION * size))
+
+
+def _over_factors(value: Number, count: int) -> float:
+    with np.errstate(all="ignore"):
+        found = float(np.power(value, count) if isinstance(value, float) else np.prod(value))
+    if not math.isfinite(found):
+        raise PolynomialError
+    return found

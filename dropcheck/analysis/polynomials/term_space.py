@@ -1,0 +1,391 @@
+"""What the polynomials of one analysis share: indices, arrays, and the usual form of their terms.
+
+Indices of one range that are summed over are numbered alike in all terms, in an order that follows
+from where they stand, so that terms that say the same are written alike, and become one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.analysis.polynomials.index_order import ordered_indices
+from dropcheck.analysis.polynomials.terms import (
+    EPSILON,
+    ROUNDING,
+    Atom,
+    Floats,
+    Tensor,
+    Term,
+    merged,
+    power_of_two_values,
+)
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+
+LARGEST_ARRAY = 1_000_000  # entries of a fixed array
+LARGEST_SUM = 10_000_000  # products that a sum over indices may take
+MOST_INDICES = 24  # of one range in one term
+# steps of an analysis: products and sums of terms
+MOST_WORK = 20_000
+
+ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
+
+
+class Space:
+    """What the polynomials of one analysis share: indices, arrays, and the work that is left."""
+
+    def __init__(self, product_over: ProductOver | None = None) -> None:
+        self.sizes: list[int] = []
+        # the square of a draw as a multiple of itself plus a number, where it has two values
+        self.squares: dict[int, tuple[float, float]] = {}
+        self.draw_shapes: dict[int, tuple[int, ...]] = {}
+        self._product_over = product_over
+        self._numbered: dict[tuple[int, int], int] = {}
+        self._ordinals: dict[int, int] = {}
+        self._arrays: list[Floats] = []
+        self._array_numbers: dict[Any, int] = {}
+        self._orders: dict[Any, dict[int, int]] = {}
+        self.work = 0
+
+    def spend(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            PolynomialError: where they are too many.
+        """
+        self.work += steps
+        if self.work > MOST_WORK:
+            raise PolynomialError
+
+    def product_over(self, quantity: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+        """The product of many elements along some axes, as an atom of its own.
+
+        Raises:
+            PolynomialError: where it cannot be one.
+        """
+        if self._product_over is None:
+            raise PolynomialError
+        return self._product_over(quantity, axes, keepdims)
+
+    # ---- indices and arrays --------------------------------------------------------------------
+
+    def label(self, size: int) -> int:
+        """A new index with this range."""
+        self.sizes.append(size)
+        return len(self.sizes) - 1
+
+    def label_like(self, label: int) -> int:
+        """A new index with the same range."""
+        return self.label(self.sizes[label])
+
+    def numbered(self, size: int, ordinal: int) -> int:
+        """The summed index of this range and number, one for all terms."""
+        if ordinal >= 2 * MOST_INDICES:
+            raise PolynomialError
+        found = self._numbered.get((size, ordinal))
+        if found is None:
+            found = self._numbered[size, ordinal] = self.label(size)
+            self._ordinals[found] = ordinal
+        return found
+
+    def array(self, array: Floats) -> int:
+        """The number of an array; small ones with the same entries have the same."""
+        key: Any = (array.shape, array.tobytes()) if array.size <= 64 else id(array)
+        found = self._array_numbers.get(key)
+        if found is None:
+            found = self._array_numbers[key] = len(self._arrays)
+            self._arrays.append(array)
+        return found
+
+    def array_of(self, tensor: Tensor) -> Floats:
+        """The array of a number."""
+        return self._arrays[tensor[0]]
+
+    def tensor(self, array: Floats, indices: Sequence[int]) -> tuple[float, tuple[Tensor, ...]]:
+        """An array at indices, some of them fixed or alike, as a factor and arrays.
+
+        An axis of length 1 does not vary, whatever its index is.
+        """
+        places: list[Any] = []
+        moved: list[int] = []
+        for index, length in zip(indices, array.shape, strict=True):
+            places.append(0 if length == 1 else slice(None) if index >= 0 else -1 - index)
+            if length != 1 and index >= 0:
+                moved.append(index)
+        array = array[tuple(places)]
+        if len(set(moved)) < len(moved):
+            letters = {label: place for place, label in enumerate(dict.fromkeys(moved))}
+            operands: list[Any] = [array, [letters[label] for label in moved], [*letters.values()]]
+            array = np.einsum(*operands)
+            moved = list(letters)
+        if not moved:
+            return float(array), ()
+        return 1.0, ((self.array(np.ascontiguousarray(array)), tuple(moved)),)
+
+    # ---- sums and products ---------------------------------------------------------------------
+
+    def product(self, one: Term, other: Term, free: frozenset[int]) -> Term:
+        """The product of two terms, their summed indices kept apart."""
+        mine = one.labels - free
+        both = [label for label in other.labels if label in mine]
+        if both:
+            shift = {
+                label: self.numbered(self.sizes[label], self._ordinals[label] + MOST_INDICES)
+                for label in both
+            }
+            other = substituted(self, other, shift)
+        return Term(
+            one.coefficient * other.coefficient,
+            one.loss + other.loss,
+            one.tensors + other.tensors,
+            one.atoms + other.atoms,
+            one.linked | other.linked,
+        )
+
+    def collected(
+        self, terms: Iterable[Term], free: frozenset[int], *, exactly: bool = False
+    ) -> list[Term]:
+        """Terms in their usual form, and those that are alike as one.
+
+        What is left of a sum by rounding alone is left out, unless the sums are to be exact: of
+        them it stands for what may have been lost.
+        """
+        sums: dict[Any, Term] = {}
+        reduced = [one for term in terms if term.coefficient for one in self._reduced(term, free)]
+        for term in reduced:
+            if not math.isfinite(term.coefficient):
+                raise PolynomialError
+            usual = self._usual(term, free)
+            # of a single array the entries are added up, so they are no part of the key
+            single = len(usual.tensors) == 1
+            tensors: Any = usual.tensors[0][1] if single else usual.tensors
+            key = (single, tensors, usual.atoms, usual.linked)
+            before = sums.get(key)
+            sums[key] = usual if before is None else self._sum(before, usual, single, exactly)
+        return [term for term in sums.values() if term.coefficient]
+
+    def _sum(self, one: Term, other: Term, single: bool, exactly: bool) -> Term:
+        if not one.coefficient or not other.coefficient:
+            return other if other.coefficient else one
+        sizes = [abs(one.coefficient), abs(other.coefficient)]
+        if single and one.tensors != other.tensors:
+            first, second = (self.array_of(term.tensors[0]) for term in (one, other))
+            total = one.coefficient * first + other.coefficient * second
+            sizes[0] *= float(np.abs(first).max())
+            sizes[1] *= float(np.abs(second).max())
+            size, coefficient = float(np.abs(total).max()), 1.0
+            tensors: tuple[Tensor, ...] = ((self.array(total), one.tensors[0][1]),)
+        else:
+            coefficient, tensors = one.coefficient + other.coefficient, one.tensors
+            size = abs(coefficient)
+        parts = sizes[0] * one.loss + sizes[1] * other.loss
+        if size <= ROUNDING * parts:
+            if not exactly:
+                return Term(0.0, 1.0, tensors, one.atoms, one.linked)
+            if not size:
+                coefficient = size = EPSILON * parts
+                tensors = one.tensors
+        return Term(coefficient, max(1.0, parts / size), tensors, one.atoms, one.linked)
+
+    # ---- the usual form ------------------------------------------------------------------------
+
+    def _usual(self, term: Term, free: frozenset[int]) -> Term:
+        if not term.tensors and not term.labels:
+            return term._replace(atoms=tuple(sorted(term.atoms)))
+        atoms, tensors = term.atoms, term.tensors
+        if tensors:
+            term = self.simplified(term, free)
+            tensors = term.tensors
+        order = self._order(tensors, atoms, free)
+        if any(old != new for old, new in order.items()):
+            tensors = tuple(
+                (number, tuple([order.get(label, label) for label in labels]))
+                for number, labels in tensors
+            )
+            atoms = tuple(
+                [
+                    atom._replace(indices=tuple([order.get(i, i) for i in atom.indices]))
+                    for atom in atoms
+                ]
+            )
+        if len(tensors) == 1:
+            tensors = (self._sorted(tensors[0]),)
+        return term._replace(tensors=tuple(sorted(tensors)), atoms=tuple(sorted(atoms)))
+
+    def _sorted(self, tensor: Tensor) -> Tensor:
+        """The same array with its indices in ascending order."""
+        number, labels = tensor
+        if len(labels) < 2:
+            return tensor
+        places = sorted(range(len(labels)), key=lambda at: labels[at])
+        if places == list(range(len(labels))):
+            return tensor
+        array = np.ascontiguousarray(self._arrays[number].transpose(places))
+        return self.array(array), tuple(labels[at] for at in places)
+
+    def _reduced(self, term: Term, free: frozenset[int]) -> list[Term]:
+        """A term with atoms of one element merged, and without powers of draws of two values."""
+        atoms = merged(term.atoms)
+        if not self.squares:
+            return [term._replace(atoms=atoms)]
+        found = [term._replace(atoms=())]
+        for atom in atoms:
+            square = self.squares.get(atom.draw)
+            ((function, power), *others) = atom.powers
+            if square is None or others or power == 1:
+                found = [one._replace(atoms=(*one.atoms, atom)) for one in found]
+                continue
+            factor, summand = power_of_two_values(power, *square)
+            plain = atom._replace(powers=((function, 1),))
+            with_it = [one._replace(atoms=(*one.atoms, plain)).times(factor) for one in found]
+            found = [one for one in with_it if factor] + [
+                one.times(summand) for one in found if summand
+            ]
+        labels = term.labels - free
+        return [self.without(one, labels) for one in found]
+
+    def without(self, term: Term, labels: Iterable[int]) -> Term:
+        """A term summed over all of some indices, those that are in it no more among them."""
+        lost = [self.sizes[one] for one in labels if one not in term.labels]
+        return term.times(float(math.prod(lost))) if lost else term
+
+    def simplified(self, term: Term, free: frozenset[int] = frozenset()) -> Term:
+        """With sums over indices of arrays alone worked out, and arrays with equal indices one."""
+        kept = set(free)
+        for atom in term.atoms:
+            kept.update(atom.indices)
+        tensors = list(term.tensors)
+        while True:
+            alone = {label for _, labels in tensors for label in labels} - kept
+            done = True
+            for label in sorted(alone, key=lambda one: (self.sizes[one], one)):
+                own = [tensor for tensor in tensors if label in tensor[1]]
+                united = {one for _, labels in own for one in labels}
+                if math.prod(self.sizes[one] for one in united) > LARGEST_SUM:
+                    continue
+                left = tuple(sorted(united - {label}))
+                if math.prod(self.sizes[one] for one in left) > LARGEST_ARRAY:
+                    continue
+                tensors = [tensor for tensor in tensors if label not in tensor[1]]
+                tensors.append((self.array(self._einsum(own, left)), left))
+                done = False
+                break
+            if done:
+                break
+        tensors = self._joined_arrays(tensors)
+        coefficient = term.coefficient
+        for tensor in tensors:
+            if not tensor[1]:
+                coefficient *= float(self.array_of(tensor))
+        left_over = tuple(tensor for tensor in tensors if tensor[1])
+        return term._replace(coefficient=coefficient, tensors=left_over)
+
+    def _joined_arrays(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """One array in place of two, where the indices of one are among those of the other."""
+        found: list[Tensor] = []
+        for tensor in sorted(tensors, key=lambda one: -len(one[1])):
+            labels = set(tensor[1])
+            for at, (number, wider) in enumerate(found):
+                if labels <= set(wider):
+                    whole = self._einsum([(number, wider), tensor], wider)
+                    found[at] = (self.array(whole), wider)
+                    break
+            else:
+                found.append(tensor)
+        return found
+
+    def _einsum(self, tensors: Sequence[Tensor], left: Sequence[int]) -> Floats:
+        if len(tensors) == 1 and not left:
+            return np.asarray(self._arrays[tensors[0][0]].sum())
+        letters: dict[int, int] = {}
+        operands: list[Any] = []
+        for tensor in tensors:
+            places = [letters.setdefault(label, len(letters)) for label in tensor[1]]
+            operands += [self.array_of(tensor), places]
+        self.spend(1 + math.prod(self.sizes[label] for label in letters) // 20_000)
+        return np.asarray(np.einsum(*operands, [letters[label] for label in left]))
+
+    def _order(
+        self, tensors: tuple[Tensor, ...], atoms: tuple[Atom, ...], free: frozenset[int]
+    ) -> dict[int, int]:
+        """The usual numbers of the summed indices."""
+        factors: list[tuple[Any, tuple[int, ...]]] = [(atom[:3], atom.indices) for atom in atoms]
+        single = len(tensors) == 1
+        factors += [((-1, 0 if single else number, ()), labels) for number, labels in tensors]
+        summed = {i for _, labels in factors for i in labels if i >= 0 and i not in free}
+        if not summed:
+            return {}
+        if len(summed) == 1:
+            (only,) = summed
+            return {only: self.numbered(self.sizes[only], 0)}
+        factors.sort(key=lambda one: (one[0], [i if i not in summed else 1 << 60 for i in one[1]]))
+        first: dict[int, int] = {}
+        counts: dict[int, int] = {}
+        for _, labels in factors:
+            for label in labels:
+                if label in summed and label not in first:
+                    size = self.sizes[label]
+                    counts[size] = counts.get(size, -1) + 1
+                    if counts[size] >= MOST_INDICES:
+                        raise PolynomialError
+                    first[label] = self.numbered(size, counts[size])
+        raw = tuple([(head, tuple([first.get(i, i) for i in labels])) for head, labels in factors])
+        order = self._orders.get(raw)
+        if order is None:
+            self.spend(1)
+            ranks = ordered_indices(raw, {own: self.sizes[own] for own in first.values()})
+            order = self._orders[raw] = self._numbers(ranks)
+        return {label: order[number] for label, number in first.items()}
+
+    def _numbers(self, ranks: Sequence[int]) -> dict[int, int]:
+        """Indices in order, numbered within each range."""
+        order: dict[int, int] = {}
+        counts: dict[int, int] = {}
+        for label in ranks:
+            size = self.sizes[label]
+            counts[size] = counts.get(size, -1) + 1
+            order[label] = self.numbered(size, counts[size])
+        return order
+
+
+def substituted(space: Space, term: Term, mapping: Mapping[int, int]) -> Term:
+    """A term with other indices in place of some: fixed places, or others of the same range."""
+    atoms = tuple(
+        [
+            atom._replace(indices=tuple([mapping.get(i, i) for i in atom.indices]))
+            for atom in term.atoms
+        ]
+    )
+    if not term.tensors:
+        return term._replace(atoms=atoms)
+    coefficient = term.coefficient
+    tensors: list[Tensor] = []
+    for number, labels in term.tensors:
+        if not any(label in mapping for label in labels):
+            tensors.append((number, labels))
+            continue
+        moved = tuple(mapping.get(label, label) for label in labels)
+        if min(moved) >= 0 and len(set(moved)) == len(moved):
+            tensors.append((number, moved))
+            continue
+        factor, own = space.tensor(space.array_of((number, labels)), moved)
+        coefficient *= factor
+        tensors += own
+    return term._replace(coefficient=coefficient, tensors=tuple(tensors), atoms=atoms)
+
+
+def contracted(space: Space, term: Term) -> float:
+    """The number that a term without atoms is, summed over all its indices.
+
+    Raises:
+        PolynomialError: where that is too much work.
+    """
+    if not term.tensors:
+        return term.coefficient
+    left = space.simplified(term)
+    if left.tensors:
+        raise PolynomialError
+    return left.coefficient

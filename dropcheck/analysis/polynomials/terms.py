@@ -1,0 +1,97 @@
+"""The terms of a polynomial: coefficient · fixed arrays · atoms, with indices that are summed.
+
+An index is a number from 0 on, whose range the `Space` knows; a fixed place k stands as −1 − k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+Powers = tuple[tuple[int, int], ...]
+"""Functions of one draw, by number, and the powers that they are raised to."""
+
+EPSILON = float(np.finfo(np.float64).eps)
+# a sum that is smaller, relative to its parts, is rounding
+ROUNDING = 8 * EPSILON
+
+
+class Atom(NamedTuple):
+    """A product of powers of functions of one draw, at the element that the indices say.
+
+    `side` tells the two factors of a covariance apart; it is 0 for what belongs to both or neither.
+    """
+
+    draw: int
+    side: int
+    powers: Powers
+    indices: tuple[int, ...]
+
+
+Tensor = tuple[int, tuple[int, ...]]
+"""A fixed array, by its number in the space, and the index of each of its axes."""
+
+
+class Term(NamedTuple):
+    """coefficient · Π array · Π atom; `loss` is how many times its rounding error has grown."""
+
+    coefficient: float
+    loss: float
+    tensors: tuple[Tensor, ...]
+    atoms: tuple[Atom, ...]
+    linked: int = 0  # the groups of draws that join the two factors of a covariance, as bits
+
+    @property
+    def labels(self) -> set[int]:
+        """Every index in it that is no fixed place."""
+        found = {label for atom in self.atoms for label in atom.indices if label >= 0}
+        for _, labels in self.tensors:
+            found.update(labels)
+        return found
+
+    def times(self, factor: float) -> Term:
+        """The term times a number."""
+        return self._replace(coefficient=self.coefficient * factor)
+
+    def with_tensors(self, tensors: tuple[Tensor, ...]) -> Term:
+        """The same with other arrays."""
+        return self._replace(tensors=tensors)
+
+
+def fixed_index(place: int) -> int:
+    """An index that stands for one place."""
+    return -1 - place
+
+
+def merged(atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    """Atoms of one element as one atom, with all their powers."""
+    if len(atoms) < 2:
+        return atoms
+    found: dict[tuple[int, int, tuple[int, ...]], Powers] = {}
+    for draw, side, powers, indices in atoms:
+        key = (draw, side, indices)
+        before = found.get(key)
+        found[key] = powers if before is None else multiplied((before, powers))
+    return tuple([Atom(d, s, powers, i) for (d, s, i), powers in found.items()])
+
+
+def multiplied(block: Iterable[Powers]) -> Powers:
+    """The powers of a product."""
+    found: dict[int, int] = {}
+    for powers in block:
+        for function, power in powers:
+            found[function] = found.get(function, 0) + power
+    return tuple(sorted(found.items()))
+
+
+def power_of_two_values(power: int, factor: float, summand: float) -> tuple[float, float]:
+    """The power of x as a multiple of x plus a number, where x² = factor · x + summand."""
+    multiple, number = 1.0, 0.0
+    for _ in range(power - 1):
+        multiple, number = multiple * factor + number, multiple * summand
+    return multiple, number
