@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
 from dropcheck.results import Quantity, Region
-from dropcheck.vocabulary.affine import Affine
+from dropcheck.vocabulary.enclosures.affine import Affine
 
 Floats = npt.NDArray[np.float64]
 Operands = Mapping[int, Any]

@@ -7,8 +7,8 @@ gradient of g, it lies in a slab of the box too, and
     g(m) ∈ g(c) + w·(m - c) + (s - w)·(m - c) + remainder,
 
 s the gradient at c and the remainder of second order in the half-widths: the interval for w·(m - c)
-alone decides how wide the answer is, once the half-widths are small. `vocabulary.affine` has the
-arithmetic, with its sources. No limit theorem is in it, nor a condition on g.
+alone decides how wide the answer is, once the half-widths are small. `vocabulary.enclosures` has
+the arithmetic, with its sources. No limit theorem is in it, nor a condition on g.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.affine import Affine
+from dropcheck.vocabulary.enclosures.affine import Affine
 
 Floats = npt.NDArray[np.float64]
 

@@ -19,9 +19,8 @@ from dropcheck.inference.comparison import Comparison, read_statement
 from dropcheck.inference.enclosure import enclose, gradient
 from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.functional import means_of
-from dropcheck.vocabulary import affine
-from dropcheck.vocabulary.affine import Affine, made
-from dropcheck.vocabulary.enclosures import over
+from dropcheck.vocabulary.enclosures import affine, over
+from dropcheck.vocabulary.enclosures.affine import Affine, made
 
 Floats = npt.NDArray[np.float64]
 

@@ -15,9 +15,8 @@ import numpy.typing as npt
 import pytest
 from scipy import special
 
-from dropcheck.vocabulary import affine, curves
-from dropcheck.vocabulary.affine import Affine, between, enclosed, made
-from dropcheck.vocabulary.enclosures import applied, over
+from dropcheck.vocabulary.enclosures import affine, applied, curves, over
+from dropcheck.vocabulary.enclosures.affine import Affine, between, enclosed, made
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
 

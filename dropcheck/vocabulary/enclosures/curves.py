@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import affine, special
-from dropcheck.vocabulary.affine import ROUNDING, RULES, Affine, Floats, made
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.enclosures import affine
+from dropcheck.vocabulary.enclosures.affine import ROUNDING, RULES, Affine, Floats, made
 from dropcheck.vocabulary.special import Special
 
 Curve = Callable[[Floats], Any]
