@@ -114,7 +114,11 @@ class CellMeans:
         stuck = ~self.splittable | (self.chances < LEAST_UNBOUNDED)
         return bool((unbounded & stuck).any() or unbounded.all())
 
-    def taken(self, chosen: Truths) -> CellMeans:
+    def ends(self, chosen: Truths) -> tuple[Floats, Floats]:
+        """The ends of some cells."""
+        return self.low[chosen], self.high[chosen]
+
+    def taken(self, chosen: NDArray[np.bool_ | np.intp]) -> CellMeans:
         """Those of some cells."""
         return CellMeans(**{name: getattr(self, name)[chosen] for name in self.__slots__})
 
@@ -128,12 +132,16 @@ class CellMeans:
         )
 
 
+def near_cells(low: Floats, high: Floats) -> Ranges:
+    """The draw itself on cells, and in the ellipses around them."""
+    size = np.maximum(np.abs(low), np.abs(high))
+    reach = ELLIPSE_REACH * (high / 2 - low / 2)
+    return Ranges(low, high, np.stack([reach, ROUNDING * size]))
+
+
 def means_of(integrand: Integrand, cells: Cells) -> CellMeans:
     """The mean over each cell."""
-    half = cells.high / 2 - cells.low / 2
-    size = np.maximum(np.abs(cells.low), np.abs(cells.high))
-    reach = np.stack([ELLIPSE_REACH * half, ROUNDING * size])
-    found = integrand.ranges(Ranges(cells.low, cells.high, reach))
+    found = integrand.ranges(near_cells(cells.low, cells.high))
     values = integrand.evaluated(cells.points.ravel()).reshape(cells.points.shape)
 
     # a number that is at least 0 adds least where the probability is least

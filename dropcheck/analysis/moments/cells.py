@@ -178,16 +178,21 @@ def can_be_split(low: Floats, high: Floats) -> NDArray[np.bool_]:
     return wide
 
 
-def split(low: Floats, high: Floats, pieces: int) -> tuple[Floats, Floats]:
-    """The ends of so many pieces of each cell."""
+def split(low: Floats, high: Floats, pieces: int) -> Floats:
+    """The ends of so many pieces of each cell, [cells, pieces + 1]; some pieces may be empty."""
     share = np.arange(pieces + 1) / pieces
-    equal = low[:, None] + (high - low)[:, None] * share
+    edges = low[:, None] + (high - low)[:, None] * share
     positive, negative = (low > 0) & (high > FAR_APART * low), (high < 0) & (low < FAR_APART * high)
-    start = np.where(negative, -low, np.where(positive, low, 1.0))[:, None]
-    stop = np.where(negative, -high, np.where(positive, high, 1.0))[:, None]
-    ratio = np.exp(np.log(start) + (np.log(stop) - np.log(start)) * share)
-    edges = np.where(positive[:, None], ratio, np.where(negative[:, None], -ratio, equal))
+    far = positive | negative
+    if far.any():
+        start, stop = np.log(np.abs(low[far]))[:, None], np.log(np.abs(high[far]))[:, None]
+        edges[far] = np.sign(low[far])[:, None] * np.exp(start + (stop - start) * share)
     edges[:, 0], edges[:, -1] = low, high
-    lows, highs = edges[:, :-1].ravel(), edges[:, 1:].ravel()
-    wide = lows < highs
-    return lows[wide], highs[wide]
+    return edges
+
+
+def between(edges: Floats) -> tuple[Floats, Floats]:
+    """The pieces between the ends that `split` gives, without empty ones."""
+    low, high = edges[:, :-1].ravel(), edges[:, 1:].ravel()
+    wide = low < high
+    return low[wide], high[wide]

@@ -187,10 +187,12 @@ def _by_hulls(value: Value, found: dict[int, Ranges], cells: int) -> Ranges:
 
 def _outward(ranges: Ranges, value: Value) -> Ranges:
     """The ranges with rounding, and all that is not known as infinite."""
-    low = np.where(np.isnan(ranges.low), -np.inf, ranges.low)
-    high = np.where(np.isnan(ranges.high), np.inf, ranges.high)
-    off = np.where(np.isnan(ranges.off), np.inf, ranges.off)
+    low, high, off = ranges.low, ranges.high, ranges.off
+    if np.isnan(low + high).any() or np.isnan(off).any():
+        low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+        off = np.where(np.isnan(off), np.inf, off)
     if value.function.truth:
         return Ranges(low, high, off)
-    give = ROUNDING * np.where(np.isfinite(low) & np.isfinite(high), ranges.size, 0.0)
+    size = np.maximum(-low, high)
+    give = np.where(size < np.inf, ROUNDING * size, 0.0)
     return Ranges(low - give, high + give, off + give)

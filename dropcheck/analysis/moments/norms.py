@@ -17,6 +17,7 @@ import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.moments.independence import Alignment, alignment_of, carried
+from dropcheck.analysis.moments.integrals import Integrals, is_function_of_one_draw
 from dropcheck.analysis.moments.law_bounds import (
     draw_log_moment,
     draw_mean,
@@ -59,11 +60,17 @@ def centred_norm(value: Value, centre: float, p: float) -> float:
 
 
 class Norms:
-    """The bounds of a case's quantities, worked out as they are asked for."""
+    """The bounds of a case's quantities, worked out as they are asked for.
 
-    def __init__(self) -> None:
+    Args:
+        integrate: Whether the norms of functions of one draw are worked out as integrals, too.
+    """
+
+    def __init__(self, integrate: bool = True) -> None:
         self._quantities: dict[int, Quantity] = {}
         self._bounds = 0
+        # what lies in the tails is bounded by the rules alone
+        self._integrals = Integrals(Norms(integrate=False).norm) if integrate else None
 
     def norm(self, value: Value, p: float) -> float:
         """As the function of the same name."""
@@ -81,6 +88,10 @@ class Norms:
                 found = min(found, quantity.norm(p) + abs(centre), by_mean)
             return found
 
+        if self._integrals and p <= HIGHEST_ORDER and is_function_of_one_draw(value):
+            found = self._integrals.norm(value, p, centre)
+            if found < INF:
+                return found
         return self._asked(value, about)
 
     def _asked(self, value: Value, bound: Callable[[Quantity], float]) -> float:
@@ -118,9 +129,21 @@ class Norms:
             wanted = [each for each in wanted if each[1:] not in each[0].known]
             if wanted:
                 raise _NotYet(wanted)
+        found = INF if exhausted else self._integral(quantity, kind, order)
         with np.errstate(all="ignore"):
-            quantity.known[kind, order] = _WORK[kind](quantity, order, exhausted)
+            if found < INF:
+                within = min(found, size(quantity.hull))
+                quantity.known[kind, order] = (within, times(centring(order), within))
+            else:
+                quantity.known[kind, order] = _WORK[kind](quantity, order, exhausted)
         self._bounds += 1
+
+    def _integral(self, quantity: Quantity, kind: str, p: float) -> float:
+        """The norm or the spread of a function of one draw, else infinite."""
+        if self._integrals is None or kind not in _BY_INTEGRAL or not quantity.of_one_draw:
+            return INF
+        found = self._integrals.norm if kind == "sizes" else self._integrals.spread
+        return found(quantity.value, p)
 
 
 _Wanted = tuple["Quantity", str, float]
@@ -138,7 +161,7 @@ class Quantity:
 
     __slots__ = (
         "_parts", "alignment", "apart", "below", "centred", "fixed", "hull", "known", "mean",
-        "random", "shape", "use", "value",
+        "of_one_draw", "random", "shape", "use", "value",
     )  # fmt: skip
 
     def __init__(self, value: Value, below: Sequence[Quantity]) -> None:
@@ -146,6 +169,7 @@ class Quantity:
         self.fixed = None if value.random or value.constant is None else number(value.constant)
         self.known: dict[tuple[str, float], tuple[float, float]] = {}
         self._parts: Sequence[Sequence[Part]] | None = None
+        self.of_one_draw = is_function_of_one_draw(value)
         self.use = Applied(
             arguments=below,
             options={name: thawed(option) for name, option in value.options},
@@ -180,7 +204,11 @@ class Quantity:
 
     def spread(self, p: float) -> float:
         """A bound of the norm of the distance from the mean."""
-        return self._bound("sizes", max(p, 1.0))[1] if self.random else 0.0
+        if not self.random:
+            return 0.0
+        if self.of_one_draw:
+            return self._bound("spread", max(p, 1.0))[0]
+        return self._bound("sizes", max(p, 1.0))[1]
 
     def log_moment(self, t: float) -> float:
         """A bound of log E exp(t · x)."""
@@ -320,6 +348,10 @@ def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]
     return min(found, _outward(size(mean) + spread)), spread
 
 
+def _spread(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
+    return _sizes(quantity, p, exhausted)[::-1]
+
+
 def _spread_within(hull: Hull, p: float) -> float:
     """Of p >= 2, E|x - E x|^p is at most width^(p - 2) times a variance of at most width² / 4."""
     return _outward(hull.width * 0.25 ** (1 / max(p, 2.0)))
@@ -344,7 +376,8 @@ def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, floa
     return min(_outward(found), _outward(1 / nearest) if nearest else INF), 0.0
 
 
-_WORK = {"sizes": _sizes, "log_moment": _log_moment, "inverse": _inverse}
+_BY_INTEGRAL = ("sizes", "spread")
+_WORK = {"sizes": _sizes, "spread": _spread, "log_moment": _log_moment, "inverse": _inverse}
 
 
 def _outward(bound: float) -> float:

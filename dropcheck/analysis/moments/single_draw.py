@@ -25,8 +25,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.moments.cell_means import CellMeans, Integrand, Norm, Truths, means_of
-from dropcheck.analysis.moments.cells import cut_law, split
+from dropcheck.analysis.moments.cell_means import (
+    CellMeans,
+    Integrand,
+    Norm,
+    Truths,
+    means_of,
+    near_cells,
+)
+from dropcheck.analysis.moments.cells import between, can_be_split, cut_law, split
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below, law_of
 from dropcheck.language.graph import Plain, Value
 from dropcheck.records import dataclass
@@ -42,9 +49,9 @@ MOST_CELLS = 4000
 MOST_CELLS_BY_HULLS = 400
 MOST_ROUNDS = 30
 # Pieces of a cell on which the function is smooth, and of one on which that is not known.
-SMOOTH_PIECES, LEAST_ROUGH, MOST_ROUGH = 4, 8, 128
-# so many in all, where few are rough: a call of numpy takes as long for few numbers
-ROUGH_IN_ALL = 256
+SMOOTH_PIECES, ROUGH_PIECES = 4, 16
+# A kink is located by so many cuts, each in so many pieces, if in no more than this share of them.
+MOST_CUTS, MOST_SHARE = 12, 0.3
 # The probability of a value is known to this share of itself.
 CHANCE_ERROR = 1e-12
 # Orders for Hölder's inequality in the tails.
@@ -114,15 +121,12 @@ class SingleDraw:
             chosen = _worst(means, most_cells)
             if not chosen.any():
                 break
-            rough = ~means.smooth
-            ends = [
-                split(means.low[which], means.high[which], pieces)
-                for which, pieces in (
-                    (chosen & rough, _rough_pieces(means)),
-                    (chosen & ~rough, SMOOTH_PIECES),
-                )
-            ]
-            low, high = (np.concatenate(side) for side in zip(*ends, strict=True))
+            rough = chosen & ~means.smooth
+            low, high = between(split(*means.ends(chosen & means.smooth), SMOOTH_PIECES))
+            if rough.any():
+                room = most_cells - len(means.values)
+                ends = _located(integrand, means.taken(rough), _allowed(means) / 8, room)
+                low, high = np.append(low, ends[0]), np.append(high, ends[1])
             finer = means_of(integrand, start.cells(low, high))
             means = means.taken(~chosen).joined(finer)
         error = float(means.errors.sum() + means.floor.sum()) + beyond
@@ -145,25 +149,63 @@ class SingleDraw:
         return best
 
 
-def _rough_pieces(means: CellMeans) -> int:
-    rough = int(np.count_nonzero(~means.smooth & (means.errors > 0)))
-    return min(max(ROUGH_IN_ALL // max(rough, 1), LEAST_ROUGH), MOST_ROUGH)
+def _located(
+    integrand: Integrand, cells: CellMeans, allowed: float, room: int
+) -> tuple[Floats, Floats]:
+    """Cells in place of some that are not smooth, where a few narrow ones hold all kinks.
+
+    Pieces that are not smooth are cut on and on, until they matter no more, and those between them
+    are taken together again, as between two kinks the function is smooth.
+    """
+    cells = cells.taken(np.argsort(cells.low))
+    low, high = cells.low, cells.high
+    density = cells.chances / (high - low)
+    edges = [low, high]
+    count = 0
+    for _ in range(MOST_CUTS):
+        pieces = split(low, high, ROUGH_PIECES)
+        first, last = pieces[:, :-1], pieces[:, 1:]
+        found = integrand.ranges(near_cells(first.ravel(), last.ravel()))
+        rough = np.isinf(found.off[0]).reshape(first.shape) & (first < last)
+        # where no piece is rough, or many are, nothing has been located
+        share = rough.mean(axis=1)
+        plain = (share == 0) | (share > MOST_SHARE)
+        edges.append(pieces[plain].ravel())
+        rough &= ~plain[:, None]
+        edges += [first[rough], last[rough]]
+        matter = (found.high - found.low).reshape(first.shape) * (last - first) * density[:, None]
+        going_on = rough & ~(matter <= allowed) & can_be_split(first, last)
+        density = np.broadcast_to(density[:, None], first.shape)[going_on]
+        low, high = first[going_on], last[going_on]
+        count += pieces[plain].size + 2 * np.count_nonzero(rough)
+        if not low.size or count + low.size > room:
+            break
+    ends = np.unique(np.concatenate(edges))
+    low, high = ends[:-1], ends[1:]
+    whole = np.maximum(np.searchsorted(cells.low, low, side="right") - 1, 0)
+    inside = (low >= cells.low[whole]) & (high <= cells.high[whole])
+    return low[inside], high[inside]
+
+
+def _allowed(means: CellMeans) -> float:
+    """The error that is small enough."""
+    return TOLERANCE * float(means.sizes.sum())
 
 
 def _worst(means: CellMeans, most_cells: int) -> Truths:
     """The cells to be cut: those without which the error is small; none where it is already."""
     room = most_cells - len(means.values)
-    allowed = TOLERANCE * float(means.sizes.sum())
+    allowed = _allowed(means)
     chosen = np.zeros(len(means.values), dtype=bool)
     can = means.splittable & (means.errors > 0.01 * means.floor)
-    if room < LEAST_ROUGH or float(means.errors.sum()) <= allowed:
+    if room < ROUGH_PIECES or float(means.errors.sum()) <= allowed:
         return chosen
     errors = np.where(can, means.errors, 0.0)
     order = np.argsort(-errors, kind="stable")
     ordered = errors[order]
     left = np.cumsum(ordered[::-1])[::-1]  # what is left where the cells before are perfect
     needed = (left > allowed / 4) & (ordered > 0)
-    cost = np.cumsum(np.where(means.smooth[order], SMOOTH_PIECES, _rough_pieces(means)) - 1)
+    cost = np.cumsum(np.where(means.smooth[order], SMOOTH_PIECES, ROUGH_PIECES) - 1)
     chosen[order] = needed & (cost <= room)
     return chosen
 

@@ -1,0 +1,55 @@
+"""The norms of functions of one draw, as integrals: what bounds by parts would miss, they see."""
+
+from __future__ import annotations
+
+import math
+
+from dropcheck.analysis.moments.cell_means import Norm
+from dropcheck.analysis.moments.single_draw import draw_below, expectation, norm_of
+from dropcheck.language.graph import Kind, Value
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
+
+# So many at most, as each takes milliseconds.
+MOST_INTEGRALS = 32
+# Rounding of what is worked out: bounds are moved outward by this share.
+OUTWARD = 1e-12
+
+
+class Integrals:
+    """The integrals of a case.
+
+    Args:
+        norm: bounds of norms by other means, for the tails.
+    """
+
+    def __init__(self, norm: Norm) -> None:
+        self._norm = norm
+        self._left = MOST_INTEGRALS
+
+    def norm(self, value: Value, p: float, centre: float = 0.0) -> float:
+        """A bound of (E|x - centre|^p)^(1/p), of a function of one draw; infinite: none."""
+        if self._left <= 0:
+            return math.inf
+        self._left -= 1
+        return norm_of(value, p, self._norm, centre) * (1 + OUTWARD)
+
+    def spread(self, value: Value, p: float) -> float:
+        """A bound of (E|x - E x|^p)^(1/p), of a function of one draw; infinite: none."""
+        mean = expectation(value, self._norm)
+        if not math.isfinite(mean.error):
+            return math.inf
+        return self.norm(value, p, mean.value) + mean.error
+
+
+def is_function_of_one_draw(value: Value) -> bool:
+    """Whether a quantity is a function of one draw and no line; of lines the laws say all."""
+    if not value.random or len(value.sources) != 1:
+        return False
+    one = value
+    while one.kind == Kind.COMPUTED:
+        drawn = [below for below in one.inputs if below.random]
+        straight = one.function.additive or one.function.view or one.function in (MULTIPLY, DIVIDE)
+        if len(drawn) != 1 or not straight:
+            return draw_below(value) is not None
+        one = drawn[0]
+    return False
