@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.polynomials.expectation import PRECISION, expected
 from dropcheck.analysis.polynomials.normal_form import Centred, Identities, Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
@@ -79,7 +80,7 @@ def exact_moments(
 
 def exact_mean(value: Value) -> float | None:
     """The expectation of a quantity, averaged over its elements; None where it is not known."""
-    letters = Centred()
+    letters = Centred(bounds=Norms(integrate=False).norm)
     try:
         mean = mean_of_elements(letters.reading.polynomial(value))
         found, _ = value_of(letters.space, expected(letters.space, mean.terms, letters.sources))
@@ -102,7 +103,7 @@ def vanishes(value: Value) -> bool:
 def _of_polynomials(
     integrands: Sequence[Integrand], groups: Mapping[str, int] | None
 ) -> ExactMoments:
-    letters = Centred(groups)
+    letters = Centred(groups, Norms(integrate=False).norm)
     reading = letters.reading
     try:
         return _with_error(*_written_out(integrands, reading, letters))
