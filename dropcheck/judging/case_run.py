@@ -307,7 +307,7 @@ class CaseRun:
         trusted = verdict is not Verdict.INCONCLUSIVE or finding.guarantee.as_strong_as(
             Guarantee.MOMENTS
         )
-        if exact is None or interval is None or region is None or not trusted:
+        if exact is None or interval is None or region is None or not (trusted and finding.draws):
             return None
         if not inside(exact, interval, finding.scale):
             if self.alpha <= SELDOM:

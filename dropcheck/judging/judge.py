@@ -8,7 +8,7 @@ from collections.abc import Generator
 import numpy as np
 
 from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
-from dropcheck.execution.schedule import Deadline
+from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.block_means import by_block_means
@@ -45,6 +45,15 @@ def run_case(
     end = deadline or Deadline.after(settings.time_limit)
     run = CaseRun(prepared=prepared, settings=settings, alpha=alpha, repeat=repeat, deadline=end)
     return run.result((yield from judge(run)))
+
+
+def judged_exactly(prepared: Prepared) -> Finding | None:
+    """A case with randomness by what its model gives without a draw; None where that is nothing."""
+    if isinstance(prepared.strategy, Arithmetic):
+        return None
+    run = CaseRun(prepared=prepared, settings=Settings(exact=True), alpha=Settings().alpha)
+    finding = carried_out(judge(run))
+    return None if finding.exact is None else finding
 
 
 def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:

@@ -53,16 +53,16 @@ def estimated(case: CaseResult) -> str:
 
 
 def exact(case: CaseResult) -> str:
-    """The exact value, with a digit more than the estimate has; empty where there is none."""
-    if case.exact is None:
+    """The exact value, with a digit more than the estimate has; empty where it is no other."""
+    if case.exact is None or case.method is Method.EXACT_VALUE:
         return ""
     width = numbers.spread(case.interval, case.estimate)
     return numbers.known(case.exact.value, width, _more_digits(case))
 
 
 def exactly(case: CaseResult) -> str | None:
-    """The exact value and what it says of the verdict; None where there is none."""
-    if case.exact is None:
+    """The exact value and what it says of the verdict; None where it is no other."""
+    if not exact(case):
         return None
     return f"{exact(case)} by the model" + (
         ", which confirms the verdict" if case.confirmed else ""

@@ -5,21 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from page import parse
 from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
 
+from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
+from dropcheck.judging import judge
+from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.pytest_claims import properties
 from dropcheck.reasons import Reason
 from dropcheck.report import Report, phrases
 from dropcheck.report.formats import FORMATS
+from dropcheck.report.terminal.claim_cards import claim_cards, exact_text
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
-from dropcheck.results import CaseResult, Exact, Guarantee, Outcome, Verdict
+from dropcheck.results import CaseResult, Exact, Guarantee, Method, Outcome, Quantity, Verdict
 from dropcheck.settings import Settings
 
 OPEN = replace(UNDECIDED, exact=Exact(0.41), confirmed=False)
@@ -142,6 +148,50 @@ def test_an_undecided_case_with_an_exact_value_can_be_decided_by_that() -> None:
     assert phrases.reading(OPEN) == "the model gives the exact value, 0.41: --exact decides by that"
     required = replace(OPEN, explanation=Reason.REQUIRED.explain(), more_draws=None)
     assert phrases.reading(required).startswith("the verdict rests on less than is required")
+
+
+def test_a_case_that_is_decided_by_its_exact_value_shows_it_once() -> None:
+    drawn = {"draws": 0, "blocks": 0, "method": Method.EXACT_VALUE, "guarantee": Guarantee.EXACT}
+    case = replace(PASSED, estimate=512.0, interval=(512.0, 512.0), exact=Exact(512.0), **drawn)
+    assert "exact " not in run_report(run_of(case), Terminal(160)).splitlines()[0]
+    assert json.loads(written("json", case))["cases"][0]["exact"]["value"] == 512.0
+
+
+# ---- a claim's card ------------------------------------------------------------------------------
+
+FOUND = Finding(verdict=Verdict.VERIFIED, method=Method.EXACT_VALUE)
+
+
+def known(value: float, quantity: Quantity = Quantity.LEFT) -> Finding:
+    return replace(FOUND, exact=Exact(value), quantity=quantity)
+
+
+def test_a_card_shows_one_value_where_all_cases_have_it() -> None:
+    assert exact_text([({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, known(1.0))]) == "1"
+    difference = known(0.0, Quantity.LEFT_MINUS_RIGHT)
+    assert exact_text([({}, difference)]) == "0 (left side minus right side)"
+    assert exact_text([({}, None)]) == exact_text([]) == ""
+
+
+def test_a_card_shows_the_values_of_the_cases_that_have_one() -> None:
+    cases = [({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, None), ({"dk": 4.0}, known(4.0))]
+    assert exact_text(cases) == "1 at dk = 1\n4 at dk = 4"
+    many = [({"dk": float(dk)}, known(float(dk))) for dk in range(20)]
+    assert exact_text(many).splitlines()[-2:] == ["7 at dk = 7", "and 12 more"]
+
+
+def test_a_card_has_what_a_run_without_draws_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = "dropcheck: 1\nclaims:\n  a: {title: A, model: 'x ~ normal(0, 1)', claim: E(x) == 0}\n"
+    registry = read_text(claims)
+
+    def found(run: CaseRun) -> Generator[Any, Any, Finding]:
+        assert run.settings.exact
+        return known(0.0)
+        yield
+
+    monkeypatch.setattr(judge, "judge", found)
+    card = claim_cards(registry.claims.values(), registry, {"a": "dropcheck run a"}, Terminal())
+    assert "  exact       0\n" in card
 
 
 # ---- the limit theorem ---------------------------------------------------------------------------

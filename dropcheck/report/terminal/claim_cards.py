@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from dropcheck.claims.registry import Claim, Document, Registry
-from dropcheck.claims.values import format_value
+from dropcheck.claims.registry import Claim, Document, Registry, Value
+from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
@@ -17,10 +17,13 @@ from dropcheck.report.terminal.screen import Terminal, line, one_line, place, re
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from dropcheck.judging.case_run import Finding
     from dropcheck.judging.prepared import Prepared
+    from dropcheck.results import Exact, Quantity
 
 
 MOST_ROWS = 20  # of a list of cases
+MOST_VALUES = 8  # of a list of exact values
 LABELS = 14  # columns that the labels take, with what stands around them
 LONGEST_LINE = 90  # of prose: longer ones are hard to read
 CODE = ("claim", "model", "requires", "parameters")  # where a line goes on it is indented
@@ -40,6 +43,7 @@ def claim_cards(
 
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
+    from dropcheck.judging.judge import judged_exactly
     from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
     from dropcheck.language.cases import CaseGraphs
 
@@ -56,6 +60,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "expect": claim.expect,
         "tolerance": None if claim.tolerance is None else _tolerance(claim.tolerance),
         "resolution": resolution_text(claim, cases),
+        "exact": exact_text([(one.case.parameters, judged_exactly(one)) for one in cases]),
         "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
         "document": None if claim.document is None else document_text(claim.document, document),
         "section": claim.section and one_line(claim.section),
@@ -123,6 +128,27 @@ def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
     scales = dict.fromkeys(case.scale_in_words for case in sorted(cases, key=_scale_is_unknown))
     where = " where that is 0" if len(scales) > 1 else ""
     return f"{numbers.exact(claim.resolution)} of {', or of '.join(scales)}{where}"
+
+
+def exact_text(cases: Sequence[tuple[Mapping[str, Value], Finding | None]]) -> str:
+    """What the model gives of each case without a draw: one value for all, or a line each."""
+    known = [
+        (_exact(found.exact, found.quantity), parameters)
+        for parameters, found in cases
+        if found is not None and found.exact is not None
+    ]
+    if len(known) == len(cases) and len({value for value, _ in known}) == 1:
+        return known[0][0]
+    lines = [f"{value} at {parameter_text(parameters)}" for value, parameters in known]
+    if len(lines) > MOST_VALUES:
+        lines = [*lines[:MOST_VALUES], f"and {len(lines) - MOST_VALUES} more"]
+    return "\n".join(lines)
+
+
+def _exact(exact: Exact, quantity: Quantity | None) -> str:
+    """A value, and of what it is the value where that is not one side."""
+    of = f" ({quantity})" if quantity is not None and quantity.is_difference else ""
+    return numbers.exact(exact.value) + of
 
 
 def _scale_is_unknown(case: Prepared) -> bool:
