@@ -34,6 +34,8 @@ def enclose(
 ) -> tuple[float, float]:
     """The ends of what the quantity can be over a box; (-inf, inf) if that is anything.
 
+    Of a variance, or an average of an even power, what is negative does not count.
+
     Args:
         quantity: of the averages.
         means: the centre of the box, [terms].
@@ -51,7 +53,8 @@ def enclose(
     >>> round(low, 6), round(high, 6)
     (0.96, 1.02)
     """
-    return quantity(over(means, half_widths)).within(direction, along)
+    with np.errstate(all="ignore"):
+        return quantity(over(means, half_widths)).within(direction, along)
 
 
 def gradient(quantity: Enclosed, means: Floats) -> Floats:

@@ -13,7 +13,8 @@ same number does at several places of an expression cancels; the remainder is of
 It is what numpy's functions are applied to in place of an array: `np.sqrt(x) * x` is one again. So
 the formulas that work on arrays of averages work on enclosures as they stand. What has no rule
 here raises a TypeError, by numpy's own protocol. Where a quantity may be undefined or unbounded
-over the box the enclosure is everything, and stays so whatever is made of it.
+over the box the enclosure is everything, and stays so whatever is made of it. What is made without
+numpy's functions, by those here, is made with its floating-point warnings silenced by the caller.
 """
 
 from __future__ import annotations
@@ -184,37 +185,41 @@ def made(
         box: the half-widths.
         size: a magnitude that was on the way, where it is larger than those of the parts.
     """
-    with np.errstate(all="ignore"):
-        sizes = np.abs(slopes)
-        reach = np.sum(sizes * box, axis=-1, keepdims=True)
-        low, high = value - reach + below, value + reach + above
-        if ends is not None:
-            low_end, high_end = np.maximum(low, ends[0]), np.minimum(high, ends[1])
-            apart = low_end > high_end  # by rounding, or where what is known contradicts the box
-            low, high = np.where(apart, low, low_end), np.where(apart, high, high_end)
-        largest = np.maximum(np.abs(value) + reach, np.maximum(np.abs(below), np.abs(above)))
-        give = ROUNDING * np.maximum(largest, size)
-        low, high = low - give, high + give
-        known = np.isfinite(low) & np.isfinite(high) & np.isfinite(reach) & np.isfinite(value)
-    if known.all():
-        return Affine(
-            value=value,
-            slopes=slopes,
-            below=below - give,
-            above=above + give,
-            low=low,
-            high=high,
-            box=box,
-        )
-    infinite = np.full_like(low, np.inf)
-    return Affine(
-        value=np.where(known, value, 0.0),
-        slopes=np.where(known, slopes, 0.0),
-        below=np.where(known, below - give, -infinite),
-        above=np.where(known, above + give, infinite),
-        low=np.where(known, low, -infinite),
-        high=np.where(known, high, infinite),
+    reach = np.vecdot(np.abs(slopes), box)[..., np.newaxis]
+    low, high = value - reach + below, value + reach + above
+    if ends is not None:
+        low_end, high_end = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+        apart = low_end > high_end  # by rounding, or where what is known contradicts the box
+        if apart.any():
+            low_end, high_end = np.where(apart, low, low_end), np.where(apart, high, high_end)
+        low, high = low_end, high_end
+    largest = np.maximum(np.maximum(-below, above), np.maximum(np.abs(value) + reach, size))
+    give = ROUNDING * largest
+    found = Affine(
+        value=value,
+        slopes=slopes,
+        below=below - give,
+        above=above + give,
+        low=low - give,
+        high=high + give,
         box=box,
+    )
+    # one NaN or infinity among the parts makes one of these sums so
+    known = np.isfinite(found.low - found.high + give)
+    return found if known.all() else _unknown(found, known)
+
+
+def _unknown(found: Affine, known: npt.NDArray[np.bool_]) -> Affine:
+    """The same, and everything where it is not known."""
+    infinite = np.full_like(found.low, np.inf)
+    return Affine(
+        value=np.where(known, found.value, 0.0),
+        slopes=np.where(known, found.slopes, 0.0),
+        below=np.where(known, found.below, -infinite),
+        above=np.where(known, found.above, infinite),
+        low=np.where(known, found.low, -infinite),
+        high=np.where(known, found.high, infinite),
+        box=found.box,
     )
 
 

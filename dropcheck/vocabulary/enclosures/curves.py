@@ -43,34 +43,38 @@ def _smooth(
         bottom: where the function is lowest or highest, if not at an end.
         domain: the open interval in which it is defined, with its ends where it is finite there.
     """
+    bounded = domain != (-math.inf, math.inf)
 
     def rule(x: Affine) -> Affine:
         # what lies beyond the domain by rounding alone lies at its end
-        give = _BEYOND * np.maximum(np.abs(x.low), np.abs(x.high))
-        inside = (x.low >= domain[0] - give) & (x.high <= domain[1] + give) & ~x.everything
-        low, high = np.clip(x.low, *domain), np.clip(x.high, *domain)
-        at = np.clip(x.value, low, high)
+        size = np.maximum(np.abs(x.low), np.abs(x.high))
+        inside = np.isfinite(size)
+        low, high = x.low, x.high
+        if bounded:
+            give = _BEYOND * size
+            inside &= (low >= domain[0] - give) & (high <= domain[1] + give)
+            low, high = np.clip(low, *domain), np.clip(high, *domain)
+        at = np.minimum(np.maximum(x.value, low), high)
+        points = [at, low, high]
+        if mirror is not None:
+            points.append(np.minimum(np.maximum(2 * mirror - at, low), high))
+        if bottom is not None:
+            points.append(np.minimum(np.maximum(bottom, low), high))
+        places = np.stack(points)
+        values = np.asarray(function(places), np.float64)
         slope = np.asarray(derivative(at), np.float64)
         slope = np.where(np.isfinite(slope), slope, 0.0)
-        points = [low, high, at]
-        if mirror is not None:
-            points.append(np.clip(2 * mirror - at, low, high))
-        if bottom is not None:
-            points.append(np.clip(bottom, low, high))
-        values = [np.asarray(function(point), np.float64) for point in points]
-        centre = values[2]
-        strays = [
-            value - centre - slope * (point - at)
-            for point, value in zip(points, values, strict=True)
-        ]
+        strays = values - values[0] - slope * (places - at)
+        first, second = slope * x.below, slope * x.above
+        value = values[0] + slope * (x.value - at)
         return made(
-            np.where(inside, centre + slope * (x.value - at), np.nan),
+            value if inside.all() else np.where(inside, value, np.nan),
             slope * x.slopes,
-            np.minimum.reduce(strays) + np.minimum(slope * x.below, slope * x.above),
-            np.maximum.reduce(strays) + np.maximum(slope * x.below, slope * x.above),
+            np.minimum.reduce(strays) + np.minimum(first, second),
+            np.maximum.reduce(strays) + np.maximum(first, second),
             (np.minimum.reduce(values), np.maximum.reduce(values)),
             x.box,
-            np.abs(slope) * np.maximum(np.abs(x.low), np.abs(x.high)),
+            np.abs(slope) * size,
         )
 
     return rule
