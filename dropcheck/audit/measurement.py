@@ -235,6 +235,6 @@ def own_subjects(
             continue
         where = parameter_text(case.parameters)
         which = f"{case.claim.id}{f' ({where})' if where else ''}"
-        why = reason or "its scale could not be found"
+        why = reason or "its scale is not known"
         left_out.append(f"shifted twins of {which}: {why}")
     return tuple(subjects), tuple(left_out)

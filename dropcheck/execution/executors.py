@@ -37,14 +37,14 @@ Result = TypeVar("Result")
 
 # Seconds between looks of a worker process whether the process that started it still runs.
 LOOK_AFTER = 0.5
-# Items that are handed out for each worker: the one it works on, and some so that it need not wait.
+# Items that each worker is given at a time: the one it works on, and some so that it need not wait.
 HANDED_OUT = 3
 # Seconds of drawing below which no processes are started: they take about as long to start.
 WORTH_PROCESSES = 0.03
 # Bytes of a pickled program that is sent along with every part of a request. A larger one holds
 # arrays so long that threads, which get in one another's way where arrays are short, serve as well.
 SMALL_PROGRAM = 2**16
-# A part of a request shorter than this spends a visible share of its time being handed over.
+# A part of a request shorter than this spends a visible share of its time on its way to a worker.
 PART_NANOSECONDS = 4e6
 MOST_SPANS_OF_A_PART = 64
 
@@ -276,8 +276,8 @@ def tuned_numpy() -> Iterator[None]:
     Its libraries use one thread each: a second layer of threads inside every small matrix product
     gets in our way (measured: up to forty times slower on two cores).
 
-    The arrays of a span are made from the memory of the last one's. glibc hands what is freed at
-    the end of a heap back to the system, and zeroed pages taken anew for every span cost up to half
+    The arrays of a span are made from the memory of the last one's. glibc returns what is freed
+    at the end of a heap to the system, and zeroed pages taken anew for every span cost up to half
     of its time (measured). It stops doing so below twice the size of the largest block that was
     ever mapped and freed (mallopt(3), M_MMAP_THRESHOLD): one of 16 MiB, which is never touched and
     so takes no memory. Elsewhere this does nothing.

@@ -104,7 +104,7 @@ class Supply:
         self._centres: dict[tuple[int, ...], list[tuple[Sums, Separations | None]]] = {}
 
     def centres(self, program: Program, draws: int) -> tuple[Sums, Separations | None]:
-        """What a repetition's first draws tell, as `Program.centres` does of one part."""
+        """What follows from a repetition's first draws, as `Program.centres` does of one part."""
         alike = (id(program.steps), program.span_draws, program.span_blocks, draws)
         waiting = self._centres.setdefault(alike, [])
         if not waiting:

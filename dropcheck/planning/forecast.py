@@ -94,7 +94,7 @@ def _of_block_means(run: CaseRun, compiled: Compiled) -> Generator[Request, Span
         return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
     interval = judged.decisive
     result = replace(result, scale=judged.scale)
-    # other conditions are met after so many draws as they ask for, and these are planned
+    # other conditions hold after so many draws as they ask for, and these are planned
     if interval is None or carried_by_few(interval, tally.draws):
         result = replace(result, explanation=judged.interval.unmet)
     else:
@@ -164,7 +164,7 @@ def _of_counts(
 
 
 def _given_up(run: CaseRun) -> int | None:
-    """Draws after which a run gives up what was never met."""
+    """Draws after which a run gives up what never occurred."""
     return NEVER if run.seems_never(NEVER) else None
 
 

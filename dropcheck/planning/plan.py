@@ -25,7 +25,7 @@ from dropcheck.settings import Settings, default_threads
 
 @dataclass(frozen=True, slots=True)
 class CasePlan:
-    """What one case would cost, and what its budget could see; None where that cannot be told.
+    """What one case would cost, and what its budget could see; None where that is not known.
 
     `draws` and `seconds` are those to a verdict, or the fewest where it is doubtful; `budget` is
     the most draws that a run would make. `discrepancy` is the smallest by which the claim may be
@@ -59,7 +59,7 @@ class CasePlan:
 
     @property
     def doubtful(self) -> bool:
-        """Whether it may take more draws than the pilot tells: the explanation says why."""
+        """Whether it may take more draws than the pilot shows: the explanation says why."""
         return bool(self.draws) and self.explanation is not None
 
 
@@ -184,29 +184,29 @@ def shared_out(total: float, needs: Sequence[float]) -> list[float]:
     return [share(need) for need in needs]
 
 
-def _planned(found: Forecast, budget: int, threads: int) -> CasePlan:
+def _planned(expected: Forecast, budget: int, threads: int) -> CasePlan:
     def seconds(draws: int) -> float:
         # a span is drawn by one thread
-        at_once = min(threads, max(1, draws // found.span_draws))
-        return draws * found.seconds_a_draw / at_once
+        at_once = min(threads, max(1, draws // expected.span_draws))
+        return draws * expected.seconds_a_draw / at_once
 
-    needless = found.draws == 0 or not found.most
-    seen = None if needless else found.smallest(budget)
-    likely = found.ends if found.draws is None else found.draws
+    needless = expected.draws == 0 or not expected.most
+    seen = None if needless else expected.smallest(budget)
+    likely = expected.ends if expected.draws is None else expected.draws
     drawn = budget if likely is None else min(likely, budget)
     drawn = 0 if needless else drawn
     return CasePlan(
-        case=found.case,
-        guarantee=found.guarantee,
-        draws=found.draws,
-        seconds=None if found.draws is None else seconds(found.draws),
+        case=expected.case,
+        guarantee=expected.guarantee,
+        draws=expected.draws,
+        seconds=None if expected.draws is None else seconds(expected.draws),
         budget=budget,
         discrepancy=seen,
-        relative=seen / found.scale if seen is not None and found.scale else None,
-        scale=found.scale,
-        resolution=found.resolution,
-        explanation=found.explanation,
+        relative=seen / expected.scale if seen is not None and expected.scale else None,
+        scale=expected.scale,
+        resolution=expected.resolution,
+        explanation=expected.explanation,
         spent=seconds(drawn),
-        work=drawn * found.seconds_a_draw,
+        work=drawn * expected.seconds_a_draw,
         drawn=drawn,
     )

@@ -31,9 +31,9 @@ def run_annotations(report: Report) -> str:
 
 def problem_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
     """The same for errors of a file that kept a run from being made."""
-    found = list(problems)
-    commands = [_of_problem(problem, workspace) for problem in found[:MOST]]
-    more = _more(len(found) - MOST, len(found) - MOST)
+    listed = list(problems)
+    commands = [_of_problem(problem, workspace) for problem in listed[:MOST]]
+    more = _more(len(listed) - MOST, len(listed) - MOST)
     return "".join(f"{line}\n" for line in [*commands, *more])
 
 
@@ -93,10 +93,10 @@ def _file(where: Location, workspace: Path | None) -> dict[str, str]:
         inner = Path(where.file).resolve().relative_to(root)
     except (ValueError, OSError, RuntimeError):  # outside, no name of a file, a loop of links
         return {}
-    found = {"file": str(PurePosixPath(*inner.parts))}
+    properties = {"file": str(PurePosixPath(*inner.parts))}
     if where.line is not None:
-        found["line"] = str(where.line)
-    return found
+        properties["line"] = str(where.line)
+    return properties
 
 
 def _command(properties: Mapping[str, str], message: str) -> str:

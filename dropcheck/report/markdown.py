@@ -55,7 +55,7 @@ def markdown_report(report: Report) -> str:
 def summary_line(report: Report) -> str:
     """The last line, which stands alone where the rest has no room."""
     errors = numbers.plural(len(report.problems), "error")
-    if report.problems and not report.run.cases:  # nothing was tried that could be counted
+    if report.problems and not report.run.cases:  # nothing was run that could be counted
         return f"{errors} · {text(report.run.registry)}"
     parts = [*([errors] if report.problems else []), *map(text, summary_parts(report.run))]
     return " · ".join(parts)

@@ -31,7 +31,7 @@ MOST_SAMPLE_DRAWS = 8192
 PRODUCT_COST = 0.035
 TERM_COST = 3.0
 # Above this so few batches are needed that the fewest blocks of an interval would cost more than
-# they tell.
+# larger batches save.
 LARGEST_BATCH = 128
 # Both sides of a span's batches together: past the caches, far from the memory's end.
 SIDES_BYTES = 2**27
@@ -52,7 +52,7 @@ class ProgramBuilder:
         if known is not None:
             return known
         # a fixed value needs nothing else: it is already worked out
-        needed = [one for found in ordered([value]) for one in (*found.inputs, found)] or [value]
+        needed = [one for each in ordered([value]) for one in (*each.inputs, each)] or [value]
         for one in needed:
             if id(one) not in self._registers:
                 self._registers[id(one)] = len(self._values)
@@ -159,10 +159,10 @@ class ProgramBuilder:
             looked_at = [self._values[register] for register, _ in term.factors]
             if term.given is not None:
                 looked_at.append(self._values[term.given])
-            found = truths(looked_at) if looked_at else None
-            if found is None or (term.every and found[0].shape):
+            bits = truths(looked_at) if looked_at else None
+            if bits is None or (term.every and bits[0].shape):
                 continue
-            sources = tuple(sorted(self._registers[id(value)] for value in found))
+            sources = tuple(sorted(self._registers[id(value)] for value in bits))
             groups.setdefault(sources, []).append(index)
         if not groups:
             return (), ()
@@ -220,14 +220,14 @@ def _powers(terms: Iterable[Term], values: list[Value]) -> int:
 
     Sums of powers and of products of two are taken without an array of them.
     """
-    found: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, int], int] = {}
     for term in terms:
         for register, power in term.factors:
             size = 8 * math.prod(values[register].shape)
-            found[register, 1] = size
+            sizes[register, 1] = size
             if power > 2 or term.given is not None:
-                found[register, 2] = size
-    return sum(found.values())
+                sizes[register, 2] = size
+    return sum(sizes.values())
 
 
 def _bytes(value: Value) -> int:

@@ -123,7 +123,7 @@ def compile_averages(
 
 def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]]:
     """The operators on quantities that the model bounds, and where these can lie."""
-    found: list[tuple[Leaf, tuple[Hull, ...]]] = []
+    bounded: list[tuple[Leaf, tuple[Hull, ...]]] = []
     for operator in operators(functional.operands):
         conditional = dict(operator.options)["given"]
         quantities = operator.inputs[:-1] if conditional else operator.inputs
@@ -131,8 +131,8 @@ def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]
             UNIT if operator.operator.probability else support(quantity) for quantity in quantities
         )
         if all(hull.bounded for hull in hulls):
-            found.append((functional.leaves[id(operator)], hulls))
-    return found
+            bounded.append((functional.leaves[id(operator)], hulls))
+    return bounded
 
 
 def _counting(event: Value, condition: Value | None, **how: bool) -> Program:
@@ -159,7 +159,7 @@ def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value
         return value
     function = (DENIED if denied else FAVOURED).get(value.function, value.function)
     below = denied != (function is NOT)  # a negation turns round which way rounding helps its input
-    inputs = tuple(known.get((id(found), below), found) for found in value.inputs)
+    inputs = tuple(known.get((id(one), below), one) for one in value.inputs)
     if function is value.function and inputs == value.inputs:
         return value
     return dataclasses.replace(value, operation=function.name, inputs=inputs)

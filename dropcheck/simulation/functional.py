@@ -117,14 +117,14 @@ class Functional:
         All of them unless some are named.
         """
         points = means.shape[1]
-        found: dict[int, Floats] = {}
+        evaluated: dict[int, Floats] = {}
         with np.errstate(all="ignore"):
             for place in range(len(self.operands)) if wanted is None else wanted:
                 value = self.formulas[place].values(means, centres)[-1]
                 if value.shape != (points,):
                     value = np.broadcast_to(value, (points,)).copy()
-                found[place] = np.asarray(value, dtype=np.float64)
-        return found
+                evaluated[place] = np.asarray(value, dtype=np.float64)
+        return evaluated
 
     def enclosed(
         self, averages: Affine, centres: Floats, wanted: Iterable[int] | None = None
@@ -140,8 +140,8 @@ class Functional:
         return sorted({column for leaf in leaves for column in leaf.looked_at})
 
     def _leaves(self, operands: Iterable[int]) -> list[Leaf]:
-        found = operators([self.operands[operand] for operand in operands])
-        return [self.leaves[id(leaf)] for leaf in found]
+        below = operators([self.operands[operand] for operand in operands])
+        return [self.leaves[id(leaf)] for leaf in below]
 
     def at_averages(self, means: Floats, centres: Floats) -> tuple[list[float], float]:
         """Every operand at the averages [terms] themselves, and the largest magnitude on the way.
@@ -151,11 +151,11 @@ class Functional:
         column = means[:, np.newaxis]
         with np.errstate(all="ignore"):
             values = [formula.values(column, centres) for formula in self.formulas]
-        met = [float(centres[leaf.registers[0]]) for leaf in self.leaves.values()]
+        magnitudes = [float(centres[leaf.registers[0]]) for leaf in self.leaves.values()]
         for array in chain.from_iterable(values):
-            met += array.ravel().tolist()
-        largest = max((abs(value) for value in met if math.isfinite(value)), default=0.0)
-        return [float(found[-1][..., 0]) for found in values], largest
+            magnitudes += array.ravel().tolist()
+        largest = max((abs(value) for value in magnitudes if math.isfinite(value)), default=0.0)
+        return [float(sides[-1][..., 0]) for sides in values], largest
 
     def within_rounding(
         self, operands: Iterable[int], averages: Floats, centres: Floats, share: float
@@ -184,13 +184,13 @@ class Functional:
         along (a root, a maximum) are applied to the sizes.
         """
         column = means.reshape(-1, 1)
-        found: list[float] = []
+        largest: list[float] = []
         with np.errstate(all="ignore"):
             for operand, formula in zip(self.operands, self.formulas, strict=True):
                 values = formula.values(column, centres)
                 own = {key: np.abs(values[place]) for key, place in formula.places.items()}
-                found.append(float(np.max(np.abs(self._size(operand, column, centres, own)))))
-        return found
+                largest.append(float(np.max(np.abs(self._size(operand, column, centres, own)))))
+        return largest
 
     def _size(
         self, value: Value, means: Floats, centres: Floats, own: Mapping[int, Array]
@@ -264,10 +264,10 @@ class Formula:
         for place, operator in self.operators:
             held[place] = operator(means, centres)
         for step in self.steps:
-            found = step.compute(*[held[place] for place in step.inputs])
+            computed = step.compute(*[held[place] for place in step.inputs])
             if step.pole is not None and _crosses_a_pole(step, held):
-                found = np.full_like(found, np.nan, dtype=np.float64)
-            held[step.place] = number(found)
+                computed = np.full_like(computed, np.nan, dtype=np.float64)
+            held[step.place] = number(computed)
         return held
 
     def enclosed(self, averages: Affine, centres: Floats) -> Affine:
@@ -284,12 +284,12 @@ class Formula:
 def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
     """A value as a formula; `operators` are those on the law below it, by id of their values."""
     values = in_order([value], _below)
-    places = {id(found): place for place, found in enumerate(values)}
-    made = [found for found in values if found.estimated and found.kind != Kind.OPERATOR]
+    places = {id(one): place for place, one in enumerate(values)}
+    made = [one for one in values if one.estimated and one.kind != Kind.OPERATOR]
     return Formula(
-        tuple(None if found.estimated else number(found.constant) for found in values),
+        tuple(None if one.estimated else number(one.constant) for one in values),
         tuple((places[id(f)], operators[id(f)]) for f in values if f.kind == Kind.OPERATOR),
-        tuple(_step(found, places) for found in made),
+        tuple(_step(one, places) for one in made),
         places,
     )
 

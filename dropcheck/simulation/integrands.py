@@ -66,15 +66,15 @@ def middle(array: Array) -> float:
     finite = array.ravel() if here.all() else array[here]
     if not finite.size:
         return 0.0
-    found = _median(finite)
-    deviations = np.abs(finite - found)
-    # median deviations of a quarter of it and more, told by counting where that is enough
-    below, half = np.count_nonzero(deviations < abs(found) / 4), finite.size / 2
+    median = _median(finite)
+    deviations = np.abs(finite - median)
+    # median deviations of a quarter of it and more, decided by counting where that is enough
+    below, half = np.count_nonzero(deviations < abs(median) / 4), finite.size / 2
     if below == half:
-        near = abs(found) <= 4 * _median(deviations)
+        near = abs(median) <= 4 * _median(deviations)
     else:
         near = bool(below < half)
-    return 0.0 if near else found
+    return 0.0 if near else median
 
 
 def _median(array: Array) -> float:
@@ -122,9 +122,9 @@ class Moments:
     def sums(self, term: Term) -> Sums:
         """The integrand's sum in each block: [blocks]."""
         if term.given is None and not term.every:
-            found = self._sums_of_product(*self._halves(term.factors))
-            if found is not None:
-                return found
+            product_sums = self._sums_of_product(*self._halves(term.factors))
+            if product_sums is not None:
+                return product_sums
         total: Sums = self.a_draw(term).reshape(self._held.blocks, -1).sum(axis=1)
         return total
 
@@ -196,20 +196,20 @@ class Moments:
 
     def _power(self, register: int, power: int, given: int | None) -> Array:
         key = (register, power, given)
-        found = self._powers.get(key)
-        if found is None:
+        raised = self._powers.get(key)
+        if raised is None:
             if power == 1:
-                found = number(self._held.array(register))
+                raised = number(self._held.array(register))
                 if self._held.centres[register]:
-                    found = found - self._held.centres[register]
+                    raised = raised - self._held.centres[register]
                 if given is not None:
                     # not a product: where the condition fails the quantity may be NaN
                     condition = self._given(given)
-                    found = np.where(condition == 0, 0.0, found + 0 * condition)
+                    raised = np.where(condition == 0, 0.0, raised + 0 * condition)
             else:
-                found = self._power(register, power - 1, given) * self._power(register, 1, given)
-            self._powers[key] = found
-        return found
+                raised = self._power(register, power - 1, given) * self._power(register, 1, given)
+            self._powers[key] = raised
+        return raised
 
     def undefined(self, terms: Sequence[Term]) -> npt.NDArray[np.bool_]:
         """Draws in which some integrand is NaN or infinite, where it is looked at: [draws]."""

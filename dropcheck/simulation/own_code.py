@@ -25,7 +25,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 Sampler = Callable[[np.random.Generator, int], Mapping[str, Any]]
 """(generator, count) → {name: array of `count` draws, first axis the draw}."""
 
-# The first call, which tells the shapes: a number of draws that few shapes have by chance.
+# The first call, which shows the shapes: a number of draws that few shapes have by chance.
 FIRST_DRAWS = 3
 # Calls that are compared, and the draws of each. Events of chance 1/64, where calls most easily
 # agree by chance, fall alike in five calls less than once in 10^9.
@@ -73,26 +73,26 @@ class _Code:
 
     def draw(self, generator: np.random.Generator, count: int) -> dict[str, Array]:
         """So many draws of each name, on the last axis; copies, whatever the function keeps."""
-        found = _call(self.function, generator, count)
-        self._compare(found)
+        drawn = _call(self.function, generator, count)
+        self._compare(drawn)
         return {
             name: np.array(
                 np.moveaxis(array, 0, -1),
                 dtype=bool if name in self.truths else np.float64,
                 order="C",
             )
-            for name, array in found.items()
+            for name, array in drawn.items()
         }
 
-    def _compare(self, found: Mapping[str, Any]) -> None:
+    def _compare(self, drawn: Mapping[str, Any]) -> None:
         """Refuse names, shapes or truths that are not those of the first call."""
-        if found.keys() != self.shapes.keys():
-            before, now = (", ".join(map(repr, names)) for names in (self.shapes, found))
+        if drawn.keys() != self.shapes.keys():
+            before, now = (", ".join(map(repr, names)) for names in (self.shapes, drawn))
             raise _error(
                 f"returned {before} in one call, and {now} in another",
                 "return the same names whatever the count",
             )
-        for name, array in found.items():
+        for name, array in drawn.items():
             if array.shape[1:] != self.shapes[name]:
                 raise _error(
                     f"returned {name!r} with draws of shape {_shape(self.shapes[name])} in one "

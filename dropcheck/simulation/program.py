@@ -182,11 +182,11 @@ class Program:
                 extra = {"batches": self.span_blocks} if step.crossed else {}
                 held[step.target] = computed(step, inputs, **extra)
             if forced is not None and step.target in forced:
-                found = filled(held[step.target])
-                held[step.target] = forced[step.target].applied(found, generator)
+                values = filled(held[step.target])
+                held[step.target] = forced[step.target].applied(values, generator)
             if seen is not None and step.watched is not None:
-                found = filled(held[step.target])
-                holds = found if found.dtype == np.bool_ else found == 1
+                values = filled(held[step.target])
+                holds = values if values.dtype == np.bool_ else values == 1
                 _count(seen, step.watched, holds)
             for register in step.frees:
                 held[register] = None
@@ -195,7 +195,7 @@ class Program:
     def centres(
         self, generator: np.random.Generator, draws: int, parts: int = 1
     ) -> list[tuple[Sums, Separations | None]]:
-        """What a few draws tell: about what integrands are summed, and which are separated.
+        """What follows from a few draws: about what integrands are summed, and which are separated.
 
         Args:
             generator: the stream to draw from.
@@ -221,17 +221,17 @@ class Program:
 
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
         """Comparisons in which some draws differ, but by no more than rounding could have made."""
-        found: list[Value] = []
+        compared: list[Value] = []
         if not any(step.value.operation in COMPARISONS for step in self.steps):
-            return found
+            return compared
 
         def observe(value: Value, inputs: list[Array]) -> None:
             if value.operation in COMPARISONS and np.any(nearly_tied(*inputs)):
-                found.append(value)
+                compared.append(value)
 
         with np.errstate(all="ignore"):
             self.registers(generator, draws, observe)
-        return found
+        return compared
 
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
@@ -251,12 +251,12 @@ class Program:
             if self.tables or self.separations is not None:
                 state = generator.bit_generator.state
                 seen = np.zeros((parts, len(self.watched), 2))
-                found = self._by_parts(generator, centres, seen)
-                if found is not None and np.isfinite(found).all():
-                    return found, seen, None
+                by_parts = self._by_parts(generator, centres, seen)
+                if by_parts is not None and np.isfinite(by_parts).all():
+                    return by_parts, seen, None
                 generator.bit_generator.state = state  # the same draws, one by one
             else:
-                found = None
+                by_parts = None
             seen = np.zeros((parts, len(self.watched), 2))
             held = self.registers(generator, self.span_draws, seen=seen)
             moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
@@ -264,9 +264,9 @@ class Program:
             for index, term in enumerate(self.terms):
                 sums[:, index] = moments.sums(term)
             bad = None if np.isfinite(sums).all() else moments.undefined(self.terms)
-        if found is not None:  # each part is as it would be by itself
-            defined = np.isfinite(found).reshape(parts, -1).all(axis=1)
-            sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], found, sums)
+        if by_parts is not None:  # each part is as it would be by itself
+            defined = np.isfinite(by_parts).reshape(parts, -1).all(axis=1)
+            sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], by_parts, sums)
             if bad is not None:
                 bad &= ~defined.repeat(len(bad) // parts)
         return sums, seen, bad

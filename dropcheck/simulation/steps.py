@@ -31,7 +31,7 @@ class Step:
     watched: int | None = None  # the place among the truths whose outcomes are counted
 
     def __reduce__(self) -> tuple[Callable[..., Step], tuple[object, ...]]:
-        """How a step goes between processes: its kernel is found again by its function's name."""
+        """How a step goes between processes: its kernel by its function's name."""
         return _received, (
             *(self.target, self.value, self.inputs, self.kernel is None),
             *(self.frees, self.crossed, self.watched),
@@ -115,7 +115,7 @@ def draw_law(
         DropcheckError: for an argument out of the law's domain, at the draw's place in the text.
     """
     arguments = [number(argument) for argument in arguments]
-    if any(found.random for found in value.inputs):
+    if any(one.random for one in value.inputs):
         problem = argument_problem(law, arguments)
         if problem is not None:
             raise value.at.error(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from bad_inputs import CLAIMS, Bad, N, one_claim
-from refusals import ERROR, Capsys, assert_told, check, run
+from refusals import ERROR, Capsys, assert_refused, check, run
 
 from dropcheck.cli import main
 
@@ -24,14 +24,14 @@ def test_claims(what: str, folder: Path, capsys: Capsys) -> None:
     assert isinstance(bad.text, str)
     (folder / "claims.yaml").write_text(bad.text, encoding="utf-8")
     checked = check(capsys, "claims.yaml")
-    assert_told(run(capsys, "claims.yaml"), checked, "claims.yaml", bad)
+    assert_refused(run(capsys, "claims.yaml"), checked, "claims.yaml", bad)
 
 
 def test_what_is_wrong_in_several_places_is_told_at_once(folder: Path, capsys: Capsys) -> None:
     text = one_claim("x ~ nrmal(0, 1);y = z;w ~ bernoulli(2)", "E(q) == w")
     (folder / "claims.yaml").write_text(text, encoding="utf-8")
-    told = run(capsys, "claims.yaml")
-    assert [(error["line"], error["column"]) for error in told.errors] == [
+    refusal = run(capsys, "claims.yaml")
+    assert [(error["line"], error["column"]) for error in refusal.errors] == [
         (6, 11),
         (7, 11),
         (8, 21),
@@ -96,10 +96,10 @@ def test_what_is_fixed_and_wrong_is_found_before_any_draw(
     bad = FIXED[what]
     assert isinstance(bad.text, str)
     (folder / "claims.yaml").write_text(bad.text, encoding="utf-8")
-    told = check(capsys, "claims.yaml")
-    assert told.code == ERROR
-    assert f"claims.yaml:{bad.line}:{bad.column}: " in told.text
-    assert bad.hint in told.text
+    refusal = check(capsys, "claims.yaml")
+    assert refusal.code == ERROR
+    assert f"claims.yaml:{bad.line}:{bad.column}: " in refusal.text
+    assert bad.hint in refusal.text
 
 
 @pytest.mark.parametrize("what", ON_RUN)
@@ -108,9 +108,9 @@ def test_what_only_a_run_finds(what: str, folder: Path, capsys: Capsys) -> None:
     assert isinstance(bad.text, str)
     (folder / "claims.yaml").write_text(bad.text, encoding="utf-8")
     assert check(capsys, "claims.yaml").code == 0
-    told = run(capsys, "claims.yaml")
-    assert told.code == ERROR
-    (error,) = told.errors
+    refusal = run(capsys, "claims.yaml")
+    assert refusal.code == ERROR
+    (error,) = refusal.errors
     assert bad.message in error["message"]
     assert (error["line"], error["column"]) == (bad.line, bad.column)
     assert bad.hint in (error["hint"] or "")
@@ -141,11 +141,11 @@ def test_what_is_too_large_takes_no_memory(model: str, folder: Path, capsys: Cap
     text = one_claim(f"{N};{model}", "E(y) == 0")
     (folder / "claims.yaml").write_text(text, encoding="utf-8")
     tracemalloc.start()
-    told = run(capsys, "claims.yaml")
+    refusal = run(capsys, "claims.yaml")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert told.code == ERROR
-    assert "is allowed" in told.errors[0]["message"]
+    assert refusal.code == ERROR
+    assert "is allowed" in refusal.errors[0]["message"]
     assert peak < 100e6
 
 
@@ -156,11 +156,11 @@ def test_what_is_fixed_takes_no_more_than_its_half_of_the_memory(
     text = one_claim(f"{N};{lines};y = v0[0] + x", "E(y) == 0")
     (folder / "claims.yaml").write_text(text, encoding="utf-8")
     tracemalloc.start()
-    told = run(capsys, "claims.yaml", "--max-memory", "64MiB")
+    refusal = run(capsys, "claims.yaml", "--max-memory", "64MiB")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert told.code == ERROR
-    assert "what is fixed in this claim takes" in told.errors[0]["message"]
+    assert refusal.code == ERROR
+    assert "what is fixed in this claim takes" in refusal.errors[0]["message"]
     assert peak < 32 * 2**20 + 20e6
 
 

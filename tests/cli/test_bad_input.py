@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from bad_inputs import FILES, GOOD, Bad, one_claim
-from refusals import ERROR, SECONDS, Capsys, Told, assert_told, check, run
+from refusals import ERROR, SECONDS, Capsys, Refusal, assert_refused, check, run
 
 from dropcheck.cli import main
 
@@ -21,19 +21,19 @@ def test_files(what: str, folder: Path, capsys: Capsys) -> None:
     data = bad.text if isinstance(bad.text, bytes) else bad.text.encode()
     (folder / "claims.yaml").write_bytes(data)
     checked = check(capsys, "claims.yaml")
-    assert_told(run(capsys, "claims.yaml"), checked, "claims.yaml", bad)
+    assert_refused(run(capsys, "claims.yaml"), checked, "claims.yaml", bad)
 
 
 def test_a_file_that_is_not_there(folder: Path, capsys: Capsys) -> None:
     bad = Bad("", None, None, "there is no file 'absent.yaml'")
     checked = check(capsys, "absent.yaml")
-    assert_told(run(capsys, "absent.yaml"), checked, "absent.yaml", bad)
+    assert_refused(run(capsys, "absent.yaml"), checked, "absent.yaml", bad)
 
 
 def test_a_folder(folder: Path, capsys: Capsys) -> None:
     (folder / "claims.d").mkdir()
     bad = Bad("", None, None, "'claims.d' is a folder", "name the file in it")
-    assert_told(run(capsys, "claims.d"), check(capsys, "claims.d"), "claims.d", bad)
+    assert_refused(run(capsys, "claims.d"), check(capsys, "claims.d"), "claims.d", bad)
 
 
 def test_a_file_that_cannot_be_read(
@@ -46,15 +46,15 @@ def test_a_file_that_cannot_be_read(
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     monkeypatch.setattr(Path, "open", refuse)
-    told = run(capsys, "claims.yaml")
-    assert told.code == ERROR
-    assert "claims.yaml" in told.errors[0]["message"]
+    refusal = run(capsys, "claims.yaml")
+    assert refusal.code == ERROR
+    assert "claims.yaml" in refusal.errors[0]["message"]
 
 
 def test_a_good_file_is_told_nothing(folder: Path, capsys: Capsys) -> None:
     (folder / "claims.yaml").write_text(GOOD)
     assert check(capsys, "claims.yaml").code == 0
-    assert run(capsys, "claims.yaml") == Told(0, [], "")
+    assert run(capsys, "claims.yaml") == Refusal(0, [], "")
 
 
 # -- the command line ------------------------------------------------------------------------------
@@ -89,11 +89,11 @@ def test_values_on_the_command_line(way: str, value: str, folder: Path, capsys: 
     text = one_claim("x ~ bernoulli(p)", "E(x) == p", "    parameters: {p: 0.5}\n")
     (folder / "claims.yaml").write_text(text, encoding="utf-8")
     arguments = ["--p", value] if way == "option" else ["--set", f"p={value}"]
-    told = run(capsys, "claims.yaml", *arguments)
+    refusal = run(capsys, "claims.yaml", *arguments)
     message, hint = VALUES[value]
-    assert told.code == ERROR
-    assert message in told.errors[0]["message"]
-    assert hint in (told.errors[0]["hint"] or "")
+    assert refusal.code == ERROR
+    assert message in refusal.errors[0]["message"]
+    assert hint in (refusal.errors[0]["hint"] or "")
 
 
 @pytest.mark.parametrize(

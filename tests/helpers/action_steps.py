@@ -37,7 +37,7 @@ class Done:
     """What a step leaves behind."""
 
     code: int
-    told: str
+    output: str
     outputs: dict[str, str]
     summary: str
     path: str

@@ -52,7 +52,7 @@ def audited(subjects: tuple[Subject, ...], repetitions: int, **how: Any) -> Audi
 
 
 def subject_of(model: str, claim: str, truth: Truth = Truth.TRUE, block: int = 32) -> Subject:
-    """A claim of one line of a model, taken to be true, or as told."""
+    """A claim of one line of a model, taken to be true, or as given."""
     (case,) = cases(f"title: T\n    model: |\n      {model}\n    claim: {claim}")
     return Subject(case, truth, "", block)
 

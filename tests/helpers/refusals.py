@@ -19,7 +19,7 @@ Capsys = pytest.CaptureFixture[str]
 
 
 @dataclass(frozen=True)
-class Told:
+class Refusal:
     """What the command line said of a file."""
 
     code: int
@@ -27,34 +27,34 @@ class Told:
     text: str
 
 
-def run(capsys: Capsys, name: str, *arguments: str) -> Told:
+def run(capsys: Capsys, name: str, *arguments: str) -> Refusal:
     """What `run` says of a file, in good time."""
     started = time.process_time()
     code = main(["run", "all", "--file", name, "--format", "json", *arguments])
     assert time.process_time() - started < SECONDS
     captured = capsys.readouterr()
     errors = json.loads(captured.out).get("errors", [])
-    return Told(code, errors, captured.err)
+    return Refusal(code, errors, captured.err)
 
 
-def check(capsys: Capsys, name: str) -> Told:
+def check(capsys: Capsys, name: str) -> Refusal:
     """What `check` says of it."""
     started = time.process_time()
     code = main(["check", name])
     assert time.process_time() - started < SECONDS
-    return Told(code, [], capsys.readouterr().err)
+    return Refusal(code, [], capsys.readouterr().err)
 
 
-def assert_told(told: Told, checked: Told, name: str, bad: Bad) -> None:
+def assert_refused(ran: Refusal, checked: Refusal, name: str, bad: Bad) -> None:
     """`run` and `check` say the same of an input, at the same place."""
-    assert told.code == ERROR
+    assert ran.code == ERROR
     line = bad.line
     if line == LAST:
         assert isinstance(bad.text, str)
         line = bad.text.rstrip("\n").count("\n") + 1
-    found = [error for error in told.errors if bad.message in error["message"]]
-    assert found, told.errors
-    (error, *_) = found
+    named = [error for error in ran.errors if bad.message in error["message"]]
+    assert named, ran.errors
+    (error, *_) = named
     assert error["file"] == name
     assert (error["line"], error["column"]) == (line, bad.column)
     assert bad.hint in (error["hint"] or "")

@@ -68,14 +68,16 @@ def test_every_input_and_output_is_described_and_used() -> None:
 def test_the_exit_code_is_that_of_the_run(text: str, code: int, runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(text)
     done = runner.run(args="--max-draws 1000")
-    assert done.code == code, done.told
+    assert done.code == code, done.output
     assert done.outputs == {"exit-code": str(code), "reports": ""}
 
 
 def test_a_failure_is_annotated_and_summarised(runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(FALSE)
     done = runner.run()
-    assert re.search(r"^::error .*file=claims\.yaml,.*line=3", done.told, re.MULTILINE), done.told
+    assert re.search(r"^::error .*file=claims\.yaml,.*line=3", done.output, re.MULTILINE), (
+        done.output
+    )
     assert "|" in done.summary
 
 
@@ -102,7 +104,7 @@ def test_a_check_simulates_nothing(runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(FALSE)
     done = runner.run(command="check", report="out.json")
     assert done.code == 0
-    assert "claims.yaml: 1 claim, 1 case, no errors" in done.told
+    assert "claims.yaml: 1 claim, 1 case, no errors" in done.output
     assert done.outputs["reports"] == ""
 
 
@@ -119,7 +121,7 @@ def test_options_are_read_as_a_shell_reads_them(runner: Runner) -> None:
     assert runner.run(args="--tag slow").code == 5
     done = runner.run(args="--tag 'fast")
     assert done.code == 2
-    assert "quote that is never closed" in done.told
+    assert "quote that is never closed" in done.output
 
 
 @pytest.mark.parametrize("field", ["files", "args", "report", "command"])
@@ -129,7 +131,7 @@ def test_options_are_read_as_a_shell_reads_them(runner: Runner) -> None:
 def test_nothing_given_is_run(field: str, text: str, runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(GOOD)
     done = runner.run(**{field: text})
-    assert done.code != 0, done.told
+    assert done.code != 0, done.output
     assert {path.name for path in runner.work.iterdir()} <= {"claims.yaml", ".dropcheck_cache"}
 
 
@@ -157,11 +159,11 @@ def test_it_installs_itself_where_the_next_step_finds_it(runner: Runner, tmp_pat
     done = runner.step(
         "Install dropcheck", {}, GITHUB_ACTION_PATH=str(source), PATH=python, **offline
     )
-    assert done.code == 0, done.told
+    assert done.code == 0, done.output
     (added,) = done.path.splitlines()
     assert (Path(added) / "dropcheck").is_file()
     (runner.work / "claims.yaml").write_text(GOOD)
     ran = runner.step(
         "Try the claims", {}, PATH=f"{added}{os.pathsep}{python}", PYTHONPATH=libraries
     )
-    assert ran.code == 0, ran.told
+    assert ran.code == 0, ran.output

@@ -124,7 +124,7 @@ def _attention(cases: Iterable[CaseResult]) -> Markup | None:
 
 
 def _missed(case: CaseResult) -> Markup:
-    """A case that did not pass: what is claimed, what was found, and what it means."""
+    """A case that did not pass: what is claimed, what was estimated, and what it means."""
     figures = [
         join([f"{name} ", element("span", text, class_="figures"), ", "])
         for name, text in (("claimed", words.claimed(case)), ("estimated", words.estimated(case)))

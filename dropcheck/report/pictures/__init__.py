@@ -80,7 +80,7 @@ class Mark:
     ascii: str
 
 
-# colours of Okabe and Ito, which people who see few colours can tell apart
+# colours of Okabe and Ito, which people who see few colours can distinguish
 MARKS = {
     Verdict.VERIFIED: Mark("#0072b2", "o", "●", "o"),
     Verdict.REFUTED: Mark("#d55e00", "X", "✕", "x"),

@@ -1,4 +1,4 @@
-"""A sweep as curves: what is claimed and what was found, against the parameter that was swept.
+"""A sweep as curves: what is claimed and what was estimated, against the parameter that was swept.
 
 The parameter with the most values is the axis, numbers before laws. Others that vary make a panel
 for each of their values, unless the axis determines them, as cases listed one by one may have it.
@@ -171,7 +171,7 @@ class Panel:
 
 def panels(run: RunResult) -> tuple[Panel, ...]:
     """The curves of every claim of a run that was swept, in order."""
-    found: list[Panel] = []
+    made: list[Panel] = []
     for cases in by_claim(run.cases).values():
         rows = [case.parameters for case in cases]
         parameter = swept(rows)
@@ -184,8 +184,8 @@ def panels(run: RunResult) -> tuple[Panel, ...]:
             groups.setdefault(tuple(case.parameters.get(name) for name in apart), []).append(case)
         shown = [*apart, *held]
         along = [name for name in _names(rows) if name not in (parameter, *shown)]
-        found += [_panel(group, parameter, along, shown) for group in groups.values()]
-    return tuple(found)
+        made += [_panel(group, parameter, along, shown) for group in groups.values()]
+    return tuple(made)
 
 
 def _panel(
@@ -240,8 +240,8 @@ def swept(rows: Sequence[Parameters]) -> str | None:
     >>> swept([{"p": 0.1, "x": 2.0}, {"p": 0.5, "x": 2.0}])
     'p'
     """
-    found = {name: _values(rows, name) for name in _names(rows)}
-    several = {name: values for name, values in found.items() if len(values) > 1}
+    named = {name: _values(rows, name) for name in _names(rows)}
+    several = {name: values for name, values in named.items() if len(values) > 1}
 
     def worth(name: str) -> tuple[bool, int]:
         return not any(isinstance(one, str) for one in several[name]), len(several[name])
@@ -251,12 +251,12 @@ def swept(rows: Sequence[Parameters]) -> str | None:
 
 def _apart(rows: Sequence[Parameters], parameter: str) -> list[str]:
     """The parameters that vary beside the axis, and are not determined by it."""
-    found = []
+    apart = []
     for name in _names(rows):
         pairs = {(row.get(parameter), row.get(name)) for row in rows}
         if name != parameter and len(pairs) > len({first for first, _ in pairs}):
-            found.append(name)
-    return found
+            apart.append(name)
+    return apart
 
 
 def _names(rows: Iterable[Parameters]) -> list[str]:
@@ -273,12 +273,12 @@ def require_sweep(cases: Iterable[Case]) -> None:
     Raises:
         DropcheckError: no claim has a parameter with several values.
     """
-    tried: dict[str, list[Parameters]] = {}
+    rows_of: dict[str, list[Parameters]] = {}
     names: dict[str, None] = {}
     for case in cases:
-        tried.setdefault(case.claim.id, []).append(case.parameters)
+        rows_of.setdefault(case.claim.id, []).append(case.parameters)
         names.update(dict.fromkeys(case.claim.parameter_names))
-    if any(swept(rows) is not None for rows in tried.values()):
+    if any(swept(rows) is not None for rows in rows_of.values()):
         return
     hint = "select a claim with parameters; dropcheck show ID lists them"
     if names:

@@ -32,7 +32,7 @@ CODE = ("claim", "model", "requires", "parameters")  # where a line goes on it i
 def claim_cards(
     claims: Iterable[Claim], registry: Registry, examples: Mapping[str, str], terminal: Terminal
 ) -> str:
-    """Each claim's card; `examples` maps ids to a command that tries the claim."""
+    """Each claim's card; `examples` maps ids to a command that runs the claim."""
     items: list[RenderableType] = []
     for claim in claims:
         if items:
@@ -208,9 +208,9 @@ def check_line(checked: CheckedFile) -> str:
     >>> check_line(CheckedFile("claims.yaml", 75, 210, (), ()))
     'claims.yaml: 75 claims, 210 cases, no errors'
     """
-    found = numbers.plural(len(checked.errors), "error") if checked.errors else "no errors"
+    errors = numbers.plural(len(checked.errors), "error") if checked.errors else "no errors"
     counts = []
     if checked.claims is not None and checked.cases is not None:
         counts = [numbers.plural(checked.claims, "claim"), numbers.plural(checked.cases, "case")]
     notes = [numbers.plural(len(checked.notes), "note")] if checked.notes else []
-    return f"{one_line(checked.name)}: {', '.join([*counts, found, *notes])}"
+    return f"{one_line(checked.name)}: {', '.join([*counts, errors, *notes])}"

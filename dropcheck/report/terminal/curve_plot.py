@@ -1,4 +1,4 @@
-"""A sweep's curves in the terminal: Braille dots for what is claimed, marks for what was found.
+"""A sweep's curves in the terminal: Braille dots for what is claimed, marks for what was estimated.
 
 Below each curve stands how far its estimates are from it, in units of the resolution, where the
 intervals are too short to be seen on the curve itself.
@@ -44,15 +44,15 @@ STYLES = {Verdict.VERIFIED: "blue", Verdict.REFUTED: "bold red", Verdict.INCONCL
 
 def terminal_plot(run: RunResult, terminal: Terminal) -> str:
     """Every swept claim of a run as curves; a line names those without a sweep."""
-    found = panels(run)
+    panels_of_run = panels(run)
     items: list[RenderableType] = []
-    for panel in found[:MOST_PANELS]:
+    for panel in panels_of_run[:MOST_PANELS]:
         items += [*_panel(panel, terminal), ""]
-    if len(found) > MOST_PANELS:
-        rest = plural(len(found) - MOST_PANELS, "more curve")
+    if len(panels_of_run) > MOST_PANELS:
+        rest = plural(len(panels_of_run) - MOST_PANELS, "more curve")
         items += [styled(f"and {rest}: give the others one value, or name a file by -o"), ""]
     alone = unswept(run)
-    if found and alone:
+    if panels_of_run and alone:
         items += [styled(f"no sweep, and so no curve: {', '.join(alone)}"), ""]
     return render(items, terminal)
 
@@ -137,8 +137,8 @@ def _worst_last(points: Iterable[Point]) -> list[Point]:
 
 
 def _distances(panel: Panel) -> list[Placed]:
-    found = [placed(point.case) for point in panel.points]
-    return found if any(one.interval is not None for one in found) else []
+    points = [placed(point.case) for point in panel.points]
+    return points if any(one.interval is not None for one in points) else []
 
 
 def _is_seen(panel: Panel) -> bool:
@@ -190,12 +190,12 @@ def _framed(canvas: Canvas, labels: Sequence[tuple[float, str]], margin: int) ->
     """The canvas with its labels to the left."""
     bar, tick = ("|", "+") if canvas.ascii else ("│", "┤")
     rows = {canvas.row(share): text for share, text in labels if 0 <= share <= 1}
-    found = []
+    framed = []
     for row, line in enumerate(canvas.lines()):
         text = Text(rows.get(row, "").rjust(margin) + " ", no_wrap=True, overflow="ignore")
         text.append(tick if row in rows else bar)
-        found.append(text + line)
-    return found
+        framed.append(text + line)
+    return framed
 
 
 def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list[RenderableType]:
@@ -311,13 +311,13 @@ class Canvas:
 
     def lines(self) -> list[Text]:
         """The canvas, a text a line."""
-        found = []
+        rows = []
         for row in range(self.height):
             text = Text(no_wrap=True, overflow="ignore")
             for column in range(self.width):
                 text.append(*self._cell(row, column))
-            found.append(text)
-        return found
+            rows.append(text)
+        return rows
 
     def _cell(self, row: int, column: int) -> tuple[str, str]:
         if (row, column) in self.marks:

@@ -33,9 +33,9 @@ def mutation_report(
     and the summary.
     """
     items: list[RenderableType] = []
-    tried = [claim for claim in run.claims if claim.mutants]
-    if tried and not quiet:
-        items += [*arrange([_row(claim) for claim in tried], FIELDS, LAYOUTS, terminal), ""]
+    judged = [claim for claim in run.claims if claim.mutants]
+    if judged and not quiet:
+        items += [*arrange([_row(claim) for claim in judged], FIELDS, LAYOUTS, terminal), ""]
     for claim in run.claims:
         for mutant in claim.mutants:
             if mutant.fate in SURVIVING:
@@ -89,7 +89,7 @@ def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[R
 
 
 def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
-    """Errors that are true as well where the claim is tried, and would show elsewhere."""
+    """Errors that are true as well where the claim is judged, and would show elsewhere."""
     mutants = [mutant for mutant in run.mutants if mutant.shows_at]
     if not mutants:
         return []
@@ -144,11 +144,11 @@ def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[Rende
 
 def summary_parts(run: MutationRun) -> tuple[str, ...]:
     """Claims, mutants by fate, the score, draws, seconds, seed, α, registry: one line."""
-    tried = [claim for claim in run.claims if claim.mutants]
-    mutants = sum(len(claim.mutants) for claim in tried)
+    judged = [claim for claim in run.claims if claim.mutants]
+    mutants = sum(len(claim.mutants) for claim in judged)
     return (
         *(("interrupted",) if run.interrupted else ()),
-        f"{numbers.plural(len(tried), 'claim')}, {numbers.plural(mutants, 'mutant')}: "
+        f"{numbers.plural(len(judged), 'claim')}, {numbers.plural(mutants, 'mutant')}: "
         f"{run.count(Fate.REFUTED)} refuted, {run.count(*TRUE)} true as well, "
         f"{run.count(*NEITHER)} neither, {numbers.plural(run.count(*SURVIVING), 'survivor')}",
         f"score {score_text(run)}",

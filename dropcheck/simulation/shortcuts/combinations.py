@@ -65,7 +65,7 @@ class Separation:
 class Separations:
     """All integrands of a program; None for those that are averaged draw by draw.
 
-    `judged` are the columns that the statement's quantity is made of; others tell sizes.
+    `judged` are the columns that the statement's quantity is made of; others measure sizes.
     """
 
     terms: tuple[Separation | None, ...]
@@ -102,8 +102,8 @@ class Separations:
         )
         if terms == self.terms:
             return self
-        found = replace(self, terms=terms)
-        return found if found.groups > 1 else None
+        fitted = replace(self, terms=terms)
+        return fitted if fitted.groups > 1 else None
 
 
 def separations(
@@ -124,10 +124,10 @@ def separations(
         powers[register] = max(power, powers.get(register, 0))
     if not all(values[register].random for register in powers):
         return None
-    found = separated({values[register]: power for register, power in powers.items()})
-    if found is None:
+    separate = separated({values[register]: power for register, power in powers.items()})
+    if separate is None:
         return None
-    products = {register: found[values[register]] for register in powers}
+    products = {register: separate[values[register]] for register in powers}
     parts: dict[tuple[Power, ...], Part] = {}
     with np.errstate(all="ignore"):
         each = tuple(_separation(term, products, registers, parts) for term in terms)
@@ -173,13 +173,13 @@ def _separation(
 
 def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], Part]) -> Part:
     """The part of such powers, made where there is none yet."""
-    found = parts.get(powers)
-    if found is None:
+    part = parts.get(powers)
+    if part is None:
         plain = None
         if any(power.centred for power in powers):
             plain = _part(tuple(replace(power, centred=False) for power in powers), parts)
-        found = parts[powers] = Part(powers, plain)
-    return found
+        part = parts[powers] = Part(powers, plain)
+    return part
 
 
 class GroupMeans:
@@ -192,16 +192,16 @@ class GroupMeans:
 
     def sums(self, term: Separation) -> Sums:
         """The integrand's average over all combinations of a block, times its draws: [blocks]."""
-        found = term.factor * self._held.block_draws
+        product = term.factor * self._held.block_draws
         for part in term.parts:
-            found = found * self._mean(part)
-        return _over_elements(found)
+            product = product * self._mean(part)
+        return _over_elements(product)
 
     def fit(self, term: Separation, block: int) -> bool:
         """Whether an integrand's average over all combinations of a block is near normal.
 
         No product is separated about a centre, nor where a part is too large or small for its
-        powers, or was not met at all.
+        powers, or occurred in no draw.
         """
         if len(term.parts) < 2:
             return True
@@ -240,15 +240,15 @@ class GroupMeans:
 
     def _mean(self, part: Part) -> Array:
         """Averages of a part over each block's draws: [elements…, blocks]."""
-        found = self._means.get(part)
-        if found is None:
+        mean = self._means.get(part)
+        if mean is None:
             plain = part.plain
             if plain is not None and not any(self._held.centres[p.register] for p in part.powers):
-                found = self._mean(plain)
+                mean = self._mean(plain)
             else:
-                found = self._sums(part.powers) / self._held.block_draws
-            self._means[part] = found
-        return found
+                mean = self._sums(part.powers) / self._held.block_draws
+            self._means[part] = mean
+        return mean
 
     def _sums(self, powers: tuple[Power, ...]) -> Array:
         match powers:
@@ -282,18 +282,18 @@ class GroupMeans:
         about = self._held.centres[power.register] if power.centred else 0.0
         if power.exponent == 1 and not about:
             return number(self._held.array(power.register))
-        found = self._powers.get(power)
-        if found is not None:
-            return found
+        raised = self._powers.get(power)
+        if raised is not None:
+            return raised
         if power.exponent == 1:
-            found = number(self._held.array(power.register)) - about
+            raised = number(self._held.array(power.register)) - about
         elif power.exponent < 0:
-            found = 1.0 / self._power(Power(power.register, -power.exponent, power.centred))
+            raised = 1.0 / self._power(Power(power.register, -power.exponent, power.centred))
         else:
             halves = self._halves(power)
-            found = halves[0] * halves[1]
-        self._powers[power] = found
-        return found
+            raised = halves[0] * halves[1]
+        self._powers[power] = raised
+        return raised
 
 
 def _over_elements(array: Array) -> Array:

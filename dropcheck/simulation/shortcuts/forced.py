@@ -26,11 +26,11 @@ def hangs_on_its_cause(program: Program, outcomes: Mapping[int, bool]) -> bool:
     forced = {program.watched[truth].register: outcome for truth, outcome in outcomes.items()}
     values = {step.target: step.value for step in program.steps}
     cause = frozenset().union(*(values[register].sources for register in forced))
-    found = _Dependence(forced)
+    dependence = _Dependence(forced)
     for step in program.steps:
-        found.follow(step)
+        dependence.follow(step)
     looked_at = {register for term in program.terms for register, _ in term.factors}
-    return any(found.touched.get(register, _NOTHING) & cause for register in looked_at)
+    return any(dependence.touched.get(register, _NOTHING) & cause for register in looked_at)
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class _Dependence:
         self.sources[target] = self.touched[target] = _NOTHING
 
     def _depends(self, target: int, inputs: tuple[int, ...], own: frozenset[str]) -> None:
-        found = own.union(*(self.sources.get(register, _NOTHING) for register in inputs))
-        self.sources[target] = found
+        causes = own.union(*(self.sources.get(register, _NOTHING) for register in inputs))
+        self.sources[target] = causes
         if any(register in self.touched for register in inputs):
-            self.touched[target] = found
+            self.touched[target] = causes

@@ -19,7 +19,7 @@ from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.shapes import Shape
 
-# 2^4 combinations, told apart by 15 counts: past that a draw costs less than its counting.
+# 2^4 combinations, which 15 counts determine: past that a draw costs less than its counting.
 MOST_TRUTHS = 4
 
 
@@ -48,7 +48,7 @@ def truths(values: Sequence[Value]) -> tuple[Value, ...] | None:
     if len(shapes) != 1 or not all(value.random for value in values):
         return None
     (shape,) = shapes
-    found: dict[int, Value] = {}
+    distinct: dict[int, Value] = {}
     for value in values:
         known: dict[int, list[Value] | None] = {}
         for below in ordered([value]):  # inputs first: a model may be very deep
@@ -56,8 +56,8 @@ def truths(values: Sequence[Value]) -> tuple[Value, ...] | None:
         parts = known[id(value)]
         if parts is None:
             return None
-        found.update({id(truth): truth for truth in parts})
-    return tuple(found.values()) if 0 < len(found) <= MOST_TRUTHS else None
+        distinct.update({id(truth): truth for truth in parts})
+    return tuple(distinct.values()) if 0 < len(distinct) <= MOST_TRUTHS else None
 
 
 def _truths_below(
@@ -67,19 +67,19 @@ def _truths_below(
         return [] if not value.shape else None
     if id(value) in known:
         return known[id(value)]
-    found: list[Value] | None = None
+    these: list[Value] | None = None
     if value.kind == Kind.DRAW:
         if value.binary and value.shape == shape:
-            found = [value]
+            these = [value]
     elif value.function.by_element and value.shape == shape:
         parts = [_truths_below(below, shape, known) for below in value.inputs]
         if all(part is not None for part in parts):
             each = {id(truth): truth for part in parts if part is not None for truth in part}
-            found = list(each.values())
-    if found is None and value.truth and value.shape == shape:
-        found = [value]
-    known[id(value)] = found
-    return found
+            these = list(each.values())
+    if these is None and value.truth and value.shape == shape:
+        these = [value]
+    known[id(value)] = these
+    return these
 
 
 def combinations(count: int) -> npt.NDArray[np.bool_]:
@@ -123,7 +123,7 @@ OF_WORD = 8
 MOST_WORDS = 255
 EVERY_OTHER_BYTE = np.uint64(0x00FF00FF00FF00FF)
 # Truths of a block beyond which a call a block is quicker than one for all (measured: 5,000). Two
-# bytes can tell as many.
+# bytes can count as many.
 LONG = 4096
 
 
