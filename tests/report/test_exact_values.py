@@ -151,8 +151,8 @@ def test_an_undecided_case_with_an_exact_value_can_be_decided_by_that() -> None:
 
 
 def test_a_case_that_is_decided_by_its_exact_value_shows_it_once() -> None:
-    drawn = {"draws": 0, "blocks": 0, "method": Method.EXACT_VALUE, "guarantee": Guarantee.EXACT}
-    case = replace(PASSED, estimate=512.0, interval=(512.0, 512.0), exact=Exact(512.0), **drawn)
+    by_value = replace(PASSED, draws=0, method=Method.EXACT_VALUE, guarantee=Guarantee.EXACT)
+    case = replace(by_value, estimate=512.0, interval=(512.0, 512.0), exact=Exact(512.0))
     assert "exact " not in run_report(run_of(case), Terminal(160)).splitlines()[0]
     assert json.loads(written("json", case))["cases"][0]["exact"]["value"] == 512.0
 
@@ -186,8 +186,8 @@ def test_a_card_has_what_a_run_without_draws_decides(monkeypatch: pytest.MonkeyP
 
     def found(run: CaseRun) -> Generator[Any, Any, Finding]:
         assert run.settings.exact
+        yield from ()
         return known(0.0)
-        yield
 
     monkeypatch.setattr(judge, "judge", found)
     card = claim_cards(registry.claims.values(), registry, {"a": "dropcheck run a"}, Terminal())
