@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -100,8 +100,10 @@ class Expressions:
             lambda: f"cumsum({matrix()}, axis=0)",
         )
         if self.random.random() < 0.6:
-            return self.random.choice(list(forms.values()))()
-        return self.random.choice({(): numbers, (2,): vectors, (2, 2): matrices}[shape])()
+            form: Callable[[], str] = self.random.choice(list(forms.values()))
+        else:
+            form = self.random.choice({(): numbers, (2,): vectors, (2, 2): matrices}[shape])
+        return form()
 
 
 class Outcomes:
@@ -154,7 +156,8 @@ class Outcomes:
                 table = np.expand_dims(np.tensordot(table, chances, ([axis + 1], [0])), axis + 1)
         table = np.broadcast_to(table, (len(rows), *self.lengths)).reshape(len(rows), -1)
         off = table - (rows @ self.whole)[:, None]
-        return (off * self.whole) @ off.T
+        found: Floats = (off * self.whole) @ off.T
+        return found
 
 
 def parts(outcomes: Outcomes, rows: Floats) -> dict[frozenset[int], Floats]:
