@@ -1,7 +1,6 @@
-"""Statements that are linear in expectations: one mean of one quantity a draw.
+"""Statements that are linear in expectations: the mean of one quantity a draw.
 
-`E(y) - 2 * E(x) + 1` is the mean of `y - 2 * x + 1`. Where the model bounds that quantity, its
-mean has an interval that needs no limit theorem.
+`E(y) - 2 * E(x) + 1` is the mean of `y - 2 * x + 1`.
 """
 
 from __future__ import annotations
@@ -10,14 +9,9 @@ import math
 from collections.abc import Callable
 
 from dropcheck.analysis.bounds import support
-from dropcheck.language.graph import Kind, Value, fixed_array, joined_sources
-from dropcheck.language.syntax import Position
+from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
-from dropcheck.vocabulary.functions.reductions import MEAN
-from dropcheck.vocabulary.hulls import Hull
-from dropcheck.vocabulary.shapes import Shape
 
 _ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
 
@@ -42,6 +36,11 @@ class Linear:
             before, _ = factors.get(id(value), (0.0, value))
             factors[id(value)] = (before + factor, value)
         return Linear(tuple(factors.values()), self.constant + other.constant)
+
+    @property
+    def width(self) -> float:
+        """That of the interval which holds Σ factor · quantity; infinite where it is unbounded."""
+        return sum(abs(factor) * support(value).width for factor, value in self.terms if factor)
 
     def divided(self, by: float) -> Linear:
         """The same, divided by a number."""
@@ -113,57 +112,3 @@ def _numbers(known: object) -> list[float]:
     if isinstance(known, tuple):
         return [number for entry in known for number in _numbers(entry)]
     return [known] if isinstance(known, float) else []
-
-
-def combined(form: Linear) -> tuple[Value, Hull] | None:
-    """One quantity a draw whose mean is the form without its constant, and where it can lie.
-
-    Quantities with elements enter by their mean over the elements. None where the model does not
-    bound it, or the form has no terms.
-    """
-    total: Value | None = None
-    low = high = 0.0
-    for factor, quantity in form.terms:
-        hull = support(quantity)
-        if not hull.bounded:
-            return None
-        ends = sorted((factor * hull.low, factor * hull.high))
-        low, high = low + ends[0], high + ends[1]
-        part = _a_draw(quantity)
-        if factor != 1.0:
-            number = _fixed(factor, quantity.at)
-            part = _computed(MULTIPLY, (number, part))
-        total = part if total is None else _computed(ADD, (total, part))
-    return None if total is None else (total, Hull(low, high))
-
-
-def _a_draw(quantity: Value) -> Value:
-    """The mean over the elements of a draw."""
-    while quantity.shape:
-        quantity = _computed(MEAN, (quantity,), quantity.shape[:-1])
-    return quantity
-
-
-def _computed(function: Function, inputs: tuple[Value, ...], shape: Shape = ()) -> Value:
-    return Value(
-        kind=Kind.COMPUTED,
-        operation=function.name,
-        inputs=inputs,
-        options=(),
-        shape=shape,
-        at=inputs[0].at,
-        random=any(value.random for value in inputs),
-        sources=joined_sources(inputs),
-    )
-
-
-def _fixed(number: float, at: Position) -> Value:
-    return Value(
-        kind=Kind.CONSTANT,
-        operation="number",
-        inputs=(),
-        options=(("value", number.hex()),),
-        shape=(),
-        at=at,
-        constant=fixed_array(number),
-    )

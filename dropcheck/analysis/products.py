@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from dropcheck.analysis.existence import moment_order
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
@@ -52,16 +51,14 @@ class Separated:
         return len(self.groups) > 1
 
 
-def separated(targets: Mapping[Value, int]) -> dict[Value, Separated] | None:
-    """Every target as a product over groups of draws; None where several groups meet in none.
+def separated(
+    targets: Mapping[Value, int],
+) -> tuple[dict[Value, Separated], dict[str, int]] | None:
+    """Every target as a product over groups of draws, and the group of each draw.
 
-    And where a target is not known to have twice the moments that are looked at: the draws of a
-    heavy tail are fewer to see in an average over all combinations, and may cancel in it. The
-    targets are all random quantities that integrands look at, with the powers that they do.
+    None where several groups meet in none. The targets are all random quantities that integrands
+    look at, with the powers that they do.
     """
-    for value, power in targets.items():
-        if not moment_order(value).sure > 2 * power:
-            return None
     products = [_parts(value) for value in targets]
     groups = _groups(part for _, parts in products for part, _ in parts)
     found: dict[Value, Separated] = {}
@@ -73,7 +70,7 @@ def separated(targets: Mapping[Value, int]) -> dict[Value, Separated] | None:
             own.append((part, power))
         members = tuple((group, tuple(own)) for group, own in sorted(by_group.items()))
         found[target] = Separated(sign, tuple(fixed), members)
-    return found if any(one.mixed for one in found.values()) else None
+    return (found, groups) if any(one.mixed for one in found.values()) else None
 
 
 def _groups(parts: Iterable[Value]) -> dict[str, int]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from dropcheck.analysis.existence import missing_moment
-from dropcheck.analysis.linear import combined, linear, of_one_operator
+from dropcheck.analysis.linear import linear, of_one_operator
 from dropcheck.analysis.products import crossing
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value, operators, ordered
-from dropcheck.reasons import Explanation, Reason
+from dropcheck.language.graph import Kind, Value, operators
+from dropcheck.reasons import Explanation
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.hulls import Hull
-
-# Conditions of a model whose outcomes are counted, and their pairs: with more nothing is trusted.
-MOST_CONDITIONS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +46,17 @@ class Proportion:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedMean:
-    """The statement's quantity is the mean of one bounded quantity a draw, plus `constant`.
-
-    An inequality for bounded means holds whatever the law is; where it takes many times the draws
-    of the limit theorem, block means do instead. `pairs` as in `BlockMeans`.
-    """
-
-    quantity: Value
-    hull: Hull
-    constant: float
-    scaled: bool
-    pairs: Value | None
-
-
-@dataclass(frozen=True, slots=True)
 class BlockMeans:
-    """A function of averages: means of independent blocks and the limit theorem.
+    """A function of averages, judged by the means of independent blocks.
 
     `pairs` is the matrix product whose two sides can be drawn apart and paired all with all; the
-    program says whether that is worth it.
+    program says whether that is worth it. `width` is that of the interval which holds the
+    statement's quantity draw by draw, where that is one mean of bounded quantities.
     """
 
     scaled: bool
     pairs: Value | None
+    width: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +66,7 @@ class Unanswerable:
     why: Explanation
 
 
-Averages = Arithmetic | BoundedMean | BlockMeans
+Averages = Arithmetic | BlockMeans
 """Strategies in which the operators of the statement are averages."""
 Strategy = Averages | Certainty | Proportion | Unanswerable
 
@@ -129,19 +114,12 @@ def strategy_of(lowered: LoweredCase, tolerance: float | None = None) -> Strateg
     counted = _certainty(lowered) or _proportion(lowered)
     if counted is not None:
         return counted
-    averages = averages_of(lowered, tolerance)
-    conditions = sum(map(is_condition, ordered(quantities)))
-    if isinstance(averages, BlockMeans) and conditions > MOST_CONDITIONS:
-        why = Reason.TOO_MANY_CONDITIONS
-        return Unanswerable(why.explain(conditions=conditions, watched=MOST_CONDITIONS))
-    return averages
+    return averages_of(lowered, tolerance)
 
 
-def averages_of(lowered: LoweredCase, tolerance: float | None = None) -> BoundedMean | BlockMeans:
+def averages_of(lowered: LoweredCase, tolerance: float | None = None) -> BlockMeans:
     """The strategy of a statement whose operators are all averages, whatever else it allows."""
-    scaled = needs_scale(lowered)
     quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
-    pairs = crossing(quantities)
     side, ends = sides(lowered)
     estimated = any(end.estimated for end in ends)
     # a range between estimated ends is two comparisons, and a share of such an end is no mean
@@ -150,13 +128,8 @@ def averages_of(lowered: LoweredCase, tolerance: float | None = None) -> Bounded
     if form is not None and estimated:
         other = linear(ends[0])
         form = None if other is None else form.plus(other.scaled(-1.0))
-    found = combined(form) if form is not None and form.terms else None
-    if form is None or found is None:
-        return BlockMeans(scaled, pairs)
-    quantity, hull = found
-    return BoundedMean(
-        quantity=quantity, hull=hull, constant=form.constant, scaled=scaled, pairs=pairs
-    )
+    width = math.inf if form is None else form.width
+    return BlockMeans(scaled=needs_scale(lowered), pairs=crossing(quantities), width=width)
 
 
 def needs_scale(lowered: LoweredCase) -> bool:

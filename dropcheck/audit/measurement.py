@@ -78,7 +78,7 @@ def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
     prepared, block = prepare(subject.case, crossing=crossing), subject.block
     if block is None:
         return prepared
-    return prepared.with_programs(lambda program: program.in_short_blocks(block, SPAN_BLOCKS))
+    return prepared.with_programs(lambda program: program.in_blocks_of(block, SPAN_BLOCKS * block))
 
 
 def run_once(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:

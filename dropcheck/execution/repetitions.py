@@ -18,7 +18,6 @@ from dropcheck.execution.schedule import Done, Judge, advanced
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums, broken_span
-from dropcheck.simulation.shortcuts.combinations import Separations
 from dropcheck.simulation.streams import TOGETHER, stream
 
 Result = TypeVar("Result")
@@ -64,8 +63,7 @@ def _likeness(request: Request) -> tuple[object, ...]:
     """Equal for requests that one call can draw."""
     program, centres = request.program, request.centres.tobytes()
     # a case has one list of steps, cut into spans as the pilot of each repetition asks for
-    kept = () if program.separations is None else program.separations.kept
-    return id(program.steps), program.span_draws, program.span_blocks, kept, centres
+    return id(program.steps), program.span_draws, program.span_blocks, centres
 
 
 def _drawn_together(requests: Sequence[Request], supply: Supply) -> Iterator[SpanSums]:
@@ -101,9 +99,9 @@ class Supply:
         self._seed = seed
         self._case_key = case_key
         self._calls = 0
-        self._centres: dict[tuple[int, ...], list[tuple[Sums, Separations | None]]] = {}
+        self._centres: dict[tuple[int, ...], list[Sums]] = {}
 
-    def centres(self, program: Program, draws: int) -> tuple[Sums, Separations | None]:
+    def centres(self, program: Program, draws: int) -> Sums:
         """What follows from a repetition's first draws, as `Program.centres` does of one part."""
         alike = (id(program.steps), program.span_draws, program.span_blocks, draws)
         waiting = self._centres.setdefault(alike, [])

@@ -150,6 +150,21 @@ def half_width(rows: float, variance: float, alpha: float) -> float:
     return math.sqrt(variance) * float(_standard_half_width(float(rows), alpha))
 
 
+def order_p_half_width(rows: float, p: float, moment: float, alpha: float) -> float:
+    """About the half-width that `order_p_interval` comes to, from the text of this module.
+
+    >>> round(order_p_half_width(1e6, 1.5, 2.0, 1e-6), 3)
+    0.042
+    """
+    if moment == 0:
+        return 0.0
+    if not moment < math.inf:
+        return math.inf
+    allowed = math.log(2 / alpha) / rows
+    rate = (allowed / ((p - 1) * _constant(p) * moment)) ** (1 / p)
+    return float(p / (p - 1) * allowed / rate)
+
+
 def needed_rows(width: float, variance: float, alpha: float) -> float:
     """How many rows bring the half-width down to `width`: the inverse of `half_width`, at least 1.
 
@@ -308,16 +323,39 @@ def variance_above(
     if cap == 0 or rows < 2 or not np.isfinite(values).all() or not alpha < 1:
         return cap
     if centre is None:
-        seen, count = float(np.var(values, ddof=1)), rows // 2
+        seen = float(np.var(values, ddof=1))
     else:
         offsets = values - centre
-        seen, count = float(offsets @ offsets) / rows, rows
-    if not seen < cap < math.inf:
+        seen = float(offsets @ offsets) / rows
+    centred = centre is not None
+    return variance_expected(seen, rows, block_draws, fourth, alpha, width=width, centred=centred)
+
+
+def variance_expected(
+    seen: float,
+    rows: int,
+    block_draws: float,
+    fourth: float,
+    alpha: float,
+    *,
+    width: float = math.inf,
+    centred: bool = False,
+) -> float:
+    """What `variance_above` comes to where so many rows have the variance `seen`.
+
+    >>> values = np.random.default_rng(0).normal(size=1000)
+    >>> above = variance_above(values, 1, 3.0, 1e-9)
+    >>> above == variance_expected(float(np.var(values, ddof=1)), 1000, 1, 3.0, 1e-9)
+    True
+    """
+    cap = min(math.sqrt(fourth), width**2 / 4) / block_draws  # σ⁴ ≤ μ4; Popoviciu (1935)
+    if not seen < cap < math.inf or rows < 2:
         return cap
+    count = rows if centred else rows // 2
 
     def second_moment(mean: float) -> float:
         own = min(fourth, width**2 * block_draws * mean) / block_draws**3
-        if centre is None:
+        if not centred:
             return own / 2 + 3 * mean**2 * (1 - 1 / (2 * block_draws))
         # E(Y-c)⁴ = own + 3 (1-1/B) v² + 4δ E(Y-EY)³ + 6δ²v + δ⁴ with δ² = w - v. Of these the
         # second and the last two are at most 3w² together; E(Y-EY)³ is that of a draw over B², at

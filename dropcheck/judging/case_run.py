@@ -31,7 +31,7 @@ from dropcheck.results import (
     Verdict,
 )
 from dropcheck.settings import Settings, default_threads
-from dropcheck.simulation import PILOT, Program, Request, Separations, SpanSums, Tally, stream
+from dropcheck.simulation import PILOT, Program, Request, SpanSums, Tally, stream
 
 Floats = npt.NDArray[np.float64]
 
@@ -146,8 +146,8 @@ class CaseRun:
         """One of the case's own streams."""
         return stream(self.settings.seed, self.case.key, purpose, span)
 
-    def centres(self, program: Program, draws: int) -> tuple[Floats, Separations | None]:
-        """Centres and separable integrands, estimated from the first draws."""
+    def centres(self, program: Program, draws: int) -> Floats:
+        """About what integrands are summed, as the first draws show it: [registers]."""
         if self.supply is not None:
             return self.supply.centres(program, draws)
         return program.centres(self.generator(PILOT, 0), draws)[0]

@@ -147,7 +147,6 @@ def piloted(
             comparison.region,
             widen,
             run.alpha * budget.PLANNED,
-            Guarantee.EXACT,
         )
     return CountedPilot(
         program=whole.in_blocks(expected // PLANNED_BLOCKS),
@@ -236,7 +235,6 @@ def by_proportion(
             region,
             widen,
             run.alpha,
-            Guarantee.EXACT,
             program.span_draws,
         ),
         warnings=run.ties(program),

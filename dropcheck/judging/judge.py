@@ -11,9 +11,11 @@ from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unans
 from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
-from dropcheck.judging.block_means import by_block_means
+from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.counting import by_counterexample, by_proportion
+from dropcheck.judging.exactly import by_exact_value
+from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import ROUNDING, scale_of, settling
 from dropcheck.judging.prepared import Prepared
 from dropcheck.reasons import Reason
@@ -66,8 +68,7 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
         case Arithmetic(), Compiled() as compiled:
             return by_arithmetic(run, compiled)
         case _ if run.settings.exact:
-            why = Reason.NOT_KNOWN_EXACTLY.explain()
-            return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+            return by_exact_value(run)
         case _ if run.out_of_time():
             why = Reason.OUT_OF_TIME.explain()
             return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
@@ -78,7 +79,10 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
         case Proportion() as claim, Counted() as counted:
             return (yield from by_proportion(run, claim, counted))
         case _, Compiled() as compiled:
-            return (yield from by_block_means(run, compiled))
+            knowledge = run.prepared.knowledge
+            if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:
+                return (yield from by_limit_theorem(run, compiled))
+            return (yield from judge_averages(run, compiled, knowledge))
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")
 
@@ -87,7 +91,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     """Nothing is random: the quantities are worked out once."""
     # one draw shows all that there is, and about its middle no digits cancel
     program, generator = compiled.program.fitted(1, FEWEST_BLOCKS), np.random.default_rng(0)
-    ((centres, _),) = program.centres(generator, 1)
+    (centres,) = program.centres(generator, 1)
     means = means_of(program.span(generator, centres, 0).sums, 1)
     values = compiled.functional.evaluate(means[:, np.newaxis], centres)
     scale = scale_of(run.reading, compiled, means, centres)

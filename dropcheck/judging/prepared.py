@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dropcheck.analysis.strategy import (
     Arithmetic,
-    BoundedMean,
+    BlockMeans,
     Certainty,
     Proportion,
     Strategy,
@@ -17,9 +17,11 @@ from dropcheck.analysis.strategy import (
 from dropcheck.claims.registry import Case, Claim
 from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.inference.interval import RAREST_SEEN
+from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.language.cases import CaseGraphs, LoweredCase
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Negative, Number, Statement
+from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Counted, Program, compile_strategy
 
 
@@ -33,6 +35,7 @@ class Prepared:
     reading: Reading  # the statement as quantities and regions
     strategy: Strategy
     compiled: Compiled | Counted | None  # None where nothing is simulated
+    knowledge: Knowledge | None  # of averages, from the model itself
 
     @property
     def rests_on(self) -> str:
@@ -40,26 +43,22 @@ class Prepared:
         match self.strategy:
             case Arithmetic():
                 return "arithmetic: nothing is random"
-            case Unanswerable(why):
-                return str(why)
+            case Unanswerable(reason):
+                return str(reason)
             case Certainty() | Proportion():
                 return "exact: events are counted (Clopper and Pearson 1934)"
-        if self.compiled is None:
-            raise AssertionError("means of what is not simulated")
-        program = self.compiled.program
-        if program.paired:
-            return (
-                "asymptotic: means of independent batches, with draws paired all with all in each"
-            )
-        if isinstance(self.strategy, BoundedMean):
-            return (
-                "finite-sample: a bounded mean (Maurer and Pontil 2009), where that takes no more "
-                "than twice the draws of the limit theorem"
-            )
-        means = "asymptotic: means of independent blocks"
-        if program.sampling != "plain":
-            means += ", over all combinations of each one's draws where that takes fewer"
-        return means
+        guarantee = Guarantee.ASYMPTOTIC if self.knowledge is None else self.knowledge.guarantee
+        match guarantee:
+            case Guarantee.ASYMPTOTIC:
+                return (
+                    "asymptotic: the limit theorem, as the model bounds no variance of what is "
+                    "averaged"
+                )
+            case Guarantee.FINITE_SAMPLE:
+                why = "what is averaged is bounded"
+            case _:
+                why = "the model bounds the moments of what is averaged"
+        return f"{guarantee}: {why} (Catoni 2012)"
 
     @property
     def exactness(self) -> str | None:
@@ -91,6 +90,9 @@ class Prepared:
         compiled = self.compiled
         if compiled is not None:
             compiled = replace(compiled, program=change(compiled.program))
+        if isinstance(compiled, Compiled) and compiled.crossed is not None:
+            crossed = replace(compiled.crossed, program=change(compiled.crossed.program))
+            compiled = replace(compiled, crossed=crossed)
         if isinstance(compiled, Counted) and compiled.exact is not None:
             compiled = replace(compiled, exact=change(compiled.exact))
         return replace(self, compiled=compiled)
@@ -115,11 +117,16 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     graphs = graphs or CaseGraphs(keep=0)
     lowered = graphs.taken(case)
     strategy = strategy_of(lowered, case.claim.tolerance)
+    compiled = compile_strategy(strategy, lowered.operands, crossing=crossing)
+    knowledge = None
+    if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
+        knowledge = knowledge_of(compiled, strategy.width)
     return Prepared(
         case=case,
         statement=graphs.parsed(case.claim).statement,
         lowered=lowered,
         reading=read_statement(lowered, case.claim.tolerance),
         strategy=strategy,
-        compiled=compile_strategy(strategy, lowered.operands, crossing=crossing),
+        compiled=compiled,
+        knowledge=knowledge,
     )

@@ -4,8 +4,7 @@ A sample says nothing of values that it does not hold. Where they depend on a tr
 such as `u < 1e-6` or a Bernoulli draw, its rarer outcome can be forced: the averages that the
 integrands have where it holds throughout say which way, and how far, it pulls. How often it may
 happen is bounded by how often it did (Clopper and Pearson 1934). Two truths that were each seen
-may hardly ever have met: where they are independent, they are forced to meet. Of quantities that
-the model bounds, the bounds say what draws that were not met could do.
+may hardly ever have come together: where they are independent, they are forced to.
 """
 
 from __future__ import annotations
@@ -18,23 +17,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.inference.finite_sample import empirical_bernstein, upper_bound
+from dropcheck.inference.finite_sample import upper_bound
 from dropcheck.inference.interval import RAREST_SEEN, Interval, Theta
 from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Floats
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Verdict
 from dropcheck.simulation import (
     PILOT,
-    Compiled,
     Forced,
-    MeanColumns,
     Program,
     Tally,
-    bounded_leaves,
     hangs_on_its_cause,
-    means_of,
 )
 
+# Conditions of a model whose outcomes are counted, and their pairs: with more nothing is trusted.
+MOST_CONDITIONS = 512
 # An outcome seen so often shows in the sample's own spread and skewness.
 RARE_SIGHTINGS = 64
 # Draws that estimate the effect of two outcomes that happen together.
@@ -48,12 +44,11 @@ MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
 
 
 def allowing_for_rare(
-    run: CaseRun, tally: Tally, theta: Theta, interval: Interval, alpha: float, *, bounded: bool
+    run: CaseRun, tally: Tally, theta: Theta, interval: Interval, alpha: float
 ) -> Interval:
     """The interval, widened by what outcomes that were hardly seen could do to the quantity.
 
-    All bounds together fail with chance `alpha` at most. `bounded` says that the bounds of the
-    quantity hold what was not seen.
+    All bounds together fail with chance `alpha` at most.
     """
     program, centres = tally.program, tally.centres
     if not program.watched or not math.isfinite(interval.half_width):
@@ -62,7 +57,7 @@ def allowing_for_rare(
     met = _hardly_met(program, tally)
     if not rare and not met:
         return interval
-    for truths in () if bounded else (*((one,) for one in rare), *(m.truths for m in met)):
+    for truths in (*((one,) for one in rare), *(m.truths for m in met)):
         outcomes = {one.truth: one.outcome for one in truths}
         if hangs_on_its_cause(program, outcomes):
             return replace(interval, unmet=_unpriced(program, truths))
@@ -225,91 +220,12 @@ def once_expected(interval: Interval, tally: Tally) -> Interval:
     return replace(interval, unmet=unmet, settles=RARE_SIGHTINGS * wait)
 
 
-def mean_within_bounds(mean: MeanColumns, tally: Tally, alpha: float) -> Interval:
-    """The empirical Bernstein interval for the statement's quantity."""
-    totals = tally.totals
-    return empirical_bernstein(
-        float(totals[mean.column]),
-        float(totals[mean.square]),
-        tally.drawn,
-        mean.hull.width,
-        float(tally.centres[mean.register]) + mean.constant,
-        alpha,
-    )
-
-
-def allowing_for_unseen(
-    mean: MeanColumns, interval: Interval, draws: int, alpha: float
-) -> Interval:
-    """The interval, widened by what draws that were not met could do within the bounds.
-
-    A share ε of the law is missed by n draws with chance (1 - ε)^n, so that what was missed has
-    ε ≤ ln(1/α)/n; the bounds say how far it can be. A product of thirty 0-or-2 has mean 1, and is 0
-    in every draw; with noise added no two draws agree, and it is missing from them all the same.
-    """
-    if not math.isfinite(interval.half_width):
-        return interval
-    share = min(1.0, math.log(1 / alpha) / draws)
-    below = share * max(interval.estimate - mean.constant - mean.hull.low, 0.0)
-    above = share * max(mean.hull.high + mean.constant - interval.estimate, 0.0)
-    return replace(
-        interval,
-        low=interval.low - below,
-        high=interval.high + above,
-        second_order=interval.second_order + max(below, above),
-    )
-
-
 def alike(interval: Interval) -> Explanation:
     """Why a point that draws without a difference make may not decide."""
     return Reason.ALL_ALIKE.explain(value=interval.estimate)
 
 
-def all_alike(
-    verdict: Verdict,
-    interval: Interval,
-    compiled: Compiled,
-    tally: Tally,
-    theta: Theta,
-    alpha: float,
-) -> Interval:
-    """What draws that were never met could make of a point that every draw showed.
-
-    Of what has bounds they can change no more than the bounds allow; what they could add to
-    anything else may be as large as it takes, and nothing is decided. A quantity that is fixed
-    whatever the averages are, as Std(y) / Std(y) is, needs no sample at all.
-    """
-    if compiled.mean is not None:
-        return interval  # its bounds are in the interval already
-    still = (tally.sums == tally.sums[0]).all(axis=0)
-    # what varies was seen to make no difference; of what never varied nothing was seen
-    moved = still if verdict is Verdict.VERIFIED else np.ones_like(still)
-    bounded = bounded_leaves(compiled.functional)
-    unbounded = moved.copy()
-    for leaf, _ in bounded:
-        unbounded[list(leaf.columns.values())] = False
-    means = means_of(tally.sums, tally.values)
-    if unbounded.any() and _moves(theta, means, unbounded):
-        return replace(interval, unmet=alike(interval))
-    missed = min(1.0, math.log(1 / alpha) / tally.drawn)  # as in `allowing_for_unseen`
-    below = above = 0.0
-    for leaf, hulls in bounded:
-        if moved[list(leaf.columns.values())].any():
-            points = [means, *leaf.with_unseen(hulls, means, tally.centres, missed)]
-            here, *there = (float(theta(point[:, np.newaxis])[0]) for point in points)
-            off = [0.0, *(value - here for value in there)]
-            if not all(map(math.isfinite, off)):
-                return replace(interval, unmet=alike(interval))
-            below, above = below - min(off), above + max(off)
-    return replace(
-        interval,
-        low=interval.low - below,
-        high=interval.high + above,
-        second_order=max(below, above),
-    )
-
-
-def _moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
+def moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
     """Whether a quantity changes where some averages are moved, each by an amount of its own.
 
     They are moved either way and by little and much, for there are plateaus: floor(E(x)),

@@ -10,14 +10,14 @@ from functools import partial
 from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
-from dropcheck.inference.finite_sample import bernstein_quantile
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
-from dropcheck.judging import block_means, counting
+from dropcheck.judging import averages, counting, limit_theorem
 from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_draws
-from dropcheck.judging.look import ENDLESS, carried_by_few, judge_look, why_endless, why_undefined
+from dropcheck.judging.knowledge import Knowledge
+from dropcheck.judging.look import ENDLESS, judge_look, region_floor, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Guarantee, Region
+from dropcheck.results import Guarantee
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MOST_ROWS,
@@ -77,39 +77,65 @@ def forecast(
         case (Certainty() | Proportion()) as claim, Counted() as counted:
             return (yield from _of_counts(run, claim, counted))
         case _, Compiled() as compiled:
-            return (yield from _of_block_means(run, compiled))
+            knowledge = prepared.knowledge
+            if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:
+                return (yield from _of_limit_theorem(run, compiled))
+            return (yield from _of_averages(run, compiled, knowledge))
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")
 
 
-def _of_block_means(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
-    pilot = yield from block_means.piloted(run, compiled, sparing=False)
-    tally, tier, program = pilot.tally, pilot.tier, pilot.program
-    result = _of_pilot(run, program, pilot.most, tally, tier)
+def _of_averages(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge
+) -> Generator[Request, SpanSums, Forecast]:
+    """Where the model bounds moments: what it says, or a pilot's spread and the bounds."""
+    outlook = yield from averages.foreseen(run, compiled, knowledge)
+    tally = outlook.pilot
+    if tally is None:  # what a draw takes is not known before there is one
+        tally = Tally(outlook.program, outlook.centres)
+        yield from run.draw_until(tally, PILOT, 1)
+    result = _of_pilot(run, outlook.program, outlook.most, tally, outlook.guarantee)
+    undefined = undefined_draws(tally)
+    if undefined is not None:  # the first look sees it
+        return replace(result, explanation=undefined, ends=outlook.fewest)
+    if outlook.scale is None:
+        return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
+
+    def smallest(most: int) -> float | None:
+        share = _last_share(outlook.fewest, most, run.alpha)
+        return averages.smallest_seen(run, compiled, outlook, most, share)
+
+    result = replace(result, scale=outlook.scale, smallest=smallest)
+    return _decided_after(result, outlook.expected, outlook.endless)
+
+
+def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
+    pilot = yield from limit_theorem.piloted(run, compiled)
+    tally, program = pilot.tally, pilot.program
+    result = _of_pilot(run, program, pilot.most, tally, Guarantee.ASYMPTOTIC)
     undefined = undefined_draws(tally)
     if undefined is not None:  # the first look sees it
         return replace(result, explanation=undefined, ends=pilot.fewest)
-    judged = judge_look(run, compiled, tally, run.alpha, tier)
+    judged = judge_look(
+        run, compiled, tally, run.alpha, limit_theorem.deciding(run, compiled, tally)
+    )
     if judged is None:
         return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
     interval = judged.decisive
     result = replace(result, scale=judged.scale)
     # other conditions hold after so many draws as they ask for, and these are planned
-    if interval is None or carried_by_few(interval, tally.draws):
+    if interval is None or limit_theorem.carried_by_few(interval, tally.draws):
         result = replace(result, explanation=judged.interval.unmet)
     else:
         error, second_order = interval.standard_error, interval.second_order
-        floor = _floor(judged.region, judged.widen)
+        floor = region_floor(judged.region, judged.widen)
 
         def smallest(most: int) -> float | None:
             blocks = most // program.block_draws
             share = _last_share(pilot.fewest, most, run.alpha) / len(run.reading.comparisons)
-            if tier is Guarantee.FINITE_SAMPLE:
-                quantile = bernstein_quantile(share)
-            elif blocks < FEWEST_BLOCKS:
+            if blocks < FEWEST_BLOCKS:
                 return None
-            else:
-                quantile = student_quantile(share, min(blocks, MOST_ROWS // 2))
+            quantile = student_quantile(share, min(blocks, MOST_ROWS // 2))
             seen = detectable.of_average(
                 error, second_order, quantile, run.alpha, most / tally.draws
             )
@@ -152,7 +178,7 @@ def _of_counts(
             smallest=lambda most: detectable.of_certainty(int(min(most, draws) * share), alpha),
         )
         return _decided_after(result, draws)
-    region, floor = pilot.region, _floor(pilot.region, pilot.widen)
+    region, floor = pilot.region, region_floor(pilot.region, pilot.widen)
 
     def smallest(most: int) -> float | None:
         last = _last_share(min(FEWEST_DRAWS, most), most, alpha)
@@ -189,17 +215,6 @@ def _decided_after(result: Forecast, draws: int, endless: Reason = Reason.AT_THE
     if draws >= ENDLESS:
         return replace(result, explanation=endless.explain())
     return replace(result, draws=-(-draws // result.span_draws) * result.span_draws)
-
-
-def _floor(region: Region, widen: float) -> float:
-    """What is verified, and so never refuted, however many draws there are.
-
-    A claim that is false by less than its resolution is verified as soon as the interval lies
-    within that; only a strict inequality has none.
-    """
-    ends = ((region.low, region.low_open), (region.high, region.high_open))
-    closed = any(math.isfinite(end) and not is_open for end, is_open in ends)
-    return widen if closed else 0.0
 
 
 def _last_share(fewest: int, most: int, alpha: float) -> float:

@@ -4,7 +4,7 @@ This is the room's door: what judges and plans a case imports what is named here
 it uses only
 
 - how it draws: `cost`, `sampling`, `paired`, `rarest`, `unwatched`, `watched`;
-- in what portions: `span_draws`, `block_draws`, `fitted`, `in_blocks`, `combining`;
+- in what portions: `span_draws`, `block_draws`, `fitted`, `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres`, `near_ties`;
 - draws: `span`, and `forced` where a truth is to have one outcome.
 
@@ -15,14 +15,11 @@ from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
 from dropcheck.simulation.compile import (
     Compiled,
     Counted,
-    MeanColumns,
-    bounded_leaves,
     compile_averages,
     compile_strategy,
 )
 from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.shortcuts.combinations import Separations
 from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
 from dropcheck.simulation.steps import Forced
 from dropcheck.simulation.streams import MAIN, PILOT, stream
@@ -34,13 +31,10 @@ __all__ = [
     "Compiled",
     "Counted",
     "Forced",
-    "MeanColumns",
     "Program",
     "Request",
-    "Separations",
     "SpanSums",
     "Tally",
-    "bounded_leaves",
     "compile_averages",
     "compile_strategy",
     "hangs_on_its_cause",

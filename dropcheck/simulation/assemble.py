@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,6 +37,14 @@ LARGEST_BATCH = 128
 SIDES_BYTES = 2**27
 
 
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A program that combines draws of different groups, and the group of each draw by its name."""
+
+    program: Program
+    groups: Mapping[str, int]
+
+
 class ProgramBuilder:
     """Collects the values that integrands look at, and the integrands themselves."""
 
@@ -65,16 +73,31 @@ class ProgramBuilder:
             self._targets[register] = None
         return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
 
-    def build(
-        self, *, pairs: Value | None = None, separating: frozenset[int] | None = None
-    ) -> Program:
-        """The finished program; crossed where that is possible and worth it.
+    @property
+    def looked_at(self) -> dict[int, Value]:
+        """The quantities that integrands look at, conditions among them, by register."""
+        given = (term.given for term in self._terms if term.given is not None)
+        return {register: self._values[register] for register in (*self._targets, *given)}
+
+    def crossed(self, pairs: Value | None, judged: frozenset[int]) -> Crossed | None:
+        """The program with draws combined with one another; None where they cannot be.
 
         Args:
             pairs: the matrix product whose two sides may be drawn apart and paired.
-            separating: the columns that the statement's quantity is made of, where the factors of
+            judged: the columns that the statement's quantity is made of, where the factors of
                 products may be combined, each with each.
         """
+        if pairs is not None:
+            program = self.build(pairs=pairs)
+            if program.paired:
+                sides = enumerate(side.sources for side in pairs.inputs)
+                return Crossed(program, {name: side for side, names in sides for name in names})
+        program = self.build(judged=judged)
+        products = program.separations
+        return None if products is None else Crossed(program, products.members)
+
+    def build(self, *, pairs: Value | None = None, judged: frozenset[int] | None = None) -> Program:
+        """The finished program; with draws combined where `crossed` asks for that."""
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
         plan = None if pairs is None else _plan(pairs, self._values)
         steps: list[Step] = []
@@ -108,8 +131,8 @@ class ProgramBuilder:
         summed = [term for index, term in enumerate(self._terms) if index not in counted]
         apart: tuple[Step, ...] = ()
         products = None
-        if separating is not None and plan is None and summed:
-            products = separations(tuple(self._terms), self._values, self._registers, separating)
+        if judged is not None and plan is None and summed:
+            products = separations(tuple(self._terms), self._values, self._registers, judged)
         if products is not None:
             apart = _freeing(_needed(steps, products.registers), products.registers)
             keep |= products.registers

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dropcheck.analysis.bounds import support
 from dropcheck.analysis.strategy import (
-    Arithmetic,
     Averages,
-    BoundedMean,
+    BlockMeans,
     Certainty,
     Proportion,
     Strategy,
     Unanswerable,
 )
-from dropcheck.language.graph import Kind, Value, operators, ordered
-from dropcheck.simulation.assemble import ProgramBuilder
+from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.simulation.assemble import Crossed, ProgramBuilder
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
 from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, NOT
-from dropcheck.vocabulary.hulls import UNIT, Hull
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +27,15 @@ class Compiled:
     """What is simulated and how its averages combine.
 
     `scaled` says whether the scale of the claim must be estimated; the functional then has sizes.
+    `values` are the quantities in the registers that integrands look at. `crossed` is the same
+    program with draws combined with one another, where the model allows that.
     """
 
     program: Program
     functional: Functional
     scaled: bool
-    mean: MeanColumns | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MeanColumns:
-    """Where the averages of a bounded mean stand.
-
-    `column` and `square` are those of the quantity and its square, about the centre of `register`;
-    the statement's quantity is its mean plus `constant`.
-    """
-
-    register: int
-    column: int
-    square: int
-    hull: Hull
-    constant: float
+    values: Mapping[int, Value]
+    crossed: Crossed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,37 +87,12 @@ def compile_averages(
     for operand in operands:
         _collect(operand, builder, leaves, sizes=strategy.scaled)
     functional = Functional(tuple(operands), leaves)
-    pairs = separating = mean = None
-    if isinstance(strategy, BoundedMean):
-        register = builder.register(strategy.quantity)
-        column, square = (builder.term(((register, power),), None) for power in (1, 2))
-        mean = MeanColumns(
-            register=register,
-            column=column,
-            square=square,
-            hull=strategy.hull,
-            constant=strategy.constant,
-        )
-    elif crossing:  # an interval from bounds needs no limit theorem, but independent values
-        separating = frozenset(functional.columns(range(len(operands))))
-    if crossing and not isinstance(strategy, Arithmetic):
-        pairs = strategy.pairs
-    program = builder.build(pairs=pairs, separating=separating)
-    return Compiled(program, functional, strategy.scaled, mean)
-
-
-def bounded_leaves(functional: Functional) -> list[tuple[Leaf, tuple[Hull, ...]]]:
-    """The operators on quantities that the model bounds, and where these can lie."""
-    bounded: list[tuple[Leaf, tuple[Hull, ...]]] = []
-    for operator in operators(functional.operands):
-        conditional = dict(operator.options)["given"]
-        quantities = operator.inputs[:-1] if conditional else operator.inputs
-        hulls = tuple(
-            UNIT if operator.operator.probability else support(quantity) for quantity in quantities
-        )
-        if all(hull.bounded for hull in hulls):
-            bounded.append((functional.leaves[id(operator)], hulls))
-    return bounded
+    program = builder.build()
+    crossed = None
+    if crossing and isinstance(strategy, BlockMeans):
+        judged = frozenset(functional.columns(range(len(operands))))
+        crossed = builder.crossed(strategy.pairs, judged)
+    return Compiled(program, functional, strategy.scaled, builder.looked_at, crossed)
 
 
 def _counting(event: Value, condition: Value | None, **how: bool) -> Program:

@@ -25,6 +25,8 @@ SHORTEST_WORK = 1e5
 FEWEST_IN_BLOCK = 8
 # Below this a batch of draws to be paired saves nothing that its bookkeeping does not cost.
 SMALLEST_BATCH = 8
+# Shorter spans cost more for their streams than for their draws.
+SHORTEST_SPAN = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +97,19 @@ class Program:
         return "crossed " + "×".join([str(self.block_draws)] * groups) if groups else "plain"
 
     @property
+    def combined(self) -> bool:
+        """Whether draws are combined with one another."""
+        return self.paired or self.separations is not None
+
+    def sums_about(self, centres: Sums) -> bool:
+        """Whether integrands can be summed about these centres, [registers]."""
+        mixed = () if self.separations is None else self.separations.mixed
+        return not any(centres[register] for register in mixed)
+
+    @property
     def origin(self) -> Sums:
         """Centres that are all 0: [size]."""
         return np.zeros(self.size)
-
-    def combining(self, separations: Separations | None) -> Program:
-        """The program with so many integrands averaged over all combinations of draws."""
-        return replace(self, separations=separations)
 
     def fitted(self, most: int, blocks: int) -> Program:
         """The program in spans that fit a budget of few draws, of which so many blocks are made."""
@@ -127,14 +135,17 @@ class Program:
             return self
         return self._cut(block, min(BLOCKS_OF_SPAN, self.span_draws // block))
 
-    def in_short_blocks(self, block: int, blocks: int) -> Program:
-        """The program in spans of so many blocks, as short as asked for and rare events allow."""
+    def in_blocks_of(self, block: int, draws: int = 0) -> Program:
+        """The program in blocks of at most so many draws, and in spans that fit so many.
+
+        In a crossed program a block is a batch. A span is no shorter than one block, nor than what
+        pays for its own stream.
+        """
+        block = min(max(SMALLEST_BATCH if self.paired else 1, block), self.block_draws)
         if self.paired:
-            return self
-        while block < self.rarest and block < self.block_draws:
-            block *= 2
-        draws = min(block * blocks, self.span_draws)
-        return self._cut(draws // max(1, draws // block), max(1, draws // block))
+            return self._cut(block, max(1, min(BLOCKS_OF_SPAN, self.span_values // block**2)))
+        draws = min(max(draws, BLOCKS_OF_SPAN * block, SHORTEST_SPAN), self.span_draws)
+        return self._cut(block, max(1, draws // block))
 
     def _cut(self, block: int, blocks: int) -> Program:
         return replace(self, span_draws=blocks * block, span_blocks=blocks)
@@ -192,10 +203,8 @@ class Program:
                 held[register] = None
         return held
 
-    def centres(
-        self, generator: np.random.Generator, draws: int, parts: int = 1
-    ) -> list[tuple[Sums, Separations | None]]:
-        """What follows from a few draws: about what integrands are summed, and which are separated.
+    def centres(self, generator: np.random.Generator, draws: int, parts: int = 1) -> list[Sums]:
+        """About what integrands are to be summed, as a few draws show it.
 
         Args:
             generator: the stream to draw from.
@@ -204,20 +213,16 @@ class Program:
 
         Returns:
             For each part a number near the middle of each target, [size]; 0 where it needs none.
-            And the integrands whose averages over all combinations of draws are near normal.
         """
         with np.errstate(all="ignore"):
             held = self.registers(generator, parts * draws)
-            return [self._centred(in_part(held, part, parts), draws) for part in range(parts)]
+            return [self._centred(in_part(held, part, parts)) for part in range(parts)]
 
-    def _centred(self, held: Sequence[Array | None], draws: int) -> tuple[Sums, Separations | None]:
+    def _centred(self, held: Sequence[Array | None]) -> Sums:
         centres = np.zeros(self.size)
         for register in self.targets:
             centres[register] = middle(number(filled(held[register])))
-        kept = self.separations
-        if kept is not None:
-            kept = kept.fitting(GroupMeans(Held(held, centres, draws)), self.block_draws)
-        return centres, kept
+        return centres
 
     def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
         """Comparisons in which some draws differ, but by no more than rounding could have made."""
@@ -298,18 +303,14 @@ class Program:
         if products is None:
             held = self.registers(generator, self.span_draws, steps=self.lean, seen=seen)
             return self._counted(held, centres)
-        steps = self.apart if products.whole else None
-        held = self.registers(generator, self.span_draws, steps=steps, seen=seen)
+        held = self.registers(generator, self.span_draws, steps=self.apart, seen=seen)
         return self._combined(held, centres, products)
 
     def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
         """Sums with products over groups of draws averaged over all combinations."""
         span = Held(held, centres, self.span_draws, self.span_blocks)
-        means, moments = GroupMeans(span), Moments(span)
-        sums = np.empty((self.span_blocks, len(self.terms)))
-        for index, one in enumerate(separations.terms):
-            sums[:, index] = moments.sums(self.terms[index]) if one is None else means.sums(one)
-        return sums
+        means = GroupMeans(span)
+        return np.stack([means.sums(one) for one in separations.terms], axis=1)
 
     def _counted(self, held: list[Array | None], centres: Sums) -> Sums | None:
         """Sums with integrands of a few truths counted; None where one of these is no truth."""

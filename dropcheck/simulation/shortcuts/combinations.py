@@ -19,13 +19,7 @@ from dropcheck.simulation.integrands import Held, Sums, Term
 from dropcheck.simulation.shortcuts.truth_tables import counts
 from dropcheck.vocabulary.function import Array
 
-# Share of the first order in the variance of an average over all combinations, from which on the
-# average is near normal. Whatever it is, blocks are held to the conditions of the limit theorem:
-# this spares the draws that averages without a first order would take to meet them.
-FIRST_ORDER = 0.95
-# Shorter blocks have so few combinations that they do not pay for the powers of single parts.
-SHORTEST_BLOCK = 8
-# Mean squares of parts outside of this may have lost digits, or have overflowed.
+# Factors outside of this may have lost digits, or have overflowed.
 SMALLEST, LARGEST = 1e-250, 1e250
 
 
@@ -63,47 +57,32 @@ class Separation:
 
 @dataclass(frozen=True, slots=True)
 class Separations:
-    """All integrands of a program; None for those that are averaged draw by draw.
+    """All integrands of a program, each a product over groups of draws.
 
-    `judged` are the columns that the statement's quantity is made of; others measure sizes.
+    `judged` are the columns that the statement's quantity is made of; others say sizes. `members`
+    has the group of each draw, by its name.
     """
 
-    terms: tuple[Separation | None, ...]
+    terms: tuple[Separation, ...]
     judged: frozenset[int]
-
-    @property
-    def kept(self) -> tuple[bool, ...]:
-        """Which integrands are averaged over all combinations."""
-        return tuple(one is not None for one in self.terms)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every integrand is a product of the groups' averages."""
-        return None not in self.terms
+    members: Mapping[str, int]
 
     @property
     def groups(self) -> int:
         """How many groups of draws meet in what is judged."""
         judged = (one for index, one in enumerate(self.terms) if index in self.judged)
-        return max((len(one.parts) for one in judged if one is not None), default=0)
+        return max((len(one.parts) for one in judged), default=0)
 
     @property
     def registers(self) -> set[int]:
         """The registers that groups' averages are taken of."""
-        every = (part for one in self.terms if one is not None for part in one.parts)
+        every = (part for one in self.terms for part in one.parts)
         return {power.register for part in every for power in part.powers}
 
-    def fitting(self, means: GroupMeans, block: int) -> Separations | None:
-        """Those with averages over all combinations of a block near normal; None where none."""
-        if block < SHORTEST_BLOCK:
-            return None
-        terms = tuple(
-            one if one is not None and means.fit(one, block) else None for one in self.terms
-        )
-        if terms == self.terms:
-            return self
-        fitted = replace(self, terms=terms)
-        return fitted if fitted.groups > 1 else None
+    @property
+    def mixed(self) -> frozenset[int]:
+        """Registers in which groups meet: these are separated about 0 alone."""
+        return frozenset(register for one in self.terms for register in one.mixed)
 
 
 def separations(
@@ -127,12 +106,16 @@ def separations(
     separate = separated({values[register]: power for register, power in powers.items()})
     if separate is None:
         return None
-    products = {register: separate[values[register]] for register in powers}
+    targets, members = separate
+    products = {register: targets[values[register]] for register in powers}
     parts: dict[tuple[Power, ...], Part] = {}
     with np.errstate(all="ignore"):
-        each = tuple(_separation(term, products, registers, parts) for term in terms)
-    made = Separations(each, judged)
-    return made if made.whole and made.groups > 1 else None
+        each = [_separation(term, products, registers, parts) for term in terms]
+    kept = [one for one in each if one is not None]
+    if len(kept) < len(each):
+        return None
+    made = Separations(tuple(kept), judged, members)
+    return made if made.groups > 1 else None
 
 
 def _separation(
@@ -196,47 +179,6 @@ class GroupMeans:
         for part in term.parts:
             product = product * self._mean(part)
         return _over_elements(product)
-
-    def fit(self, term: Separation, block: int) -> bool:
-        """Whether an integrand's average over all combinations of a block is near normal.
-
-        No product is separated about a centre, nor where a part is too large or small for its
-        powers, or occurred in no draw.
-        """
-        if len(term.parts) < 2:
-            return True
-        if any(self._held.centres[register] for register in term.mixed):
-            return False
-        squares = [np.square(self._values(part)).mean() for part in term.parts]
-        if not all(SMALLEST < square < LARGEST for square in squares):
-            return False
-        return self.first_order(term, block) >= FIRST_ORDER
-
-    def first_order(self, term: Separation, block: int) -> float:
-        """The first order's share, at least, in the variance of a block's average.
-
-        The variance of the average over all combinations of n draws is a sum of σ²_S / n^|S| over
-        sets S of groups (Hoeffding 1948, eq. 5.13 for one sample; van der Vaart 1998, "Asymptotic
-        Statistics", section 11.4). Those of single groups are the variances of the integrand's
-        projections; all others together, which are not normal in the limit, are what is left of
-        the integrand's own variance draw by draw, and fall as 1/n² or faster.
-        """
-        parts = [self._values(part) for part in term.parts]
-        means = [part.mean(axis=-1, keepdims=True) for part in parts]
-        left = _over_elements(term.factor * math.prod(parts))
-        first = 0.0
-        for place, part in enumerate(parts):
-            others = math.prod(means[:place] + means[place + 1 :])
-            projection = _over_elements(term.factor * part * others)
-            left = left - projection
-            first += float(np.var(projection))
-        rest = float(np.var(left)) / block
-        return first / (first + rest) if first > 0 else 0.0
-
-    def _values(self, part: Part) -> Array:
-        """A part draw by draw: [elements…, draws]."""
-        first, *others = part.powers
-        return math.prod(map(self._power, others), start=self._power(first))
 
     def _mean(self, part: Part) -> Array:
         """Averages of a part over each block's draws: [elements…, blocks]."""

@@ -1,0 +1,488 @@
+"""Functions of averages, judged by what the model says of their moments.
+
+No limit theorem is asked for. Each average has an interval that holds for every law with the
+moments that the model bounds (Catoni 2012); the quantity is enclosed over all averages that these
+intervals allow, to first order along the direction in which it changes. Where the model says the
+covariances of what is averaged, the looks are planned before any draw; else a pilot shows the
+direction and the spread to be expected, and nothing of its draws is used again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dropcheck.inference import budget
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.enclosure import Enclosed, enclose, gradient
+from dropcheck.inference.interval import Interval, Theta
+from dropcheck.inference.region import decide, reach, widening
+from dropcheck.inference.spread import Spread
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
+from dropcheck.judging.knowledge import ExactAverages, Knowledge
+from dropcheck.judging.look import (
+    ENDLESS,
+    Decide,
+    Judged,
+    enclosing,
+    judge_look,
+    region_floor,
+    scale_of,
+    sharpness_of,
+    shown,
+    theta_of,
+    unit_of,
+    why_undefined,
+)
+from dropcheck.reasons import Reason
+from dropcheck.results import Guarantee, Method, Verdict
+from dropcheck.simulation import (
+    MAIN,
+    MOST_ROWS,
+    PILOT,
+    Compiled,
+    Program,
+    Request,
+    SpanSums,
+    Tally,
+)
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.enclosures import over
+
+# Blocks that an interval is made from: with n of them it is wider than for very many by the factor
+# (1 − 2 log(2/α)/n)^(−1/2) (Catoni 2012, proposition 2.4).
+FEWEST_BLOCKS = 64
+PLANNED_BLOCKS = 1024
+# Blocks of a pilot: its spread is then known to about 6%.
+PILOT_BLOCKS = 128
+# The shortest blocks, and batches that are crossed.
+SHORTEST_BLOCK = 32
+SHORTEST_BATCH = 8
+# Draws from which the centres of a pilot are taken.
+CENTRE_DRAWS = 512
+# A quantity whose remainder is no larger, as a share of its first order, is linear.
+NO_REMAINDER = 1e-10
+# Share of a look's error that pays for the intervals of the single averages, which enter the
+# quantity's own in second order alone.
+BOX_SHARE = 0.1
+# A pilot that plans many times its own draws is made longer: by so many times, so often at most.
+PILOT_GROWTH = 4
+PILOT_STEPS = 3
+PILOT_SHARE = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """The combination of averages along which one comparison's quantity changes.
+
+    `weights` has a factor for each average, [terms]; `spread` is that of the combination. Where
+    the quantity is `linear` in the averages there is nothing else to it.
+    """
+
+    weights: Floats
+    spread: Spread
+    linear: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What is known of a case before the draws that it is judged by.
+
+    `directions` has one for each comparison, `spreads` that of each average that the statement's
+    quantity is made of, by column. A verdict is expected after `expected` draws. `middle` are the
+    averages to be expected, [terms], about `centres`, [registers].
+    """
+
+    program: Program
+    centres: Floats
+    middle: Floats
+    directions: tuple[Direction, ...]
+    spreads: Mapping[int, Spread]
+    guarantee: Guarantee
+    most: int
+    fewest: int
+    expected: int
+    scale: float | None = None
+    pilot: Tally | None = None
+    endless: Reason = Reason.AT_THE_EDGE  # why no number of draws would do, where none does
+
+
+def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Judging:
+    """Judge a function of averages; asks for spans of draws as it goes."""
+    outlook = yield from foreseen(run, compiled, knowledge)
+    if outlook.pilot is not None:
+        broken = run.undefined(outlook.pilot, Method.BLOCK_MEANS, outlook.guarantee)
+        if broken is not None:
+            return broken
+    tally = Tally(outlook.program, outlook.centres)
+    most, judged = outlook.most, None
+    for look in budget.looks(outlook.expected, min(outlook.fewest, most), most, run.alpha):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        run.refuse_if_nowhere_defined(tally)
+        broken = run.undefined(tally, Method.BLOCK_MEANS, outlook.guarantee)
+        if broken is not None:
+            return broken
+        judged = judge_look(run, compiled, tally, look.alpha, _deciding(compiled, outlook, tally))
+        decided = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
+        hopeless = judged is None and run.seems_never(tally.draws)
+        if decided or hopeless or run.out_of_time():
+            break
+    if judged is None:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            method=Method.BLOCK_MEANS,
+            guarantee=outlook.guarantee,
+            draws=tally.draws,
+            blocks=len(tally.sums),
+            seconds=tally.seconds,
+            sampling=tally.program.sampling,
+            explanation=why_undefined(compiled, tally),
+        )
+    return shown(
+        run, judged, tally, outlook.guarantee, _more(run, compiled, outlook, judged, tally)
+    )
+
+
+Judging = Generator[Request, SpanSums, Finding]
+
+
+def _deciding(compiled: Compiled, outlook: Outlook, tally: Tally) -> Decide:
+    """How one comparison is judged at a look."""
+    rows = tally.sums / tally.block_values
+    comparisons: list[Comparison] = []
+
+    def decided(
+        comparison: Comparison, alpha: float, widen: float, rounding: float
+    ) -> tuple[Interval, Verdict]:
+        direction = outlook.directions[len(comparisons)]
+        comparisons.append(comparison)
+        theta = theta_of(compiled, comparison, outlook.centres)
+        columns = compiled.functional.columns(comparison.looked_at)
+        enclosed = enclosing(compiled, comparison, outlook.centres)
+        interval = interval_of(
+            theta, enclosed, rows, tally.block_draws, direction, outlook, columns, alpha
+        )
+        if widen > 0:
+            rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
+        return interval, decide(interval.low, interval.high, comparison.region, widen, rounding)
+
+    return decided
+
+
+def interval_of(
+    theta: Theta,
+    enclosed: Enclosed,
+    rows: Floats,
+    block_draws: int,
+    direction: Direction,
+    outlook: Outlook,
+    columns: Sequence[int],
+    alpha: float,
+) -> Interval:
+    """The interval of a quantity at confidence 1 − alpha; `rows` are averages, [blocks, terms]."""
+    means = rows.mean(axis=0)
+    estimate = float(theta(means[:, np.newaxis])[0])
+    error = direction.spread.standard_error(len(rows) * block_draws)
+    if direction.linear:
+        along = direction.spread.interval(rows @ direction.weights, block_draws, alpha)
+        at = float(means @ direction.weights)
+        low, high = estimate + (along[0] - at), estimate + (along[1] - at)
+        return Interval(estimate, low, high, error)
+    box = BOX_SHARE * alpha / len(columns)
+    middle, widths = means.copy(), np.zeros(len(means))
+    for column in columns:
+        low, high = outlook.spreads[column].interval(rows[:, column], block_draws, box)
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return Interval(estimate, -math.inf, math.inf, error)
+        middle[column], widths[column] = (low + high) / 2, (high - low) / 2
+    own = (1 - BOX_SHARE) * alpha
+    along = direction.spread.interval(rows @ direction.weights, block_draws, own)
+    at = float(middle @ direction.weights)
+    ends = (along[0] - at, along[1] - at)
+    low, high = enclose(enclosed, middle, widths, direction.weights, ends)
+    second = max(high - low - (along[1] - along[0]), 0.0) / 2
+    return Interval(estimate, low, high, error, second_order=second)
+
+
+def half_width(
+    enclosed: Enclosed,
+    outlook: Outlook,
+    direction: Direction,
+    columns: Sequence[int],
+    draws: int,
+    alpha: float,
+) -> float:
+    """The half-width to be expected of a quantity's interval after so many draws."""
+    block = _row_draws(outlook.program, draws)
+    rows = draws // block
+    if rows < 1:
+        return math.inf
+    if direction.linear:
+        return direction.spread.half_width(rows, block, alpha)
+    box = BOX_SHARE * alpha / len(columns)
+    widths = np.zeros(len(outlook.middle))
+    for column in columns:
+        widths[column] = outlook.spreads[column].half_width(rows, block, box)
+    along = direction.spread.half_width(rows, block, (1 - BOX_SHARE) * alpha)
+    if not (math.isfinite(along) and np.isfinite(widths).all()):
+        return math.inf
+    low, high = enclose(enclosed, outlook.middle, widths, direction.weights, (-along, along))
+    return (high - low) / 2
+
+
+def _row_draws(program: Program, draws: int) -> int:
+    """Draws of one row of a tally of so many draws: blocks are joined where they are many."""
+    block = program.block_draws
+    while draws // block > MOST_ROWS:
+        block *= 2
+    return block
+
+
+def foreseen(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge
+) -> Generator[Request, SpanSums, Outlook]:
+    """What is known before the draws that a case is judged by; a pilot where it takes one."""
+    most = run.most_draws(compiled.program)
+    if knowledge.exact is not None:
+        return _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
+    program = _in_blocks(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
+    centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
+    tally = Tally(program, centres)
+    wanted = PILOT_BLOCKS * program.block_draws
+    for step in range(PILOT_STEPS + 1):
+        yield from run.draw_until(tally, PILOT, min(wanted, most))
+        run.refuse_if_nowhere_defined(tally)
+        outlook = _piloted(run, compiled, knowledge, tally, most)
+        if tally.undefined:
+            return outlook
+        outlook = _expecting(run, compiled, outlook)
+        wanted = min(PILOT_GROWTH * tally.draws, outlook.expected // PILOT_SHARE, most // 16)
+        enough = wanted < tally.draws + program.span_draws
+        if enough or step == PILOT_STEPS or run.out_of_time():
+            break
+    return replace(outlook, program=_in_blocks(outlook.program, outlook.expected))
+
+
+def _exactly(
+    run: CaseRun, compiled: Compiled, exact: ExactAverages, guarantee: Guarantee, most: int
+) -> Outlook:
+    """The outlook where the model says the covariances of all that is averaged.
+
+    Where draws may be crossed, the covariances say at once how long a block is best, and whether
+    crossing saves draws at all.
+    """
+    plain = compiled.program.fitted(most, FEWEST_BLOCKS)
+    outlook = Outlook(
+        program=plain,
+        centres=exact.centres,
+        middle=exact.means,
+        directions=(),
+        spreads={},
+        guarantee=guarantee,
+        most=most,
+        fewest=FEWEST_DRAWS,
+        expected=FEWEST_DRAWS,
+    )
+    lines = _lines(run, compiled, outlook.middle, outlook.centres)
+
+    def along(program: Program) -> Outlook:
+        return _expecting(
+            run,
+            compiled,
+            replace(
+                outlook,
+                program=program,
+                directions=tuple(
+                    Direction(weights=weights, linear=linear, spread=exact.spread(weights, program))
+                    for weights, linear in lines
+                ),
+                spreads={
+                    column: exact.spread(_unit(len(exact.means), column), program)
+                    for column in exact.used
+                },
+            ),
+        )
+
+    found = along(_in_blocks(plain, 0))
+    found = along(_in_blocks(plain, found.expected))
+    if compiled.crossed is not None and compiled.crossed.program.sums_about(exact.centres):
+        crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
+        others = [along(program) for program in _blockings(crossed)]
+        found = min([found, *others], key=lambda one: one.expected * one.program.cost)
+    return found
+
+
+def _blockings(program: Program) -> list[Program]:
+    """A crossed program in blocks of several lengths, by halves."""
+    lengths = [program.block_draws]
+    while lengths[-1] >= 2 * SHORTEST_BATCH:
+        lengths.append(lengths[-1] // 2)
+    return [program.in_blocks_of(length) for length in lengths]
+
+
+def _in_blocks(program: Program, draws: int) -> Program:
+    """The program in blocks, and in spans of them, that fit so many draws in all."""
+    return program.in_blocks_of(max(SHORTEST_BLOCK, draws // PLANNED_BLOCKS), draws // 16)
+
+
+def _unit(terms: int, column: int) -> Floats:
+    weights = np.zeros(terms)
+    weights[column] = 1.0
+    return weights
+
+
+def _lines(
+    run: CaseRun, compiled: Compiled, means: Floats, centres: Floats
+) -> list[tuple[Floats, bool]]:
+    """The gradient of each comparison's quantity at some averages, and whether it is linear."""
+    lines: list[tuple[Floats, bool]] = []
+    for comparison in run.reading.comparisons:
+        enclosed = enclosing(compiled, comparison, centres)(over(means, 1.0 + np.abs(means)))
+        remainder = float((enclosed.above - enclosed.below).max())
+        size = float(np.abs(enclosed.slopes).reshape(len(means)) @ enclosed.box)
+        linear = remainder <= NO_REMAINDER * (size + float(np.abs(enclosed.value).max()))
+        slopes = enclosed.slopes.reshape(len(means)) if linear else None
+        if slopes is None:
+            slopes = gradient(enclosing(compiled, comparison, centres), means)
+        lines.append((slopes, linear))
+    return lines
+
+
+def _piloted(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, pilot: Tally, most: int
+) -> Outlook:
+    """The outlook from a pilot: the spread that it shows, and the bounds that the model gives."""
+    rows = pilot.sums / pilot.block_values
+    middle = rows.mean(axis=0)
+    bounds = knowledge.bounds(pilot.centres)
+    whole = len(run.reading.comparisons) == 1
+
+    def spread(weights: Floats, *, own: bool = False) -> Spread:
+        values = rows @ weights
+        guess = float(np.var(values, ddof=1)) * pilot.block_draws
+        return bounds.spread(weights, float(values.mean()), guess, whole=own and whole)
+
+    used = compiled.functional.columns(range(len(compiled.functional.operands)))
+    return Outlook(
+        program=compiled.program.fitted(most, FEWEST_BLOCKS),
+        centres=pilot.centres,
+        middle=middle,
+        directions=tuple(
+            Direction(weights=weights, linear=linear, spread=spread(weights, own=linear))
+            for weights, linear in _lines(run, compiled, middle, pilot.centres)
+        ),
+        spreads={column: spread(_unit(len(middle), column)) for column in used},
+        guarantee=knowledge.guarantee,
+        most=most,
+        fewest=FEWEST_DRAWS,
+        expected=FEWEST_DRAWS,
+        pilot=pilot,
+    )
+
+
+def _expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
+    """The outlook with the draws after which the verdict is expected.
+
+    Where the quantity is undefined at the averages to be expected nothing is planned.
+    """
+    operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
+    if not all(map(math.isfinite, operands)):
+        return outlook
+    scale = scale_of(run.reading, compiled, outlook.middle, outlook.centres)
+    if not math.isfinite(scale):
+        return outlook
+    sharpness = sharpness_of(run, scale, operands)
+    needed = [
+        _draws_for(run, compiled, outlook, place, sharpness / unit_of(comparison, operands))
+        for place, comparison in enumerate(run.reading.comparisons)
+    ]
+    return replace(outlook, scale=scale, expected=max(*needed, outlook.fewest))
+
+
+def _draws_for(
+    run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, sharpness: float
+) -> int:
+    """Draws after which one comparison is likely to be decided."""
+    comparison = run.reading.comparisons[place]
+    theta = theta_of(compiled, comparison, outlook.centres)
+    enclosed = enclosing(compiled, comparison, outlook.centres)
+    direction = outlook.directions[place]
+    columns = compiled.functional.columns(comparison.looked_at)
+    estimate = float(theta(outlook.middle[:, np.newaxis])[0])
+    widen = widening(comparison.region, sharpness)
+    error = 0.0 if outlook.pilot is None else direction.spread.standard_error(outlook.pilot.draws)
+    if comparison.region.strict_end_within(estimate, 2 * error):
+        return ENDLESS
+    target = reach(estimate, 2 * error, comparison.region, widen)
+    alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
+
+    def decides(draws: int) -> bool:
+        width = half_width(enclosed, outlook, direction, columns, draws, alpha)
+        return width + budget.CHANCE * direction.spread.standard_error(draws) <= target
+
+    return fewest_that(decides, outlook.fewest, ENDLESS)
+
+
+def fewest_that(decides: Callable[[int], bool], fewest: int, most: int) -> int:
+    """The fewest draws that decide, to 5%; `most` where none do.
+
+    >>> fewest_that(lambda draws: draws >= 1000, 64, 10**6) in range(1000, 1051)
+    True
+    """
+    if decides(fewest):
+        return fewest
+    low = high = fewest
+    while not decides(high):
+        if high >= most:
+            return most
+        low, high = high, min(8 * high, most)
+    while high > 1.05 * low:
+        between = round(math.sqrt(low * high))
+        low, high = (low, between) if decides(between) else (between, high)
+    return high
+
+
+def _more(
+    run: CaseRun, compiled: Compiled, outlook: Outlook, judged: Judged, tally: Tally
+) -> float | None:
+    """Draws that an undecided case is likely to need beyond those made; infinite where none do."""
+    if judged.verdict is not Verdict.INCONCLUSIVE:
+        return None
+    rows = tally.sums / tally.block_values
+    place = [one.measures for one in run.reading.comparisons].index(judged.comparison.measures)
+    now = replace(outlook, middle=rows.mean(axis=0), pilot=tally)
+    needed = _draws_for(run, compiled, now, place, judged.widen)
+    if needed >= ENDLESS:
+        return math.inf
+    more = max(budget.GROWTH * needed, 1.5 * tally.draws)
+    return more - tally.draws + tally.program.span_draws
+
+
+def smallest_seen(
+    run: CaseRun, compiled: Compiled, outlook: Outlook, most: int, alpha: float
+) -> float | None:
+    """The smallest discrepancy that the last of so many draws see; None where they see none.
+
+    A claim that is false by more is refuted, but with chance α: the estimate errs towards the
+    claim by z(α) standard errors at most, and the interval must miss the claim even so.
+    """
+    operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
+    sharpness = sharpness_of(run, outlook.scale or 0.0, operands)
+    normal = -float(special.ndtri(run.alpha))
+    seen: list[float] = []
+    for place, comparison in enumerate(run.reading.comparisons):
+        unit = unit_of(comparison, operands)
+        direction = outlook.directions[place]
+        enclosed = enclosing(compiled, comparison, outlook.centres)
+        columns = compiled.functional.columns(comparison.looked_at)
+        share = alpha / len(run.reading.comparisons)
+        width = half_width(enclosed, outlook, direction, columns, most, share)
+        if not math.isfinite(width):
+            return None
+        width += normal * direction.spread.standard_error(most)
+        floor = region_floor(comparison.region, widening(comparison.region, sharpness / unit))
+        seen.append(max(width, floor) * unit)
+    return max(seen)

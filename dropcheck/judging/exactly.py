@@ -1,0 +1,138 @@
+"""Exact values: what the model says of a statement's quantity without a draw."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dropcheck.analysis.moments.exact import Integrand, exact_means
+from dropcheck.analysis.strategy import Certainty, Proportion
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.enclosure import enclose
+from dropcheck.inference.region import decide, widening
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.knowledge import Knowledge
+from dropcheck.judging.look import enclosing, scale_of, settling, sharpness_of, theta_of, unit_of
+from dropcheck.language.graph import Value
+from dropcheck.reasons import Reason
+from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
+from dropcheck.simulation import Compiled
+
+# A probability as near to 1 as this, or to 0, is no proof that an event is certain or impossible.
+NEARLY = 1e-9
+
+
+def exact_quantity(
+    compiled: Compiled, knowledge: Knowledge, comparison: Comparison
+) -> Exact | None:
+    """The quantity of one comparison by the model; None where the model does not say it."""
+    exact = knowledge.exact
+    if exact is None:
+        return None
+    theta = theta_of(compiled, comparison, exact.centres)
+    value = float(theta(exact.means[:, np.newaxis])[0])
+    if not math.isfinite(value):
+        return None
+    enclosed = enclosing(compiled, comparison, exact.centres)
+    low, high = enclose(enclosed, exact.means, exact.errors)
+    error = max(high - value, value - low, 0.0)
+    return Exact(value, error) if math.isfinite(error) else None
+
+
+def exact_probability(event: Value, condition: Value | None) -> Exact | None:
+    """The probability of an event that is one truth a draw; None where it is not known."""
+    if event.shape or not event.truth or (condition is not None and condition.shape):
+        return None
+    both = Integrand(factors=((event, 1),), given=condition)
+    found = exact_means(
+        [both] if condition is None else [both, Integrand(factors=(), given=condition)]
+    )
+    if found is None:
+        return None
+    means, errors = found
+    if condition is None:
+        return Exact(float(means[0]), float(errors[0]))
+    if not means[1] > errors[1]:
+        return None
+    value = float(means[0] / means[1])
+    return Exact(value, float((errors[0] + value * errors[1]) / (means[1] - errors[1])))
+
+
+def by_exact_value(run: CaseRun) -> Finding:
+    """Judge a case by what the model says alone; nothing is drawn."""
+    unknown = Finding(
+        verdict=Verdict.INCONCLUSIVE,
+        method=None,
+        explanation=Reason.NOT_KNOWN_EXACTLY.explain(),
+    )
+    match run.prepared.strategy, run.prepared.compiled, run.prepared.knowledge:
+        case Certainty(event, condition, claimed), _, _:
+            return _certainty(run, event, condition, claimed) or unknown
+        case Proportion(event, condition) as claim, _, _:
+            exact = exact_probability(event, condition)
+            if exact is None:
+                return unknown
+            exact = Exact(
+                claim.factor * exact.value + claim.constant, abs(claim.factor) * exact.error
+            )
+            scale = run.reading.known_scale or abs(claim.factor) + abs(claim.constant)
+            comparison = run.reading.comparisons[0]
+            widen = widening(comparison.region, run.sharpness(scale))
+            return _found(run, comparison, exact, scale, widen, 1.0)
+        case _, Compiled() as compiled, Knowledge(exact=averages) as knowledge if averages:
+            operands, _ = compiled.functional.at_averages(averages.means, averages.centres)
+            scale = scale_of(run.reading, compiled, averages.means, averages.centres)
+            if not all(map(math.isfinite, (*operands, scale))):
+                return unknown
+            sharpness = sharpness_of(run, scale, operands)
+            findings: list[Finding] = []
+            for comparison in run.reading.comparisons:
+                exact = exact_quantity(compiled, knowledge, comparison)
+                if exact is None:
+                    return unknown
+                unit = unit_of(comparison, operands)
+                widen = widening(comparison.region, sharpness / unit)
+                findings.append(_found(run, comparison, exact, scale, widen, unit))
+            return findings[settling([one.verdict for one in findings])]
+    return unknown
+
+
+def _found(
+    run: CaseRun, comparison: Comparison, exact: Exact, scale: float, widen: float, unit: float
+) -> Finding:
+    """A quantity that is known, against its region; a run too verifies what is off by less."""
+    region = comparison.region
+    low, high = exact.value - exact.error, exact.value + exact.error
+    verdict = decide(low, high, region, widen)
+    edges = (region.low - widen, region.high + widen)
+    strict = region.low_open or region.high_open
+    if verdict is Verdict.REFUTED and not strict and edges[0] <= low and high <= edges[1]:
+        verdict = Verdict.VERIFIED
+    return Finding(
+        verdict=verdict,
+        method=Method.EXACT_VALUE,
+        guarantee=Guarantee.EXACT,
+        quantity=comparison.measures,
+        region=Region(region.low * unit, region.high * unit, region.low_open, region.high_open),
+        estimate=exact.value * unit,
+        interval=(low * unit, high * unit),
+        standard_error=0.0,
+        scale=scale,
+        sharpness=run.looked(scale, widen, unit),
+        exact=Exact(exact.value * unit, exact.error * unit),
+        explanation=Reason.TOO_WIDE.explain() if verdict is Verdict.INCONCLUSIVE else None,
+    )
+
+
+def _certainty(
+    run: CaseRun, event: Value, condition: Value | None, claimed: float
+) -> Finding | None:
+    """A claim of certainty: refuted by any probability that is clearly less."""
+    exact = exact_probability(event, condition)
+    if exact is None:
+        return None
+    off = abs(exact.value - claimed)
+    if off > NEARLY + exact.error:
+        return _found(run, run.reading.comparisons[0], exact, 1.0, 0.0, 1.0)
+    return None

@@ -1,0 +1,213 @@
+"""What the model says of a case's averages before any draw: their covariances, or bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.analysis.bounds import support
+from dropcheck.analysis.moments.exact import ExactMoments, Integrand, exact_means, exact_moments
+from dropcheck.analysis.moments.norms import Norms
+from dropcheck.inference.spread import Spread
+from dropcheck.results import Guarantee
+from dropcheck.simulation import Compiled, Program
+
+Floats = npt.NDArray[np.float64]
+
+# Exact values are sums of products of float64: their last digits are not known.
+ROUNDING = 1e-12
+# A mean so many root mean squares of the deviations from 0 is subtracted draw by draw.
+FAR = 4.0
+# Orders of moments that are looked for where the variance may be infinite.
+ORDERS = (1.9, 1.75, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactAverages:
+    """The means and covariances of a case's integrands, as the model says them.
+
+    `centres` are those of the registers, [registers]; `means` those of the integrands about them,
+    [terms]; `moments` are of the columns `used` alone, those that the statement is made of.
+    """
+
+    centres: Floats
+    means: Floats
+    errors: Floats  # bounds of what the means may be off
+    used: tuple[int, ...]
+    moments: ExactMoments
+
+    def spread(self, weights: Floats, program: Program) -> Spread:
+        """The spread of a combination of the averages, with a factor for each, [terms]."""
+        own = weights[list(self.used)]
+        block = program.block_draws
+        if program.combined:
+            of_block = self._variance(own, self.moments.covariance(block))
+            return Spread(exact=lambda draws: of_block * block / draws)
+        of_draw = self._variance(own, self.moments.covariance(1))
+        return Spread(exact=lambda draws: of_draw / draws)
+
+    def _variance(self, weights: Floats, covariance: Floats) -> float:
+        deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        rounding = (ROUNDING + self.moments.error) * float(np.abs(weights) @ deviations) ** 2
+        return max(float(weights @ covariance @ weights), 0.0) + rounding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundedAverages:
+    """Bounds of the L^p norms of a case's integrands about some centres.
+
+    `sizes` has them by the order p, each [terms]; those of order infinity bound the values
+    themselves. `width` is that of the interval which holds the statement's own quantity, where
+    that is a mean.
+    """
+
+    sizes: Callable[[float], Floats]
+    width: float = math.inf
+
+    def spread(
+        self, weights: Floats, centre: float, guess: float, *, whole: bool = False
+    ) -> Spread:
+        """The spread of a combination of the averages; the `whole` is the statement's quantity.
+
+        `centre` and `guess` are its mean and the variance of a draw, as a pilot shows them.
+
+        Minkowski's inequality adds the norms up. The deviation from the mean has at most twice the
+        norm, and at order 2 at most the norm itself.
+        """
+        parts = np.abs(weights)
+        own = parts > 0
+
+        def size(order: float) -> float:
+            return float(parts[own] @ self.sizes(order)[own])
+
+        width = min(2 * size(math.inf), self.width if whole else math.inf)
+        variance = min(size(2.0) ** 2, width**2 / 4)  # Popoviciu (1935)
+        if math.isfinite(variance):
+            fourth = (2 * size(4.0)) ** 4
+            return Spread(variance=variance, fourth=fourth, width=width, centre=centre, guess=guess)
+        for order in ORDERS:
+            moment = (2 * size(order)) ** order
+            if math.isfinite(moment):
+                return Spread(order=order, moment=moment, centre=centre, guess=guess)
+        return Spread(guess=guess)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What is known of a case's averages.
+
+    `guarantee` is what an interval rests on: the limit theorem where the model bounds nothing.
+    """
+
+    exact: ExactAverages | None
+    bounds: Callable[[Floats], BoundedAverages]  # about centres, [registers]
+    guarantee: Guarantee
+
+
+def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
+    """What the model says of the averages of a program.
+
+    Args:
+        compiled: what is simulated.
+        hull_width: that of the statement's own quantity, where it is one mean with bounds.
+    """
+    norms = Norms()
+    used = compiled.functional.columns(range(len(compiled.functional.operands)))
+
+    def about(centres: Floats) -> BoundedAverages:
+        known: dict[float, Floats] = {}
+
+        def sizes(order: float) -> Floats:
+            if order not in known:
+                found = [_size(norms, compiled, term, centres, order) for term in _terms(compiled)]
+                known[order] = np.array(found)
+            return known[order]
+
+        return BoundedAverages(sizes=sizes, width=hull_width)
+
+    exact = _exact(compiled, tuple(used))
+    plain = about(compiled.program.origin)
+    if np.isfinite(plain.sizes(math.inf)[used]).all():
+        guarantee = Guarantee.FINITE_SAMPLE
+    elif exact is not None or _bounded(plain, used):
+        guarantee = Guarantee.MOMENTS
+    else:
+        guarantee = Guarantee.ASYMPTOTIC
+    return Knowledge(exact=exact, bounds=about, guarantee=guarantee)
+
+
+def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:
+    orders = (2.0, ORDERS[-1]) if len(used) == 1 else (2.0,)
+    return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in orders)
+
+
+Factors = tuple[tuple[int, int], ...]
+_Term = tuple[Factors, int | None]
+
+
+def _terms(compiled: Compiled) -> list[_Term]:
+    return [(term.factors, term.given) for term in compiled.program.terms]
+
+
+def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order: float) -> float:
+    """A bound of an integrand's L^p norm: Hölder's inequality over its factors.
+
+    Where the condition fails the integrand is 0, so that the condition only makes it smaller.
+    """
+    factors, _ = term
+    degree = sum(power for _, power in factors)
+    size = 1.0
+    for register, power in factors:
+        value, centre = compiled.values[register], float(centres[register])
+        if math.isinf(order):
+            hull = support(value)
+            own = max(abs(hull.low - centre), abs(hull.high - centre))
+        else:
+            own = norms.centred_norm(value, centre, order * degree)
+        size *= own**power
+    return size
+
+
+def integrands_of(compiled: Compiled, centres: Floats) -> list[Integrand]:
+    """What a program averages, about centres: [registers]."""
+    return [
+        Integrand(
+            factors=tuple((compiled.values[register], power) for register, power in term.factors),
+            given=None if term.given is None else compiled.values[term.given],
+            centres=tuple(float(centres[register]) for register, _ in term.factors),
+        )
+        for term in compiled.program.terms
+    ]
+
+
+def _exact(compiled: Compiled, used: tuple[int, ...]) -> ExactAverages | None:
+    """The means and covariances, where the model says those of all integrands."""
+    centres = compiled.program.origin
+    integrands = integrands_of(compiled, centres)
+    factors = (factor for term in compiled.program.terms for factor in term.factors)
+    registers = sorted({register for register, _ in factors})
+    values = [compiled.values[register] for register in registers]
+    powers = [Integrand(factors=((value, power),)) for value in values for power in (1, 2)]
+    found = exact_means([*powers, *integrands])
+    if found is None:
+        return None
+    means, errors = (own[len(powers) :] for own in found)
+    for place, register in enumerate(registers):
+        mean, square = found[0][2 * place : 2 * place + 2]
+        if mean**2 > FAR**2 * max(square - mean**2, 0.0):
+            centres[register] = mean
+    if centres.any():
+        integrands = integrands_of(compiled, centres)
+        found = exact_means(integrands)
+        if found is None:
+            return None
+        means, errors = found
+    groups = None if compiled.crossed is None else compiled.crossed.groups
+    moments = exact_moments([integrands[column] for column in used], groups)
+    if moments is None:
+        return None
+    return ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)

@@ -1,0 +1,259 @@
+"""Averages of which the model bounds no moments: block means and the limit theorem.
+
+What a sample cannot show no theorem makes good here. So the sample is watched: rare outcomes are
+forced, and draws that agree decide nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dropcheck.inference import budget
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.interval import (
+    FEWEST_BLOCKS,
+    Interval,
+    draws_that_agree,
+    estimate_interval,
+    never_differed,
+)
+from dropcheck.inference.region import decide
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
+from dropcheck.judging.look import (
+    ENDLESS,
+    ROUNDING,
+    Decide,
+    Judged,
+    judge_look,
+    more,
+    planned,
+    shown,
+    theta_of,
+    why_undefined,
+)
+from dropcheck.judging.unseen import (
+    MOST_CONDITIONS,
+    RARE_SHARE,
+    RARE_SIGHTINGS,
+    alike,
+    allowing_for_rare,
+    moves,
+    once_expected,
+)
+from dropcheck.reasons import Reason
+from dropcheck.results import Guarantee, Method, Verdict
+from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally
+
+# Blocks of the pilot: its standard error is then known to about 6%. With half as many, or shorter
+# ones, claims of few draws would take fewer, and heavy tails would be missed more often.
+PILOT_BLOCKS = 128
+# Draws that centres are found from, at most: they lie within a tenth of a deviation of the middle.
+CENTRE_DRAWS = 512
+# Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
+PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
+# Where a pilot leaves open how far the quantity is from the end of a range, it is made longer: by
+# PILOT_GROWTH, at most PILOT_STEPS times. It ends when the draws planned one standard error nearer
+# and farther differ by at most PLAN_SPREAD, or when it has 1/PILOT_SHARE of the larger of them.
+PLAN_SPREAD = 3.0
+PILOT_SHARE = 16
+PILOT_GROWTH = 4
+PILOT_STEPS = 3
+# Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
+# a larger one has is not known, nor whether there is a mean at all.
+MOST_EXTRAPOLATED = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pilot:
+    """What follows from a pilot: the draws to be judged at.
+
+    A verdict is expected after `expected` draws; no look comes before `fewest` unless the budget,
+    `most`, does.
+    """
+
+    program: Program
+    most: int
+    tally: Tally  # of the pilot's draws, about centres that are the looks' too
+    fewest: int
+    expected: int
+    doubt: Interval | None = None  # the pilot's own: how many draws its shape takes to settle
+
+
+def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Finding]:
+    """Judge a function of averages by the limit theorem and the delta method."""
+    conditions = len(compiled.program.watched)
+    if conditions > MOST_CONDITIONS:
+        why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, watched=MOST_CONDITIONS)
+        return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+    pilot = yield from piloted(run, compiled)
+    program, most = pilot.program, pilot.most
+    tally = Tally(program, pilot.tally.centres)
+    judged = None
+    for look in budget.looks(pilot.expected, min(pilot.fewest, most), most, run.alpha):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
+        if broken is not None:
+            return broken
+        decided = deciding(run, compiled, tally, pilot.doubt)
+        judged = judge_look(run, compiled, tally, look.alpha, decided)
+        over = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
+        hopeless = judged is None and run.seems_never(tally.draws)
+        if over or hopeless or run.out_of_time():
+            break
+    if judged is None:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            method=Method.BLOCK_MEANS,
+            draws=tally.draws,
+            blocks=len(tally.sums),
+            seconds=tally.seconds,
+            sampling=program.sampling,
+            explanation=why_undefined(compiled, tally),
+        )
+    needed = (
+        None
+        if carried_by_few(judged.interval, tally.draws)
+        else more(
+            judged.verdict,
+            tally.draws,
+            judged.interval,
+            judged.region,
+            judged.widen,
+            run.alpha,
+            program.span_draws,
+        )
+    )
+    return shown(run, judged, tally, Guarantee.ASYMPTOTIC, needed)
+
+
+def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
+    """Draw a pilot, used for nothing but to plan the looks."""
+    most = run.most_draws(compiled.program)
+    whole = compiled.program.fitted(most, FEWEST_BLOCKS)
+    program = whole.in_blocks(1)
+    centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
+    tally = Tally(program, centres)
+    rare = math.ceil(RARE_SIGHTINGS * program.rarest)
+    fewest = max(FEWEST_DRAWS, FEWEST_BLOCKS * program.block_draws, rare)
+    pilot = Pilot(program=whole, most=most, tally=tally, fewest=fewest, expected=fewest)
+    wanted = PILOT_BLOCKS * program.block_draws
+    for step in range(PILOT_STEPS + 1):
+        yield from run.draw_until(tally, PILOT, min(wanted, most))
+        run.refuse_if_nowhere_defined(tally)
+        if tally.undefined:
+            return replace(pilot, program=whole.in_blocks(fewest // PLANNED_BLOCKS))
+        decided = deciding(run, compiled, tally)
+        judged = judge_look(run, compiled, tally, run.alpha * budget.PLANNED, decided)
+        around = _around(run, judged, tally, fewest)
+        wanted = min(PILOT_GROWTH * tally.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
+        enough = _clear(around) or wanted < tally.draws + program.span_draws
+        if enough or step == PILOT_STEPS or run.out_of_time():
+            break
+    doubt = None if judged is None else judged.interval
+    settled = 0 if doubt is None else int(min(doubt.settles, ENDLESS))
+    expected = max(around[1], fewest, settled)
+    program = whole.in_blocks(expected // PLANNED_BLOCKS)
+    return replace(pilot, program=program, expected=expected, doubt=doubt)
+
+
+def deciding(
+    run: CaseRun, compiled: Compiled, tally: Tally, doubt: Interval | None = None
+) -> Decide:
+    """How one comparison is judged by the averages so far.
+
+    With few blocks a heavy tail may not show: a pilot in which it did is a `doubt` that stands
+    until there are as many draws as it asks for.
+    """
+
+    def decided(
+        comparison: Comparison, alpha: float, widen: float, rounding: float
+    ) -> tuple[Interval, Verdict]:
+        theta = theta_of(compiled, comparison, tally.centres)
+        interval = estimate_interval(
+            tally.sums,
+            tally.block_values,
+            theta,
+            (1 - RARE_SHARE) * alpha,
+            tally.draws,
+            _columns(compiled, comparison),
+        )
+        rare = RARE_SHARE * alpha / 2
+        interval = allowing_for_rare(run, tally, theta, interval, rare)
+        if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
+            interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
+        if interval.unmet is not None and interval.half_width <= rounding:
+            interval = _once_settled(interval, compiled, tally, alpha, comparison)
+        # last: a rare outcome that is not watched needs its draws, whatever the shape
+        interval = once_expected(interval, tally)
+        if widen > 0:
+            rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
+        if interval.unmet is not None:
+            return interval, Verdict.INCONCLUSIVE
+        verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
+        if verdict is Verdict.INCONCLUSIVE or interval.low < interval.high:
+            return interval, verdict
+        # of what varies it was seen to make no difference; of what never varied nothing was seen
+        still = (tally.sums == tally.sums[0]).all(axis=0)
+        unseen = still if verdict is Verdict.VERIFIED else np.ones_like(still)
+        if unseen.any() and moves(theta, tally.sums.sum(axis=0) / tally.values, unseen):
+            return replace(interval, unmet=alike(interval)), Verdict.INCONCLUSIVE
+        return interval, verdict
+
+    return decided
+
+
+def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
+    """The averages that a comparison is made of; None where they are all that there are."""
+    functional, looked_at = compiled.functional, comparison.looked_at
+    estimated = sum(value.estimated for value in functional.operands)
+    if compiled.scaled or estimated > len(looked_at):
+        return functional.columns(looked_at)
+    return None
+
+
+def _once_settled(
+    interval: Interval, compiled: Compiled, tally: Tally, alpha: float, comparison: Comparison
+) -> Interval:
+    """An interval as narrow as rounding: what shape its noise has says nothing of the quantity.
+
+    Where every average that the quantity is made of varies by rounding alone, it is waited for as
+    many draws as for a sample in which nothing varies at all.
+    """
+    averages = tally.sums / tally.block_values
+    operands = comparison.looked_at
+    if not compiled.functional.within_rounding(operands, averages, tally.centres, ROUNDING):
+        return interval
+    unmet = never_differed(tally.draws, alpha)
+    return replace(interval, unmet=unmet, settles=draws_that_agree(alpha))
+
+
+def carried_by_few(interval: Interval, draws: int) -> bool:
+    """Whether a few of so many draws carry an average: what more would do is then not known."""
+    reason = None if interval.unmet is None else interval.unmet.reason
+    if reason is Reason.TOO_SKEWED:
+        return interval.settles > MOST_EXTRAPOLATED * draws
+    return reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
+
+
+def _clear(around: list[int]) -> bool:
+    """Whether one standard error either way leaves the plan nearly as it is."""
+    return max(around) < ENDLESS and max(around) <= PLAN_SPREAD * min(around)
+
+
+def _around(run: CaseRun, judged: Judged | None, pilot: Tally, fewest: int) -> list[int]:
+    """Draws to a verdict were the estimate one standard error lower, as it is, and higher."""
+    if judged is None or judged.decisive is None:
+        return [fewest] * 3
+    interval, region = judged.decisive, judged.region
+
+    def draws(off: float) -> int:
+        moved = replace(interval, estimate=interval.estimate + off) if off else interval
+        return planned(pilot.draws, moved, region, judged.widen, run.alpha * budget.PLANNED)
+
+    if region.point:  # as far off, either way
+        return [draws(0.0)] * 3
+    return [draws(off * interval.standard_error) for off in (-1, 0, 1)]
