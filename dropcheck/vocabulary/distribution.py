@@ -141,7 +141,8 @@ class Distribution:
         with np.errstate(all="ignore"):
             loc, scale, shapes = self._units(arguments)
             mean = loc + scale * self.standard.mean(*shapes)
-            return _plain(np.where(scale == 0, loc, self._existing(1, mean, scale, arguments)))
+            mean = np.where(scale == 0, loc, self._existing(1, mean, scale, arguments))
+            return _plain(mean + self._zeros(loc, scale, shapes))
 
     def central(self, order: int, *arguments: Any) -> Any:
         """E (x - E x)^order, of orders 0 to 8; infinite or NaN as the mean is.
@@ -156,9 +157,8 @@ class Distribution:
             loc, scale, shapes = self._units(arguments)
             moment = scale**order * self.standard.central_moments(*shapes)[order]
             existing = self._existing(order, moment, scale, arguments)
-            # all of them, as an entry of the list may be one number for many elements
-            alike = np.zeros(np.broadcast_shapes(*map(np.shape, (loc, scale, *shapes))))
-            return _plain(np.where(scale == 0, float(order == 0), existing) + alike)
+            existing = np.where(scale == 0, float(order == 0), existing)
+            return _plain(existing + self._zeros(loc, scale, shapes))
 
     def cumulants(self, *arguments: Any) -> list[Any]:
         """The cumulants of the orders 0 to 8; one that does not exist is not finite.
@@ -170,11 +170,12 @@ class Distribution:
         if self.standard is None:
             return [math.nan] * (HIGHEST_ORDER + 1)
         with np.errstate(all="ignore"):
-            _, scale, shapes = self._units(arguments)
-            found = [0.0, self.mean(*arguments)]
+            loc, scale, shapes = self._units(arguments)
+            zeros = self._zeros(loc, scale, shapes)
+            found = [_plain(zeros), self.mean(*arguments)]
             for order, one in enumerate(self.standard.cumulant_list(*shapes)[2:], start=2):
                 existing = self._existing(order, scale**order * one, scale, arguments)
-                found.append(_plain(np.where(scale == 0, 0.0, existing)))
+                found.append(_plain(np.where(scale == 0, 0.0, existing) + zeros))
             return found
 
     def norm(self, p: float, *arguments: Any) -> Any:
@@ -277,6 +278,13 @@ class Distribution:
             return 0.0, 1.0, flat
         loc, scale, *shapes = self.line(*flat)
         return loc, scale, shapes
+
+    def _zeros(self, loc: Any, scale: Any, shapes: Sequence[Any]) -> Any:
+        """A 0 for each element: a moment that is the same for all may be given as one number."""
+        if self.line is None:  # the shapes are the arguments, lists among them
+            lists = zip(shapes, self.parameters, strict=True)
+            shapes = [np.empty(np.shape(one)[: np.ndim(one) - own.axes]) for one, own in lists]
+        return np.zeros(np.broadcast_shapes(np.shape(loc), np.shape(scale), *map(np.shape, shapes)))
 
     def _existing(self, order: int, moment: Any, scale: Any, arguments: Sequence[Any]) -> Any:
         """The moments of an order, where they exist."""

@@ -66,18 +66,6 @@ def raw_from_central(mean: Any, central: MomentList) -> MomentList:
     ]
 
 
-def of_values(values: Any, weights: Any) -> tuple[Any, MomentList]:
-    """The mean and the central moments of a law of a few values, on the last axis.
-
-    The weights are in proportion to the probabilities.
-    """
-    shares = weights / weights.sum(axis=-1, keepdims=True)
-    mean = (shares * values).sum(axis=-1)
-    deviations = values - mean[..., None]
-    powers = [(shares * deviations**order).sum(axis=-1) for order in range(HIGHEST_ORDER + 1)]
-    return mean, [1.0, 0.0, *powers[2:]]
-
-
 def pearson(square: Any, slope: Any, level: Any) -> MomentList:
     """The central moments of a law of Pearson's system.
 

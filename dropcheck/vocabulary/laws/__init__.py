@@ -16,9 +16,29 @@ from __future__ import annotations
 import copyreg
 
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import bounded_support, discrete, lists, positive_numbers, unbounded
+from dropcheck.vocabulary.laws import (
+    angles,
+    bounded_support,
+    discrete,
+    finite_sets,
+    lists,
+    positive_numbers,
+    truncated,
+    unbounded,
+    vectors,
+)
 
-_FAMILIES = (unbounded, positive_numbers, bounded_support, discrete, lists)
+_FAMILIES = (
+    unbounded,
+    positive_numbers,
+    bounded_support,
+    angles,
+    truncated,
+    discrete,
+    finite_sets,
+    lists,
+    vectors,
+)
 
 LAWS: dict[str, Law] = {
     entry.name: entry

@@ -17,33 +17,30 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.domains import (
-    ANY,
     FINITE,
     HIGH,
     LOW,
-    NOT_NEGATIVE,
     POSITIVE,
     LawParameter,
 )
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import log_rising
+from dropcheck.vocabulary.laws.quadrature import gauss_legendre, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
     OUTERMOST,
-    constant_where_zero,
     fixed,
     inside,
     scalar_or_array,
     scaled,
     uniforms,
 )
-from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, MEAN, SD, normal_log_density
 from dropcheck.vocabulary.moment_lists import MomentList, pearson
 from dropcheck.vocabulary.standard import Standard
 
 # no law has a tail here: a truncated normal's falls faster than any exponential; and one is a
 # constant where its ends meet
-_bounded = partial(
+bounded = partial(
     Law,
     values=Values.NUMBERS,
     degenerate=None,
@@ -54,7 +51,7 @@ _bounded = partial(
 )
 
 
-def _room(low: Array, high: Array) -> Any:
+def room(low: Array, high: Array) -> Any:
     """Whether a float64 lies strictly between two ends: draws are never the ends themselves."""
     middle = low / 2 + high / 2
     endless = (high == math.inf) | (low == -math.inf)
@@ -80,11 +77,11 @@ def _uniform_draws(generator: Generator, size: Size, low: Array, high: Array) ->
     return inside(out, low, high)
 
 
-UNIFORM = _bounded(
+UNIFORM = bounded(
     name="uniform",
     summary="equally likely anywhere between low and high, never at either",
     parameters=(LOW, HIGH),
-    conditions=(("low <= high is required", lambda low, high: low <= high), (NO_ROOM, _room)),
+    conditions=(("low <= high is required", lambda low, high: low <= high), (NO_ROOM, room)),
     ends=lambda low, high: (low, high),
     near_ends=lambda low, high: (1.0, 1.0),
     sampler=_uniform_draws,
@@ -113,7 +110,17 @@ def _beta_moments(a: Array, b: Array) -> MomentList:
     return pearson(-1.0 / total, (b - a) / total / total, a / total * (b / total) / total)
 
 
-BETA = _bounded(
+STANDARD_BETA = Standard(
+    mean=lambda a, b: a / (a + b),
+    central=_beta_moments,
+    norm=lambda p, a, b: np.exp((log_rising(a, p) - log_rising(a + b, p)) / p),
+    cdf=lambda x, a, b: special.betainc(a, b, x),
+    survival=lambda x, a, b: special.betaincc(a, b, x),
+    quantile=lambda u, a, b: special.betaincinv(a, b, u),
+    upper_quantile=lambda v, a, b: special.betainccinv(a, b, v),
+)
+
+BETA = bounded(
     name="beta",
     summary="a share between 0 and 1 whose mean is a / (a + b)",
     parameters=(LawParameter("a", POSITIVE), LawParameter("b", POSITIVE)),
@@ -125,15 +132,7 @@ BETA = _bounded(
     log_density_inside=lambda x, a, b: (
         special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
     ),
-    standard=Standard(
-        mean=lambda a, b: a / (a + b),
-        central=_beta_moments,
-        norm=lambda p, a, b: np.exp((log_rising(a, p) - log_rising(a + b, p)) / p),
-        cdf=lambda x, a, b: special.betainc(a, b, x),
-        survival=lambda x, a, b: special.betaincc(a, b, x),
-        quantile=lambda u, a, b: special.betaincinv(a, b, u),
-        upper_quantile=lambda v, a, b: special.betainccinv(a, b, v),
-    ),
+    standard=STANDARD_BETA,
 )
 
 
@@ -160,142 +159,46 @@ def _triangular_log_density(x: Array, low: Array, mode: Array, high: Array) -> A
     return np.log(height) + math.log(2.0) - np.log(width)
 
 
-TRIANGULAR = _bounded(
+def _triangular_points(peak: Array) -> tuple[Array, Array]:
+    """Points and weights, exact for moments up to order 8; the peak is between 0 and 1."""
+    places, weights = gauss_legendre()
+    peak = np.asarray(peak)[..., None]
+    # the density rises from 0 to 2 at the peak and falls to 0 at 1
+    points = np.concatenate([peak * places, 1.0 - (1.0 - peak) * places], axis=-1)
+    height = 2.0 * places * weights
+    return points, np.concatenate([peak * height, (1.0 - peak) * height], axis=-1)
+
+
+def _triangular_cdf(x: Array, peak: Array) -> Any:
+    falling = (1.0 - x) * ((1.0 - x) / np.where(peak < 1, 1.0 - peak, 1.0))
+    return np.where(x < peak, x * (x / peak), 1.0 - falling)
+
+
+def _triangular_quantile(u: Array, peak: Array) -> Any:
+    return np.where(u < peak, np.sqrt(u * peak), 1.0 - np.sqrt((1.0 - u) * (1.0 - peak)))
+
+
+TRIANGULAR = bounded(
     name="triangular",
     summary="density rising straight from low to mode and falling straight to high",
     parameters=(LOW, LawParameter("mode", FINITE), HIGH),
     conditions=(
         ("low <= mode <= high is required", lambda low, mode, high: (low <= mode) & (mode <= high)),
-        (NO_ROOM, lambda low, mode, high: _room(low, high)),
+        (NO_ROOM, lambda low, mode, high: room(low, high)),
     ),
     ends=lambda low, mode, high: (low, high),
     near_ends=lambda low, mode, high: (2.0 - (mode == low), 2.0 - (mode == high)),
     sampler=_triangular_draws,
     log_density_inside=_triangular_log_density,
-)
-
-
-def _von_mises_log_density(x: Array, mu: Array, kappa: Array) -> Any:
-    """The exponent as -2 kappa sin((x - mu) / 2)**2, which keeps its digits for large kappa."""
-    sine = np.sin((x - mu) / 2.0)
-    return -2.0 * kappa * sine * sine - np.log(2.0 * math.pi * special.i0e(kappa))
-
-
-VON_MISES = _bounded(
-    name="von_mises",
-    summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
-    parameters=(LawParameter("mu", FINITE), LawParameter("kappa", NOT_NEGATIVE)),
-    ends=(-math.pi, math.pi),
-    near_ends=None,
-    sampler=lambda generator, size, mu, kappa: inside(
-        generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size), -math.pi, math.pi
+    standard=Standard(
+        mean=lambda peak: (1.0 + peak) / 3.0,
+        central=lambda peak: weighted_moments(*_triangular_points(peak))[1],
+        cdf=_triangular_cdf,
+        survival=lambda x, peak: _triangular_cdf(1.0 - x, 1.0 - peak),
+        quantile=_triangular_quantile,
+        upper_quantile=lambda v, peak: 1.0 - _triangular_quantile(v, 1.0 - peak),
     ),
-    log_density_inside=_von_mises_log_density,
-    elsewhere=("vonmises",),
-)
-
-# The truncated normal law, also where its interval is far out or very narrow.
-#
-# All is in standard units, a = (low - mean) / sd and b = (high - mean) / sd, and in the lower
-# tail: an interval to the right of the mean is mirrored first. There are three methods:
-# * bulk: the inverse of the distribution function, from the nearer tail;
-# * far out (b < -30, where the probabilities near the smallest float64): the same in logarithms;
-# * narrow or very far (b - a < 1e-6, or b < -1e6): the density falls from b to a like an
-#   exponential one, to within a share of 1e-12 (Robert 1995, Statistics and Computing 5, 121-125).
-FAR = -30.0
-VERY_FAR = -1e6
-NARROW = 1e-6
-
-
-def _truncated_normal_draws(
-    generator: Generator, size: Size, mean: Array, sd: Array, low: Array, high: Array
-) -> Array:
-    spread = np.where(sd > 0, sd, 1.0)
-    out = _truncated_normal_quantile(uniforms(generator, size), mean, spread, low, high)
-    return constant_where_zero(inside(out, low, high), sd, mean)
-
-
-def _truncated_normal_quantile(u: Array, mean: Array, sd: Array, low: Array, high: Array) -> Array:
-    """The value at level u; by rounding it may be an end of the interval."""
-    a, b = (low - mean) / sd, (high - mean) / sd
-    mirrored, a, b = _in_lower_tail(a, b)
-    near_end = np.where(mirrored, low, high)
-    side = np.where(mirrored, -1.0, 1.0)
-    narrow = (b - a < NARROW) | (b < VERY_FAR)
-    far = (b < FAR) & ~narrow
-
-    below_a = special.ndtr(a)
-    mass = special.ndtr(b) - below_a
-    from_left = below_a + u * mass
-    from_right = special.ndtr(-b) + (1.0 - u) * mass
-    left = from_left <= from_right
-    out = np.asarray(special.ndtri(np.where(left, from_left, from_right)))
-    np.negative(out, out=out, where=~left)
-    if far.any():
-        log_a, log_b = special.log_ndtr(a), special.log_ndtr(b)
-        # log(u * ndtr(b) + (1 - u) * ndtr(a)); ndtr(a) is the smaller
-        log_mix = log_b + np.log(u + (1.0 - u) * np.exp(log_a - log_b))
-        out = np.where(far, special.ndtri_exp(log_mix), out)
-    out = mean + sd * side * out
-    if narrow.any():
-        # the distance t from the nearer end, of density in proportion to exp(b * t - t**2 / 2)
-        distance = np.where(np.isfinite(b), _tilted(u, -b, b - a), 0.0)
-        out = np.where(narrow, near_end - sd * side * distance, out)
-    return np.asarray(out)
-
-
-def _in_lower_tail(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    mirrored = np.asarray(a + b > 0)  # False for (-inf, inf), which needs none
-    return mirrored, np.where(mirrored, -b, a), np.where(mirrored, -a, b)
-
-
-def _tilted(u: Array, slope: Array, width: Array) -> Array:
-    """The point of [0, width] at level u where the density falls like exp(-slope * t)."""
-    fall = slope * width
-    steep = -np.log1p(u * np.expm1(-fall)) / np.where(slope > 0, slope, 1.0)
-    return np.where(fall < 1e-12, u * width, steep)
-
-
-def _log_mass(a: Array, b: Array) -> Any:
-    """Log P(a < Z < b) of a standard normal Z, also far out and where a and b nearly meet."""
-    _, a, b = _in_lower_tail(a, b)
-    log_a, log_b = special.log_ndtr(a), special.log_ndtr(b)
-    tail = log_b + np.log(-np.expm1(log_a - log_b))
-    around = np.log1p(-special.ndtr(a) - special.ndtr(-b))
-    # narrow: density at the middle, times the width, times sinh(y) / y, where y is half the width
-    # times the middle (the rest is of the order of width**2); logarithms, as sinh may overflow
-    middle, width = (a + b) / 2.0, b - a
-    y = np.abs(middle * width) / 2.0
-    sinhc = np.where(y < 1e-8, 0.0, y + np.log(-np.expm1(-2.0 * y)) - np.log(2.0 * y))
-    narrow = -0.5 * middle * middle - LOG_ROOT_TWO_PI + np.log(width) + sinhc
-    return np.where(width < 1e-5, narrow, np.where(b > 0, around, tail))
-
-
-TRUNCATED_NORMAL = _bounded(
-    name="truncated_normal",
-    summary="a normal variable given that it lies in (low, high); mean and sd before truncation",
-    parameters=(MEAN, SD, LawParameter("low", ANY), LawParameter("high", ANY)),
-    conditions=(
-        (
-            "low <= high is required, and not both the same infinity",
-            lambda mean, sd, low, high: (low <= high) & (low < math.inf) & (high > -math.inf),
-        ),
-        (
-            "where sd is 0, low <= mean <= high is required",
-            lambda mean, sd, low, high: (sd > 0) | ((low <= mean) & (mean <= high)),
-        ),
-        (NO_ROOM, lambda mean, sd, low, high: _room(low, high)),
-    ),
-    ends=lambda mean, sd, low, high: (low, high),
-    degenerate=lambda mean, sd, low, high: (
-        (sd == 0) | (low == high),
-        np.where(sd == 0, mean, low),
-    ),
-    near_ends=lambda mean, sd, low, high: (1.0, 1.0),
-    sampler=_truncated_normal_draws,
-    log_density_inside=lambda x, mean, sd, low, high: (
-        normal_log_density(x, mean, sd) - _log_mass((low - mean) / sd, (high - mean) / sd)
-    ),
-    elsewhere=("truncnorm",),
-    note="its second argument is the standard deviation before it is truncated",
+    line=lambda low, mode, high: (low, high - low, (mode - low) / (high - low)),
+    norm_of_random=lambda p, norm, hull: norm(0, p) + norm(2, p),
+    greatest_at_corners=False,
 )

@@ -23,7 +23,6 @@ from dropcheck.vocabulary.domains import (
     NOT_NEGATIVE,
     POSITIVE_PROBABILITY,
     PROBABILITY,
-    WHOLE,
     Domain,
     LawParameter,
 )
@@ -38,14 +37,11 @@ from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm, Standard
 P = LawParameter("p", PROBABILITY)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
 N = LawParameter("n", COUNT)
-DRAWN = LawParameter("drawn", COUNT)
-# numpy's hypergeometric generator takes groups below 1e9
-GROUP = Domain(0.0, 1e9, low_open=False, whole=True)
 # numpy's Poisson generator counts in 64-bit integers
 RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
 
 # an end is a value of such a law, near which nothing falls as a power
-_discrete = partial(Law, values=Values.WHOLE, near_ends=None, tails=None, nanoseconds=40.0)
+discrete = partial(Law, values=Values.WHOLE, near_ends=None, tails=None, nanoseconds=40.0)
 
 
 def smaller(p: Array) -> Array:
@@ -53,12 +49,12 @@ def smaller(p: Array) -> Array:
     return np.asarray(np.minimum(p, 1 - p))
 
 
-def _not_the_mode(mode: Callable[..., Any], log_mass: Callable[..., Any]) -> Callable[..., Any]:
+def not_the_mode(mode: Callable[..., Any], log_mass: Callable[..., Any]) -> Callable[..., Any]:
     """The chance of any value but the most common one."""
     return lambda *arguments: -np.expm1(log_mass(mode(*arguments), *arguments))
 
 
-def _log_comb(n: Array, k: Array) -> Any:
+def log_comb(n: Array, k: Array) -> Any:
     """Log of n over k, by the beta function, which cancels less than three gamma functions."""
     return -np.log1p(n) - special.betaln(n - k + 1.0, k + 1.0)
 
@@ -90,7 +86,7 @@ def _bernoulli_draws(generator: Generator, size: Size, p: Array) -> Array:
     return generator.random(size) < p if number is None else _coins(generator, size, number)
 
 
-def _counts(
+def counts(
     *,
     cdf: Callable[..., Any],
     survival: Callable[..., Any],
@@ -134,7 +130,7 @@ def _binomial_norm(p: float, n: Array, chance: Array) -> Any:
     return count_norm(p, log_factorial_moment)
 
 
-STANDARD_BINOMIAL = _counts(
+STANDARD_BINOMIAL = counts(
     mean=lambda n, p: n * p,
     cumulants=_binomial_cumulants,
     norm=_binomial_norm,
@@ -145,14 +141,15 @@ STANDARD_BINOMIAL = _counts(
 )
 
 
-def _binomial_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
+def binomial_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
+    """A bound of (E x^p)^(1/p) of n trials, either of n and the chance random."""
     trials, chance = hull(0).high, hull(1).high
     return counted_at_most(
         p, norm(0, p), lambda j: min(trials * norm(1, j), norm(0, j) * chance), trials
     )
 
 
-BERNOULLI = _discrete(
+BERNOULLI = discrete(
     name="bernoulli",
     summary="1 with probability p, otherwise 0",
     parameters=(P,),
@@ -170,7 +167,7 @@ BERNOULLI = _discrete(
     norm_of_random=lambda p, norm, hull: norm(0, 1.0) ** (1.0 / p),
 )
 
-RADEMACHER = _discrete(
+RADEMACHER = discrete(
     name="rademacher",
     summary="1 or -1, equally likely",
     parameters=(),
@@ -188,22 +185,22 @@ RADEMACHER = _discrete(
 
 
 def _binomial_log_mass(x: Array, n: Array, p: Array) -> Any:
-    return _log_comb(n, x) + special.xlogy(x, p) + special.xlog1py(n - x, -p)
+    return log_comb(n, x) + special.xlogy(x, p) + special.xlog1py(n - x, -p)
 
 
-BINOMIAL = _discrete(
+BINOMIAL = discrete(
     name="binomial",
     summary="successes among n trials of probability p",
     parameters=(N, P),
     ends=lambda n, p: (0.0, n),
     degenerate=lambda n, p: ((n == 0) | (p == 0) | (p == 1), n * p),
     moments=math.inf,
-    rare=_not_the_mode(lambda n, p: np.minimum(np.floor((n + 1) * p), n), _binomial_log_mass),
+    rare=not_the_mode(lambda n, p: np.minimum(np.floor((n + 1) * p), n), _binomial_log_mass),
     sampler=lambda generator, size, n, p: generator.binomial(whole(n), scalar_or_array(p), size),
     log_density_inside=_binomial_log_mass,
     elsewhere=("bin", "binom"),
     standard=STANDARD_BINOMIAL,
-    norm_of_random=_binomial_of_random,
+    norm_of_random=binomial_of_random,
 )
 
 
@@ -219,7 +216,7 @@ def _geometric_log_mass(x: Array, p: Array) -> Any:
     return special.xlog1py(x - 1.0, -p) + np.log(p)
 
 
-STANDARD_NEGATIVE_BINOMIAL = _counts(
+STANDARD_NEGATIVE_BINOMIAL = counts(
     mean=lambda n, p: n * ((1.0 - p) / p),
     cumulants=lambda n, p: [n * one for one in of_trials((1.0 - p) / np.asarray(p))],
     # E x (x - 1) … (x - j + 1) = n (n + 1) … (n + j - 1) ((1 - p) / p)^j
@@ -234,14 +231,14 @@ STANDARD_NEGATIVE_BINOMIAL = _counts(
     high=lambda n, p: np.inf,
 )
 
-GEOMETRIC = _discrete(
+GEOMETRIC = discrete(
     name="geometric",
     summary="trials up to and including the first success, from 1; 0 < p <= 1",
     parameters=(SUCCESS,),
     ends=(1.0, math.inf),
     degenerate=lambda p: (p == 1, 1.0),
     moments=math.inf,
-    rare=_not_the_mode(np.ones_like, _geometric_log_mass),
+    rare=not_the_mode(np.ones_like, _geometric_log_mass),
     sampler=_geometric_draws,
     log_density_inside=_geometric_log_mass,
     elsewhere=("geom",),
@@ -264,7 +261,7 @@ def _negative_binomial_log_mass(x: Array, n: Array, p: Array) -> Any:
     return np.where(n == 0, np.where(x == 0, 0.0, -np.inf), mass)
 
 
-NEGATIVE_BINOMIAL = _discrete(
+NEGATIVE_BINOMIAL = discrete(
     name="negative_binomial",
     summary="failures before the n-th success; n may be any number from 0, 0 < p <= 1",
     parameters=(LawParameter("n", NOT_NEGATIVE), SUCCESS),
@@ -275,7 +272,7 @@ NEGATIVE_BINOMIAL = _discrete(
     ends=(0.0, math.inf),
     degenerate=lambda n, p: ((n == 0) | (p == 1), 0.0),
     moments=math.inf,
-    rare=_not_the_mode(
+    rare=not_the_mode(
         lambda n, p: np.floor(np.maximum(n - 1, 0) * (1 - p) / p), _negative_binomial_log_mass
     ),
     sampler=_negative_binomial_draws,
@@ -289,7 +286,7 @@ def _poisson_log_mass(x: Array, rate: Array) -> Any:
     return special.xlogy(x, rate) - rate - special.gammaln(x + 1.0)
 
 
-POISSON = _discrete(
+POISSON = discrete(
     name="poisson",
     summary="events of a steady stream, rate on average",
     parameters=(LawParameter("rate", RATE),),
@@ -297,11 +294,11 @@ POISSON = _discrete(
     degenerate=lambda rate: (rate == 0, 0.0),
     moments=math.inf,
     tails=lambda rate: (math.inf, math.inf),
-    rare=_not_the_mode(np.floor, _poisson_log_mass),
+    rare=not_the_mode(np.floor, _poisson_log_mass),
     sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
     log_density_inside=_poisson_log_mass,
     elsewhere=("poi", "pois"),
-    standard=_counts(
+    standard=counts(
         mean=lambda rate: rate,
         cumulants=lambda rate: [rate] * 9,
         norm=lambda p, rate: count_norm(p, lambda j: j * np.log(rate)),
@@ -311,62 +308,4 @@ POISSON = _discrete(
         high=lambda rate: np.inf,
     ),
     norm_of_random=lambda p, norm, hull: counted_at_most(p, math.inf, lambda j: norm(0, j)),
-)
-
-
-def _good_ones(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
-    """The fewest and the most."""
-    return np.maximum(0.0, drawn - bad), np.minimum(drawn, good)
-
-
-def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) -> Any:
-    return _log_comb(good, x) + _log_comb(bad, drawn - x) - _log_comb(good + bad, drawn)
-
-
-HYPERGEOMETRIC = _discrete(
-    name="hypergeometric",
-    summary="good ones among `drawn` taken without putting back; good and bad below 1e9",
-    parameters=(LawParameter("good", GROUP), LawParameter("bad", GROUP), DRAWN),
-    conditions=(("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),),
-    ends=_good_ones,
-    degenerate=None,
-    moments=math.inf,
-    rare=_not_the_mode(
-        lambda good, bad, drawn: np.floor((drawn + 1) * (good + 1) / (good + bad + 2)),
-        _hypergeometric_log_mass,
-    ),
-    sampler=lambda generator, size, *counts: generator.hypergeometric(*map(whole, counts), size),
-    log_density_inside=_hypergeometric_log_mass,
-)
-
-
-def below(generator: Generator, count: int, size: Size) -> Array:
-    """Whole numbers from 0 to count - 1, of the narrowest type, which is drawn quickest."""
-    narrowest = np.uint16 if count <= 2**16 else np.uint32 if count <= 2**32 else np.uint64
-    return generator.integers(0, count - 1, size=size, dtype=narrowest, endpoint=True)
-
-
-def _discrete_uniform_draws(generator: Generator, size: Size, low: Array, high: Array) -> Array:
-    first, last = fixed(low), fixed(high)
-    if first is not None and last is not None:
-        out = below(generator, int(last - first) + 1, size).astype(np.float64)
-        out += first
-        return out
-    return generator.integers(whole(low), whole(high), size=size, endpoint=True)
-
-
-DISCRETE_UNIFORM = _discrete(
-    name="discrete_uniform",
-    summary="equally likely whole numbers from low to high, both ends in",
-    parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
-    conditions=(("low <= high is required", lambda low, high: low <= high),),
-    ends=lambda low, high: (low, high),
-    degenerate=None,
-    moments=math.inf,
-    rare=None,
-    sampler=_discrete_uniform_draws,
-    log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),
-    nanoseconds=5.0,
-    elsewhere=("randint",),
-    note="both ends are values of it",
 )
