@@ -18,7 +18,7 @@ import numpy as np
 from dropcheck.claims.registry import Sample
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.law import Law

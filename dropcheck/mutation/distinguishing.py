@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dropcheck.claims.registry import Case, Claim, Value
-from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.laws import LAWS
 
 # Values at which different mathematics agrees: x, x**2 and sqrt(x) at 0 and 1, p and 1 - p at 0.5,

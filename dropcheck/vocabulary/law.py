@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dropcheck.vocabulary.distribution import Distribution, Values
-from dropcheck.vocabulary.domains import domain_problem, plain
+from dropcheck.vocabulary.distributions.distribution import Distribution, Values
+from dropcheck.vocabulary.distributions.domains import domain_problem, plain
+from dropcheck.vocabulary.distributions.random_arguments import norm_of_random_draw
+from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.random_arguments import norm_of_random_draw
 from dropcheck.vocabulary.shapes import Shape
-from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm
 
 Arguments = Sequence[Array]
 Generator: TypeAlias = "np.random.Generator"  # numpy imports it when it is first used

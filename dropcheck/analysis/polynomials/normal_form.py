@@ -24,7 +24,7 @@ from dropcheck.analysis.polynomials.sources import (
 from dropcheck.analysis.polynomials.term_space import Space
 from dropcheck.analysis.polynomials.terms import Atom, Term, fixed_index
 from dropcheck.language.graph import Kind, Value, number, ordered, thawed
-from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.law import Law

@@ -17,7 +17,7 @@ from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_s
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind
 from dropcheck.records import dataclass
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.domains import domain_problem
+from dropcheck.vocabulary.distributions.domains import domain_problem
 from dropcheck.vocabulary.law import Law, argument_problem
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.domains import FINITE, NOT_NEGATIVE, LawParameter
+from dropcheck.vocabulary.distributions.domains import FINITE, NOT_NEGATIVE, LawParameter
+from dropcheck.vocabulary.distributions.moment_lists import MomentList
+from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws.bounded_support import bounded
 from dropcheck.vocabulary.laws.quadrature import in_chunks, pieces, weighted_moments, weighted_norm
 from dropcheck.vocabulary.laws.sampling import inside, scalar_or_array
-from dropcheck.vocabulary.moment_lists import MomentList
-from dropcheck.vocabulary.standard import Standard
 
 
 def _von_mises_log_density(x: Array, mu: Array, kappa: Array) -> Any:

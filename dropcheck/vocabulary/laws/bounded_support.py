@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import Values
-from dropcheck.vocabulary.domains import (
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distributions.domains import (
     FINITE,
     HIGH,
     LOW,
     POSITIVE,
     LawParameter,
 )
+from dropcheck.vocabulary.distributions.moment_lists import MomentList, pearson
+from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import log_rising
@@ -35,8 +37,6 @@ from dropcheck.vocabulary.laws.sampling import (
     scaled,
     uniforms,
 )
-from dropcheck.vocabulary.moment_lists import MomentList, pearson
-from dropcheck.vocabulary.standard import Standard
 
 # no law has a tail here: a truncated normal's falls faster than any exponential; and one is a
 # constant where its ends meet

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import Values
-from dropcheck.vocabulary.domains import (
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distributions.domains import (
     COUNT,
     LARGEST_COUNT,
     NOT_NEGATIVE,
@@ -26,13 +26,13 @@ from dropcheck.vocabulary.domains import (
     Domain,
     LawParameter,
 )
+from dropcheck.vocabulary.distributions.moment_lists import MomentList, count_norm, of_trials
+from dropcheck.vocabulary.distributions.random_arguments import counted_at_most
+from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import least_whole, log_rising
 from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_array, signs, whole
-from dropcheck.vocabulary.moment_lists import MomentList, count_norm, of_trials
-from dropcheck.vocabulary.random_arguments import counted_at_most
-from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm, Standard
 
 P = LawParameter("p", PROBABILITY)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
@@ -130,11 +130,16 @@ def _binomial_norm(p: float, n: Array, chance: Array) -> Any:
     return count_norm(p, log_factorial_moment)
 
 
+def binomial_log_mgf(t: Any, n: Any, p: Any) -> Any:
+    """Log E exp(t x) of n trials."""
+    return n * np.logaddexp(np.log1p(-p), np.log(p) + t)
+
+
 STANDARD_BINOMIAL = counts(
     mean=lambda n, p: n * p,
     cumulants=_binomial_cumulants,
     norm=_binomial_norm,
-    log_mgf=lambda t, n, p: n * np.logaddexp(np.log1p(-p), np.log(p) + t),
+    log_mgf=binomial_log_mgf,
     cdf=lambda x, n, p: special.betaincc(x + 1.0, np.maximum(n - x, 0.0), p),
     survival=lambda x, n, p: special.betainc(x + 1.0, np.maximum(n - x, 0.0), p),
     high=lambda n, p: n,

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.domains import COUNT, WHOLE, Domain, LawParameter
+from dropcheck.vocabulary.distributions.domains import COUNT, WHOLE, Domain, LawParameter
+from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER, MomentList, count_norm
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
 from dropcheck.vocabulary.laws.discrete import (
-    STANDARD_BINOMIAL,
+    binomial_log_mgf,
     counts,
     discrete,
     log_comb,
@@ -23,7 +24,6 @@ from dropcheck.vocabulary.laws.discrete import (
 from dropcheck.vocabulary.laws.formulas import log_rising
 from dropcheck.vocabulary.laws.quadrature import weighted_moments
 from dropcheck.vocabulary.laws.sampling import fixed, whole
-from dropcheck.vocabulary.moment_lists import HIGHEST_ORDER, MomentList, count_norm
 
 DRAWN = LawParameter("drawn", COUNT)
 # numpy's hypergeometric generator takes groups below 1e9
@@ -138,7 +138,7 @@ HYPERGEOMETRIC = discrete(
         central=_hypergeometric_central,
         norm=_hypergeometric_norm,
         # at most that of draws with putting back (Hoeffding 1963, theorem 4)
-        log_mgf=lambda t, good, bad, drawn: STANDARD_BINOMIAL.log_mgf(
+        log_mgf=lambda t, good, bad, drawn: binomial_log_mgf(
             t, drawn, good / np.maximum(good + bad, 1.0)
         ),
         cdf=partial(_hypergeometric_sum, 0),

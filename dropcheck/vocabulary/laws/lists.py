@@ -7,24 +7,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from dropcheck.vocabulary.distribution import Values
-from dropcheck.vocabulary.domains import (
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distributions.domains import (
     FINITE,
     PROBABILITY,
     LawParameter,
     plain,
 )
+from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.discrete import smaller
 from dropcheck.vocabulary.laws.finite_sets import below
 from dropcheck.vocabulary.laws.quadrature import weighted_moments, weighted_norm
 from dropcheck.vocabulary.laws.sampling import uniforms
-from dropcheck.vocabulary.standard import Standard
 
 OUTCOMES = LawParameter("p", PROBABILITY, axes=1)
 PROBABILITY_SUM_TOLERANCE = 1e-9
@@ -102,7 +102,7 @@ def _sorted_list(which: Callable[[Array], tuple[Array, Array]]) -> Standard:
             return table[places]
         return np.take_along_axis(table, places[..., None], axis=-1)[..., 0]
 
-    def counted(table: Array, x: Array, side: str) -> Any:
+    def counted(table: Array, x: Array, side: Literal["left", "right"]) -> Any:
         """How many entries of a rising table are below x, or with `right` not above it."""
         if table.ndim == 1:
             return np.searchsorted(table, x, side=side)

@@ -8,16 +8,24 @@ edition, 1994 and 1995).
 
 from __future__ import annotations
 
-import itertools
 import math
-from functools import cache, partial
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import Values
-from dropcheck.vocabulary.domains import POSITIVE, LawParameter
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distributions.domains import POSITIVE, LawParameter
+from dropcheck.vocabulary.distributions.moment_lists import (
+    HIGHEST_ORDER,
+    MomentList,
+    log_normal_central,
+    log_normal_cumulants,
+    pearson,
+)
+from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import log_rising, sharper_beyond
@@ -33,8 +41,6 @@ from dropcheck.vocabulary.laws.sampling import (
     scaled,
 )
 from dropcheck.vocabulary.laws.unbounded import DF, MEAN, SCALE, SD, SHAPE, normal_log_density
-from dropcheck.vocabulary.moment_lists import HIGHEST_ORDER, MomentList, pearson
-from dropcheck.vocabulary.standard import Standard
 
 _positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)
 
@@ -51,41 +57,12 @@ def _lognormal_log_density(x: Array, mean: Array, sd: Array) -> Any:
     return np.where(x > 0, normal_log_density(log_x, mean, sd) - log_x, -np.inf)
 
 
-# Of y = x / E x, with u = exp(sd²) - 1: E y^j = (1 + u)^(j (j - 1) / 2), so that a coefficient of
-# E(y - 1)^k, by powers of u, is the number of graphs with k labelled points and so many edges, none
-# of the points without one; in a cumulant, of those that are connected. No term is negative.
-@cache
-def _graphs() -> tuple[list[list[float]], list[list[float]]]:
-    """The coefficients of the central moments and of the cumulants, of each order."""
-    sizes = range(HIGHEST_ORDER + 1)
-    all_graphs = [[math.comb(k * (k - 1) // 2, i) for i in range(29)] for k in sizes]
-    touched = [
-        [
-            sum((-1) ** (k - j) * math.comb(k, j) * all_graphs[j][i] for j in range(k + 1))
-            for i in range(29)
-        ]
-        for k in sizes
-    ]
-    connected: list[list[int]] = [[0] * 29]
-    for k in sizes[1:]:  # the part that holds the first point, and anything on the other points
-        row = list(all_graphs[k])
-        for j in range(1, k):
-            for a, b in itertools.product(range(29), range(29)):
-                if a + b < 29:
-                    row[a + b] -= math.comb(k - 1, j - 1) * connected[j][a] * all_graphs[k - j][b]
-        connected.append(row)
-    return [list(map(float, row)) for row in touched], [list(map(float, row)) for row in connected]
-
-
-def _lognormal_list(which: int, mean: Any, sd: Any) -> MomentList:
-    u = np.expm1(sd * np.asarray(sd))
+def _lognormal_list(
+    of_unit_mean: Callable[[Any], MomentList], mean: Array, sd: Array
+) -> MomentList:
     log_mean = mean + 0.5 * sd * sd
-    return [
-        np.exp(k * log_mean) * np.polynomial.polynomial.polyval(u, np.trim_zeros(row, "b"))
-        if any(row)
-        else 0.0
-        for k, row in enumerate(_graphs()[which])
-    ]
+    found = of_unit_mean(np.expm1(sd * sd))
+    return [np.exp(k * log_mean) * one for k, one in enumerate(found)]
 
 
 LOGNORMAL = _positive(
@@ -102,8 +79,8 @@ LOGNORMAL = _positive(
     note="mean and sd are those of the logarithm, and sd is no variance",
     standard=Standard(
         mean=lambda mean, sd: np.exp(mean + 0.5 * sd * sd),
-        central=partial(_lognormal_list, 0),
-        cumulants=partial(_lognormal_list, 1),
+        central=partial(_lognormal_list, log_normal_central),
+        cumulants=partial(_lognormal_list, log_normal_cumulants),
         norm=lambda p, mean, sd: np.exp(mean + 0.5 * p * sd * sd),
         cdf=lambda x, mean, sd: special.ndtr((np.log(x) - mean) / sd),
         survival=lambda x, mean, sd: special.ndtr((mean - np.log(x)) / sd),
@@ -113,7 +90,7 @@ LOGNORMAL = _positive(
 )
 
 
-def _gamma_log_mgf(t: Array, shape: Array) -> Any:
+def _gamma_log_mgf(t: Any, shape: Any) -> Any:
     return np.where(np.less(t, 1), -shape * np.log1p(-t), np.inf)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER, MomentList
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.moment_lists import HIGHEST_ORDER, MomentList
 
 _POINTS = 16
 

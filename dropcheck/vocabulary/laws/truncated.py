@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.domains import ANY, LawParameter
+from dropcheck.vocabulary.distributions.domains import ANY, LawParameter
+from dropcheck.vocabulary.distributions.moment_lists import MomentList
+from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
 from dropcheck.vocabulary.laws.bounded_support import NO_ROOM, bounded, room
@@ -22,9 +24,7 @@ from dropcheck.vocabulary.laws.quadrature import (
     weighted_norm,
 )
 from dropcheck.vocabulary.laws.sampling import constant_where_zero, inside, uniforms
-from dropcheck.vocabulary.laws.unbounded import MEAN, SD, STANDARD_NORMAL
-from dropcheck.vocabulary.moment_lists import MomentList
-from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm, Standard
+from dropcheck.vocabulary.laws.unbounded import MEAN, SD, normal_norm
 
 # All is in standard units, a = (low - mean) / sd and b = (high - mean) / sd, and in the lower
 # tail: an interval to the right of the mean is mirrored first. There are three methods:
@@ -186,8 +186,7 @@ def _norm_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
     for i, infinity in ((2, -math.inf), (3, math.inf)):
         always_infinite = hull(i).low == hull(i).high == infinity
         ends += 0.0 if always_infinite else norm(i, p)
-    assert STANDARD_NORMAL.norm is not None
-    return norm(0, p) + ends + norm(1, p) * float(STANDARD_NORMAL.norm(p))
+    return norm(0, p) + ends + norm(1, p) * float(normal_norm(p))
 
 
 TRUNCATED_NORMAL = bounded(

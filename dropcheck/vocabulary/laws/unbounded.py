@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import Values
-from dropcheck.vocabulary.domains import FINITE, NOT_NEGATIVE, POSITIVE, LawParameter
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distributions.domains import FINITE, NOT_NEGATIVE, POSITIVE, LawParameter
+from dropcheck.vocabulary.distributions.moment_lists import pearson
+from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import (
@@ -33,8 +35,6 @@ from dropcheck.vocabulary.laws.sampling import (
     scaled,
     signs,
 )
-from dropcheck.vocabulary.moment_lists import pearson
-from dropcheck.vocabulary.standard import Standard
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -69,14 +69,15 @@ def normal_log_density(x: Array, mean: Array, sd: Array) -> Any:
     return -0.5 * z * z - LOG_ROOT_TWO_PI - np.log(sd)
 
 
-def _normal_norm(p: float) -> Any:
+def normal_norm(p: float) -> Any:
+    """(E|z|^p)^(1/p) of a standard normal z."""
     return np.exp((0.5 * p * math.log(2.0) + log_rising(0.5, 0.5 * p)) / p)
 
 
 STANDARD_NORMAL = Standard(
     mean=lambda: 0.0,
     cumulants=lambda: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-    norm=_normal_norm,
+    norm=normal_norm,
     log_mgf=lambda t: 0.5 * t * t,
     cdf=special.Special("ndtr"),
     survival=mirrored(special.Special("ndtr")),

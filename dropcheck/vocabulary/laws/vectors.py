@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import Values
-from dropcheck.vocabulary.domains import (
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distributions.domains import (
     COUNT,
     FINITE,
     POSITIVE,
@@ -26,7 +26,7 @@ from dropcheck.vocabulary.laws.discrete import STANDARD_BINOMIAL, binomial_of_ra
 from dropcheck.vocabulary.laws.finite_sets import STANDARD_EQUAL_CHANCES
 from dropcheck.vocabulary.laws.lists import OUTCOMES, of_lists, sum_problem
 from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
-from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, STANDARD_NORMAL
+from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, STANDARD_NORMAL, normal_norm
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # how far the shares of a Dirichlet variable may be from a sum of 1
@@ -269,6 +269,6 @@ MULTIVARIATE_NORMAL = of_lists(
     covariances=lambda mean, cov: cov,
     # as of one element given mean and cov; half of p may be below 1, where p = 1 bounds it
     norm_of_random=lambda p, norm, hull: (
-        norm(0, p) + float(STANDARD_NORMAL.norm(p)) * math.sqrt(norm(1, max(p / 2.0, 1.0)))
+        norm(0, p) + float(normal_norm(p)) * math.sqrt(norm(1, max(p / 2.0, 1.0)))
     ),
 )

@@ -6,12 +6,16 @@ is that of the variance of a fourth power.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
+
+from dropcheck.vocabulary.function import Array
 
 HIGHEST_ORDER = 8
 MomentList = Sequence[Any]
@@ -104,6 +108,48 @@ def of_trials(odds: Any) -> MomentList:
         sum((factor * odds**power for power, factor in enumerate(polynomial) if factor), 0.0)
         for polynomial in _partition_polynomials()
     ]
+
+
+# Of a lognormal variable x of mean 1 whose variance is u, E x^j = (1 + u)^(j (j - 1) / 2). So a
+# coefficient of E(x - 1)^k, by powers of u, is the number of graphs of k labelled points with so
+# many edges and no point that has none; in a cumulant, of those that are connected. None is
+# negative.
+_EDGES = math.comb(HIGHEST_ORDER, 2)
+
+
+@cache
+def _graphs() -> tuple[Array, Array]:
+    """How many have no lone point, and how many are connected: [points, edges]."""
+    every = [
+        [math.comb(math.comb(k, 2), edges) for edges in range(_EDGES + 1)]
+        for k in range(HIGHEST_ORDER + 1)
+    ]
+    none_alone = [
+        [
+            sum((-1) ** (k - j) * math.comb(k, j) * every[j][edges] for j in range(k + 1))
+            for edges in range(_EDGES + 1)
+        ]
+        for k in range(HIGHEST_ORDER + 1)
+    ]
+    connected = [[0] * (_EDGES + 1)]
+    for k in range(1, HIGHEST_ORDER + 1):
+        row = list(every[k])
+        for j in range(1, k):  # the first point is connected to j - 1 others, the rest is anyhow
+            for a, b in itertools.product(range(_EDGES + 1), repeat=2):
+                if a + b <= _EDGES:
+                    row[a + b] -= math.comb(k - 1, j - 1) * connected[j][a] * every[k - j][b]
+        connected.append(row)
+    return np.array(none_alone, dtype=float), np.array(connected, dtype=float)
+
+
+def log_normal_central(variance: Any) -> MomentList:
+    """The central moments of a lognormal variable of mean 1, without a cancellation."""
+    return [polyval(variance, row) for row in _graphs()[0]]
+
+
+def log_normal_cumulants(variance: Any) -> MomentList:
+    """Its cumulants; those of orders 0 and 1 are not to be read."""
+    return [polyval(variance, row) for row in _graphs()[1]]
 
 
 @cache

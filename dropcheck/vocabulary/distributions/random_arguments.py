@@ -6,10 +6,10 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 
-from dropcheck.vocabulary.distribution import Distribution
+from dropcheck.vocabulary.distributions.distribution import Distribution
+from dropcheck.vocabulary.distributions.moment_lists import count_norm
+from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm
 from dropcheck.vocabulary.hulls import Hull
-from dropcheck.vocabulary.moment_lists import count_norm
-from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm
 
 
 def norm_of_random_draw(

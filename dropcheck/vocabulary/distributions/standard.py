@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.hulls import Hull
-from dropcheck.vocabulary.moment_lists import (
+from dropcheck.vocabulary.distributions.moment_lists import (
     HIGHEST_ORDER,
     MomentList,
     central_from_cumulants,
     cumulants_from_central,
     raw_from_central,
 )
+from dropcheck.vocabulary.hulls import Hull
 
 ArgumentNorm = Callable[[int, float], float]
 """Of argument i and order q: a bound of (E|argument|^q)^(1/q), infinite where none is known."""

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.domains import LawParameter
-from dropcheck.vocabulary.moment_lists import HIGHEST_ORDER
+from dropcheck.vocabulary.distributions.domains import LawParameter
+from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER
+from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.shapes import Shape
-from dropcheck.vocabulary.standard import ArgumentHull, ArgumentNorm, Standard
 
 
 class Values(Enum):

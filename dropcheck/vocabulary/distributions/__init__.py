@@ -1,0 +1,1 @@
+"""What a distribution is: its parameters, its moments and its distribution function."""
