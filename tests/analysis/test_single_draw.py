@@ -15,11 +15,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from law_table import twin
+from law_table import CASES, twin
 from lowered import expressed, lowered, lowering
 from scipy import special
 
 from dropcheck.analysis.moments import cell_means, single_draw
+from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import (
     Estimate,
     draw_below,
@@ -262,6 +263,57 @@ def test_moments_and_chances_of_every_law(law: str, arguments: tuple[float, ...]
     found = joint_moment([x, expressed(scope, f"x > {middle!r}")], [2, 1], [middle, 0.0], loose)
     truth = integral(lambda t: (t - middle) ** 2 * (t > middle), law, arguments, [middle])
     assert holds(found, truth, 1e-9 * (1 + truth))
+
+
+EXTREME: list[tuple[str, tuple[float, ...]]] = [
+    ("gamma", (1e-3, 1.0)),
+    ("gamma", (1e-7, 1e7)),
+    ("beta", (1e-3, 1e-3)),
+    ("beta", (1e-6, 1.0)),
+    ("student_t", (2.1,)),
+    ("pareto", (1.5, 1.0)),
+    ("lognormal", (0.0, 3.0)),
+    ("gamma", (1e6, 1.0)),
+    ("poisson", (1e-7,)),
+    ("binomial", (1e6, 1e-6)),
+    ("geometric", (1e-2,)),
+    ("geometric", (1e-5,)),
+]
+SLOW = ("von_mises",)  # in scipy
+OF_NUMBERS = [
+    (law, arguments)
+    for law, arguments in CASES
+    if law not in SLOW and not any(isinstance(one, tuple) for one in arguments)
+]
+
+
+@pytest.mark.parametrize(("law", "arguments"), [*OF_NUMBERS, *EXTREME])
+def test_whatever_the_arguments_are_nothing_false_is_said(
+    law: str, arguments: tuple[float, ...]
+) -> None:
+    if not np.isfinite(arguments).all():
+        return
+    scope = lowering(f"x ~ {law}({', '.join(repr(float(one)) for one in arguments)})")
+    frozen = twin(law, arguments)
+    norm = Norms(integrate=False).norm
+    x = expressed(scope, "x")
+    if not x.random:
+        return
+    for level in (0.5, 0.999):
+        place = float(frozen.ppf(level))
+        value = expressed(scope, f"x > {place!r}")
+        with np.errstate(all="ignore"):
+            truth = float(frozen.sf(place))
+        found = expectation(value, norm)
+        assert math.isinf(found.error) or holds(found, truth, 1e-9), (found, truth)
+    with np.errstate(all="ignore"):
+        mean, variance = float(frozen.mean()), float(frozen.var())
+    for power, truth in ((1, mean), (2, variance + mean**2)):
+        found = joint_moment([x], [power], [0.0], norm)
+        if np.isfinite(truth):
+            assert math.isinf(found.error) or holds(found, float(truth), 1e-9 * abs(truth)), found
+        elif truth == math.inf:
+            assert math.isinf(found.error)
 
 
 @pytest.mark.parametrize("p", [1.0, 1.3, 2.0, 2.7, 3.0, 7.5])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.polynomials.expectation import PRECISION, expected
 from dropcheck.analysis.polynomials.normal_form import Centred, Identities, Reading
@@ -21,6 +22,9 @@ from dropcheck.analysis.polynomials.written_out import Monomials, Numbers
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.shapes import Shape, broadcast
+
+# Outcomes up to which a table of them is quicker than polynomials, and up to which it is made.
+FEW_OUTCOMES, MOST_OUTCOMES = 256, 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,38 +76,42 @@ def exact_moments(
     """
     if not integrands:
         return None
+    found = _of_outcomes(integrands, FEW_OUTCOMES) if groups is None else None
+    if found is not None:
+        return found
     try:
         return _of_polynomials(integrands, groups)
     except PolynomialError:
-        return None
+        return None if groups is not None else _of_outcomes(integrands, MOST_OUTCOMES)
 
 
 def exact_means(integrands: Sequence[Integrand]) -> tuple[Floats, Floats] | None:
     """The means of integrands alone, and bounds of what they may be off; None where not known."""
     if not integrands:
         return np.zeros(0), np.zeros(0)
-    letters = Centred()
-    space = letters.space
-    try:
-        found = [
-            value_of(space, expected(space, mean.terms, letters.sources))
-            for mean in (mean_of_elements(_polynomial(letters.reading, one)) for one in integrands)
-        ]
-    except PolynomialError:
+    moments = _of_outcomes(integrands, FEW_OUTCOMES)
+    if moments is None:
+        letters = Centred(bounds=Norms(integrate=False).norm)
+        space = letters.space
+        try:
+            polynomials = (_polynomial(letters.reading, one) for one in integrands)
+            terms = [mean_of_elements(one).terms for one in polynomials]
+            found = [value_of(space, expected(space, own, letters.sources)) for own in terms]
+        except PolynomialError:
+            moments = _of_outcomes(integrands, MOST_OUTCOMES)
+        else:
+            means, sizes = np.array(found).T
+            return (means, PRECISION * sizes) if np.isfinite(found).all() else None
+    if moments is None:
         return None
-    means, sizes = np.array(found).T
-    return (means, PRECISION * sizes) if np.isfinite(found).all() else None
+    deviations = np.sqrt(np.maximum(moments.covariance(1).diagonal(), 0.0))
+    return moments.means, moments.error * (np.abs(moments.means) + deviations)
 
 
 def exact_mean(value: Value) -> float | None:
     """The expectation of a quantity, averaged over its elements; None where it is not known."""
-    letters = Centred(bounds=Norms(integrate=False).norm)
-    try:
-        mean = mean_of_elements(letters.reading.polynomial(value))
-        found, _ = value_of(letters.space, expected(letters.space, mean.terms, letters.sources))
-    except PolynomialError:
-        return None
-    return found if math.isfinite(found) else None
+    found = exact_means([Integrand(factors=((value, 1),))])
+    return None if found is None else float(found[0][0])
 
 
 def vanishes(value: Value) -> bool:
@@ -115,6 +123,37 @@ def vanishes(value: Value) -> bool:
         return not Reading(Identities()).polynomial(value).terms
     except PolynomialError:
         return False
+
+
+def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | None:
+    """By all outcomes, where every draw is discrete and there are at most so many."""
+    roots = [value for one in integrands for value, _ in one.factors]
+    roots += [one.given for one in integrands if one.given is not None]
+    table = outcomes_of(roots, most)
+    if table is None:
+        return None
+    with np.errstate(all="ignore"):
+        rows = np.stack([_in_outcomes(one, table) for one in integrands])
+        means = rows @ table.probabilities
+        off = rows - means[:, np.newaxis]
+        covariance = (off * table.probabilities) @ off.T
+    if not (np.isfinite(rows).all() and np.isfinite(covariance).all()):
+        return None
+    return ExactMoments(means=means, components={frozenset({0}): covariance}, error=PRECISION)
+
+
+def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
+    """An integrand in each outcome."""
+    whole: Floats = np.ones(1)
+    centres = integrand.centres or (0.0,) * len(integrand.factors)
+    for (value, power), centre in zip(integrand.factors, centres, strict=True):
+        whole = whole * (table.values(value) - centre) ** power
+    if integrand.given is not None:
+        # where the condition fails a quantity need not be defined
+        given = table.values(integrand.given)
+        whole = np.where(given == 0, 0.0, whole)
+    means: Floats = whole.reshape(-1, whole.shape[-1]).mean(axis=0)
+    return np.broadcast_to(means, table.probabilities.shape)
 
 
 def _of_polynomials(

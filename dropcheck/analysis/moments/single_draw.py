@@ -48,6 +48,8 @@ MOST_CELLS = 4000
 # fewer where a step has no rule for ranges, so that its bounds are asked cell by cell
 MOST_CELLS_BY_HULLS = 400
 MOST_ROUNDS = 30
+# Values of a discrete law that are enumerated.
+MOST_POINTS = 2**15
 # Pieces of a cell on which the function is smooth, and of one on which that is not known.
 SMOOTH_PIECES, ROUGH_PIECES = 4, 16
 # A kink is located by so many cuts, each in so many pieces, if in no more than this share of them.
@@ -100,7 +102,7 @@ class SingleDraw:
             return self._of_cells(integrand, norm)
 
     def _of_points(self, integrand: Integrand, norm: Norm | None) -> Estimate:
-        points = self.law.points(*self.arguments)
+        points = self.law.points(*self.arguments, at_most=MOST_POINTS)
         if points is None:
             return UNKNOWN
         values, chances, rest = points

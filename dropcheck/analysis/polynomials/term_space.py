@@ -29,7 +29,7 @@ LARGEST_ARRAY = 1_000_000  # entries of a fixed array
 LARGEST_SUM = 10_000_000  # products that a sum over indices may take
 MOST_INDICES = 24  # of one range in one term
 # steps of an analysis: products and sums of terms
-MOST_WORK = 20_000
+MOST_WORK = 2_000
 
 ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
 

@@ -1,0 +1,148 @@
+"""All outcomes of a model whose draws are discrete and have few values together.
+
+Any function of them has its expectation exactly: the graph is worked out on the table of outcomes,
+in place of draws, and summed with their probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.function import Array, KernelError
+
+Floats = npt.NDArray[np.float64]
+
+MOST_NUMBERS = 2_000_000  # of all values in all outcomes
+MOST_VALUES = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """Every outcome: its probability, [outcomes], and the values in it, with outcomes last."""
+
+    probabilities: Floats
+    held: dict[int, Array]
+
+    def values(self, value: Value) -> Floats:
+        """What a quantity is in each outcome."""
+        array = self.held[id(value)] if value.random else value.constant
+        found: Floats = number(array)
+        return found
+
+
+def outcomes_of(roots: Sequence[Value], most: int) -> Outcomes | None:
+    """Every outcome of the draws below some values; None where there are more, or not known."""
+    values = ordered(roots)
+    if len(values) > MOST_VALUES or not values or not _may_be_few(values, most):
+        return None
+    table = Outcomes(np.ones(1), {})
+    with np.errstate(all="ignore"):
+        for value in values:
+            if value.kind == Kind.DRAW:
+                found = _drawn(table, value, most)
+            else:
+                found = _computed(table, value)
+            if found is None:
+                return None
+            table = found
+    return table
+
+
+def _may_be_few(values: Sequence[Value], most: int) -> bool:
+    """Whether there are few outcomes, as far as that is known at once."""
+    elements = 0
+    for value in values:
+        if value.kind != Kind.DRAW:
+            continue
+        if value.law is None or not value.law.discrete or value.law.own_axes is not None:
+            return False
+        # each element of a draw has two values at least
+        elements += math.prod(value.shape)
+    return elements <= math.log2(most)
+
+
+def _computed(table: Outcomes, value: Value) -> Outcomes | None:
+    size = math.prod(value.shape) * len(table.probabilities)
+    if size > MOST_NUMBERS or any(one.postponed for one in value.inputs):
+        return None
+    inputs = [table.held[id(one)] if one.random else one.constant for one in value.inputs]
+    if not value.function.takes_truth:
+        inputs = [number(one) for one in inputs]
+    try:
+        table.held[id(value)] = kernel_of(value)(*inputs)
+    except KernelError:
+        return None
+    return table
+
+
+def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
+    """The table with a draw in it: a row for each value of each of its elements."""
+    law, elements = value.law, math.prod(value.shape)
+    if law is None:
+        return None
+    own: list[Array] = []
+    for element in range(elements):
+        # what the law's arguments are for this element, in each outcome so far
+        arguments = [_argument(table, one, value, element) for one in value.inputs]
+        if any(one is None for one in arguments):
+            return None
+        columns = [one for one in arguments if one is not None]
+        rows = np.concatenate(columns) if columns else np.zeros((0, len(table.probabilities)))
+        known, places = np.unique(rows, axis=1, return_inverse=True)
+        points = []
+        for at in range(known.shape[1]):
+            given: list[object] = []
+            first = 0
+            for one, parameter in zip(columns, law.parameters, strict=True):
+                part = known[first : first + len(one), at]
+                given.append(tuple(part.tolist()) if parameter.axes else float(part[0]))
+                first += len(one)
+            found = law.points(*given)
+            if found is None or found[2] > 0:
+                return None
+            points.append(found)
+        counts = np.array([len(one[0]) for one in points])[places.ravel()]
+        total = int(counts.sum())
+        if total > most or total * max(1, _held_numbers(table)) > MOST_NUMBERS:
+            return None
+        origin = np.repeat(np.arange(len(counts)), counts)
+        drawn = np.concatenate([points[place][0] for place in places.ravel()])
+        chances = np.concatenate([points[place][1] for place in places.ravel()])
+        held = {
+            key: array[..., origin] if array.shape[-1] > 1 else array
+            for key, array in table.held.items()
+        }
+        own = [array[origin] for array in own] + [drawn]
+        table = Outcomes(table.probabilities[origin] * chances, held)
+    array = np.stack(own).reshape(*value.shape, -1)
+    table.held[id(value)] = array != 0 if value.binary else array
+    return table
+
+
+def _held_numbers(table: Outcomes) -> int:
+    return sum(math.prod(array.shape[:-1]) for array in table.held.values())
+
+
+def _argument(table: Outcomes, argument: Value, drawn: Value, element: int) -> Array | None:
+    """One argument of one element of a draw in each outcome: [numbers of the argument, outcomes].
+
+    A list has several numbers, which have to be fixed.
+    """
+    if drawn.law is None or argument.postponed:
+        return None
+    parameter = drawn.law.parameters[drawn.inputs.index(argument)]
+    rows = len(table.probabilities)
+    array = number(table.held[id(argument)] if argument.random else argument.constant)
+    if parameter.axes:
+        if argument.random or len(argument.shape) != parameter.axes or parameter.axes > 1:
+            return None
+        return np.broadcast_to(array, (array.shape[0], rows))
+    whole = np.broadcast_to(array, (*drawn.shape, array.shape[-1]))
+    one = whole.reshape(-1, array.shape[-1])[element]
+    return np.broadcast_to(one, rows)[np.newaxis]
