@@ -29,7 +29,6 @@ from dropcheck.analysis.moments.single_draw import (
     norm_of,
 )
 from dropcheck.language.graph import Value
-from dropcheck.vocabulary import laws as vocabulary
 
 Number = Callable[[Any], Any]
 
@@ -121,8 +120,6 @@ def integral(g: Number, law: str, arguments: tuple[float, ...], kinks: Sequence[
     return math.fsum(parts)
 
 
-LAWS = tuple((n, a) for n, a in LAWS if vocabulary.LAWS[n].quantile(0.5, *a) is not None)
-
 # Gauss-Legendre on (0, 1), of ever smaller parts towards both ends, where the quantile may be steep
 _PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 _PARTS = [0.0, *(0.5 * 0.25 ** np.arange(12, -1, -1.0))]
@@ -158,6 +155,8 @@ def generated(number: int) -> tuple[str, str, float]:
 def test_generated_functions(start: int) -> None:
     for number in range(start, start + 20):
         model, text, truth = generated(number)
+        if "lognormal" in model and "exp(" in text:
+            continue  # has no mean
         found = expectation(lowered(model, text), loose)
         # the truth has an error of its own
         assert holds(found, truth, 1e-9 * (1 + abs(truth))), (model, text, truth, found)
@@ -344,13 +343,27 @@ DISCRETE: list[tuple[str, str, float]] = [
 @pytest.mark.parametrize(("model", "text", "truth"), DISCRETE)
 def test_draws_with_few_values_are_enumerated(model: str, text: str, truth: float) -> None:
     value = lowered(model, text)
-    draw = draw_below(value)
-    assert draw is not None
     found = expectation(value, loose)
-    if single_draw.SingleDraw.of(draw).law.standard is None:
-        return
     assert holds(found, truth, 1e-12 * abs(truth))
     assert found.error <= 1e-9 * truth
+
+
+def test_angles_that_are_wrapped() -> None:
+    """Their means by mpmath, as scipy neither wraps angles nor is exact for large kappa."""
+    for mu, kappa, power in ((0.5, 4.0, 1), (0.5, 4.0, 2), (0.0, 500.0, 2)):
+        with mpmath.workdps(30):
+
+            def density(x: Any, mu: float = mu, kappa: float = kappa) -> Any:
+                return mpmath.exp(kappa * (mpmath.cos(x - mu) - 1))
+
+            places = [-mpmath.pi, -1, -0.1, 0, 0.1, 0.5, 1, 2, mpmath.pi]
+            total = mpmath.quad(density, places)
+            mean = mpmath.quad(lambda x, k=power, f=density: x**k * f(x), places)
+            truth = float(mean / total)
+        x = lowered(f"x ~ von_mises({mu}, {kappa})", "x")
+        found = joint_moment([x], [power], [0.0])
+        assert holds(found, truth, 1e-14)
+        assert found.error < 1e-9
 
 
 # ---- what has no answer --------------------------------------------------------------------------
