@@ -194,3 +194,25 @@ def test_error_is_small_and_grows_with_what_cancels() -> None:
     far = moments("x ~ normal(1e6, 1)", "x")
     assert near.error < 1e-9
     assert math.isfinite(far.error)
+
+
+def test_functions_of_draws_of_two_values() -> None:
+    found = moments("r ~ rademacher()[3]; m ~ bernoulli(0.25)", "sum(exp(r)) * exp(m)")
+    mean = 3 * math.cosh(1) * (0.75 + 0.25 * math.e)
+    square = (3 * math.cosh(2) + 6 * math.cosh(1) ** 2) * (0.75 + 0.25 * math.e**2)
+    assert found.means == pytest.approx([mean, square])
+
+
+def test_products_that_share_draws_are_not_taken_for_independent() -> None:
+    value = lowered("x ~ uniform(0, 1)[6]", "prod(x) * prod(1 + x)")
+    assert exact_moments([Integrand(factors=((value, 1),))]) is None
+    beside = lowered("x ~ uniform(0, 1)[6]", "prod(x) * x[0]")
+    assert exact_moments([Integrand(factors=((beside, 1),))]) is None
+
+
+def test_functions_of_one_draw_and_the_draw_itself() -> None:
+    """Stein's lemma: E x tanh x = E (1 - tanh² x), and E x relu(x) is 1/2."""
+    found = moments("x ~ normal(0, 1)", "x * relu(x)", "x * tanh(x)", "1 - tanh(x)**2", powers=(1,))
+    assert found.means[0] == pytest.approx(0.5, rel=1e-8)
+    assert found.means[1] == pytest.approx(found.means[2], rel=1e-8)
+    assert found.covariance(1)[0, 0] == pytest.approx(1.5 - 0.25, rel=1e-7)

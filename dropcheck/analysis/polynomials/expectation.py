@@ -121,11 +121,24 @@ def expected(
         source = sources[draw]
         taken: list[Term] = []
         for term in left:
+            if source.below:
+                refuse_shared({atom.draw: sources[atom.draw] for atom in term.atoms})
             if any(atom.draw == draw for atom in term.atoms):
                 taken += _without(space, term, draw, source, free)
             else:
                 taken.append(term)
         left = space.collected(taken, free, exactly=True)
+
+
+def refuse_shared(sources: Mapping[int, Source]) -> None:
+    """See that what is made of draws does not stand beside these, nor beside what shares them.
+
+    Raises:
+        PolynomialError: where it does, as they are not independent then.
+    """
+    used = [draw for number, source in sources.items() for draw in (number, *source.below)]
+    if len(set(used)) < len(used):
+        raise PolynomialError
 
 
 def _without(
@@ -134,8 +147,6 @@ def _without(
     """The expectation of a term over one draw, a term for each partition that counts."""
     own = [atom for atom in term.atoms if atom.draw == draw]
     rest = tuple([atom for atom in term.atoms if atom.draw != draw])
-    if source.below and any(atom.draw in source.below for atom in rest):
-        raise PolynomialError
     labels = term.labels
     for blocks in _partitions(own, source):
         space.spend(1)

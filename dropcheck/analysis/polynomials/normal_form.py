@@ -6,12 +6,13 @@ is no polynomial is unknown; for identities a draw, and whatever is no polynomia
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from dropcheck.analysis.moments.single_draw import draw_below
+from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.polynomials.expectation import Source, expected
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import (
@@ -23,7 +24,7 @@ from dropcheck.analysis.polynomials.sources import (
 )
 from dropcheck.analysis.polynomials.term_space import Space
 from dropcheck.analysis.polynomials.terms import Atom, Term, fixed_index
-from dropcheck.language.graph import Kind, Value, number, ordered, thawed
+from dropcheck.language.graph import Kind, Value, in_order, number, thawed
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
@@ -47,6 +48,9 @@ class Letters(Protocol):
             PolynomialError: where nothing is known of it.
         """
 
+    def below(self, value: Value) -> Value | None:
+        """The draw that a value is a function of, where that is of use; None where it is not."""
+
     def other(self, value: Value) -> Polynomial:
         """A value that is no polynomial.
 
@@ -61,8 +65,8 @@ class Reading:
     def __init__(self, letters: Letters) -> None:
         self.letters = letters
         self._known: dict[int, Polynomial | None] = {}
+        self._plain: dict[int, bool] = {}
         self._kept: list[Value] = []  # so that no id is given anew
-        self._walked = 0
 
     def polynomial(self, value: Value) -> Polynomial:
         """A value as a polynomial.
@@ -71,21 +75,60 @@ class Reading:
             PolynomialError: where it is none, or one that is too large.
         """
         if id(value) not in self._known:
-            for below in ordered([value]) or [value]:
-                if id(below) in self._known:
-                    continue
-                self._walked += 1
-                self._kept.append(below)
-                try:
-                    if self._walked > MOST_VALUES:
-                        raise PolynomialError
-                    self._known[id(below)] = self._read(below)
-                except (PolynomialError, ShapeError):
-                    self._known[id(below)] = None
+            self._look_through(value)
+            for below in in_order([value], self._needed):
+                if id(below) not in self._known:
+                    self._kept.append(below)
+                    try:
+                        self._known[id(below)] = self._read(below)
+                    except (PolynomialError, ShapeError):
+                        self._known[id(below)] = None
         found = self._known[id(value)]
         if found is None:
             raise PolynomialError
         return found
+
+    def _look_through(self, value: Value) -> None:
+        """Find out which of the values below are polynomials in draws throughout."""
+        for below in in_order([value], self._unseen):
+            self._plain[id(below)] = not below.random or self._is_plain(below)
+            self._kept.append(below)
+        if len(self._plain) > MOST_VALUES:
+            raise PolynomialError
+
+    def _unseen(self, value: Value) -> Sequence[Value]:
+        return [one for one in value.inputs if one.random and id(one) not in self._plain]
+
+    def _is_plain(self, value: Value) -> bool:
+        if value.kind == Kind.DRAW:
+            return True
+        squared = _square_root(value)
+        if squared is not None:
+            return all(self._plain.get(id(one), True) for one in squared[0].inputs)
+        function = value.function
+        if function.polynomial is None or (function.divides and value.inputs[1].random):
+            return False
+        if function is POWER and not _is_whole(value.inputs[1].known):
+            return False
+        return all(self._plain.get(id(one), True) for one in value.inputs)
+
+    def _of_one_draw(self, value: Value) -> Value | None:
+        """The draw that a value is a function of, where it is no polynomial in it."""
+        return None if self._plain[id(value)] else self.letters.below(value)
+
+    def _needed(self, value: Value) -> Sequence[Value]:
+        if not value.random or id(value) in self._known:
+            return ()
+        if value.kind != Kind.DRAW:
+            draw = self._of_one_draw(value)
+            if draw is not None:
+                return (draw,)
+            squared = _square_root(value)
+            if squared is not None:
+                value = squared[0]
+            elif value.function.polynomial is None:
+                return ()
+        return [one for one in value.inputs if one.random]
 
     def _read(self, value: Value) -> Polynomial:
         if not value.random:
@@ -94,44 +137,50 @@ class Reading:
             return Polynomial.constant(self.letters.space, number(value.constant)[..., 0])
         if value.kind == Kind.DRAW:
             return self.letters.draw(value)
-        try:
-            return self._by_rule(value)
-        except (PolynomialError, ShapeError):
-            return self.letters.other(value)
+        if self._of_one_draw(value) is None:
+            try:
+                return self._by_rule(value)
+            except (PolynomialError, ShapeError):
+                pass
+        return self.letters.other(value)
 
     def _by_rule(self, value: Value) -> Polynomial:
-        function = value.function
-        squared = self._of_square(value)
+        squared = _square_root(value)
+        rule = value.function.polynomial
+        made_of = value
+        power = 1
         if squared is not None:
-            return squared
-        if function.polynomial is None:
+            made_of, power = squared
+            rule = made_of.function.square
+        if rule is None:
             raise PolynomialError
-        operands = [self.polynomial(below) for below in value.inputs]
-        options = {name: thawed(option) for name, option in value.options}
-        found = function.polynomial(*operands, **options)
+        operands = [self.polynomial(below) for below in made_of.inputs]
+        options = {name: thawed(option) for name, option in made_of.options}
+        found = rule(*operands, **options)
         if not isinstance(found, Polynomial) or found.shape != value.shape:
             raise PolynomialError
+        if power > 1:
+            found = found.raised(power)
         if value.truth:
             found.binary = True
         return found
 
-    def _of_square(self, value: Value) -> Polynomial | None:
-        """An even power of what has a square that is a polynomial, though it is none."""
-        if value.function is MULTIPLY and value.inputs[0] is value.inputs[1]:
-            power = 2.0
-        elif value.function is POWER and isinstance(value.inputs[1].known, float):
-            power = value.inputs[1].known
-        else:
-            return None
-        base = value.inputs[0]
-        if base.kind != Kind.COMPUTED or base.function.square is None or not power > 0:
-            return None
-        if power % 2:
-            return None
-        operands = [self.polynomial(below) for below in base.inputs]
-        options = {name: thawed(option) for name, option in base.options}
-        found = base.function.square(*operands, **options) ** (power / 2)
-        return found if isinstance(found, Polynomial) else None
+
+def _is_whole(exponent: object) -> bool:
+    return isinstance(exponent, float) and exponent.is_integer() and 0 <= exponent <= 8
+
+
+def _square_root(value: Value) -> tuple[Value, int] | None:
+    """What an even power is of, and half of it, where the square of that is a polynomial."""
+    base, *others = value.inputs
+    if base.kind != Kind.COMPUTED or not base.random or base.function.square is None:
+        return None
+    if value.function is MULTIPLY and others[0] is base:
+        return base, 1
+    if value.function is POWER and _is_whole(others[0].known):
+        power = float(others[0].known)  # type: ignore[arg-type]  # it is a number
+        return (base, int(power) // 2) if power and power % 2 == 0 else None
+    return None
 
 
 def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> Polynomial:
@@ -178,6 +227,10 @@ class Identities:
 
     other = draw
 
+    def below(self, _value: Value) -> Value | None:
+        """None is of use: a function is a letter as it is."""
+        return None
+
 
 class Centred:
     """Letters for expectations: a draw is its mean and what it is off by.
@@ -217,7 +270,10 @@ class Centred:
             arguments = [_fixed(argument) for argument in value.inputs]
             return self._elements(value, law, arguments)
         given = [self.reading.polynomial(argument) for argument in value.inputs]
-        line = law.as_line(*given)
+        try:
+            line = law.as_line(*given)
+        except TypeError:  # its formula asks for more than a polynomial can
+            line = None
         if line is None:
             raise PolynomialError
         loc, scale, own = line
@@ -244,19 +300,38 @@ class Centred:
         found.binary = law.values is Values.TRUTHS
         return found
 
+    def below(self, value: Value) -> Value | None:
+        """The draw that a value is a function of."""
+        found = draw_below(value)
+        return found if found is not None and found.kind == Kind.DRAW else None
+
     def other(self, value: Value) -> Polynomial:
         """A function of one draw, as its mean and what it is off by."""
-        below = draw_below(value)
+        below = self.below(value)
         draw = None if below is None else self._draws.get(id(below))
         if below is None or draw is None:
             raise PolynomialError
         source = self.sources[draw]
         if not isinstance(source, DrawnElements):
             raise PolynomialError
+        if draw in self.space.squares:
+            return self._of_two_values(value, below)
         function, mean = source.added(value, self._bounds)
         centre, loss = with_loss(mean)
         found = lettered(self.space, value.shape, draw, function)
         found = found.with_number(centre, loss)
+        found.binary = value.truth
+        return found
+
+    def _of_two_values(self, value: Value, draw: Value) -> Polynomial:
+        """Any function of a draw of two values, which is a line through its values there."""
+        ends = (0.0, 0.0) if draw.law is None else _TWO_VALUES[draw.law.values]
+        with np.errstate(all="ignore"):
+            first, last = Steps.to([value], draw).evaluated(np.array(ends))[0].tolist()
+        if not (math.isfinite(first) and math.isfinite(last)):
+            raise PolynomialError
+        slope = (last - first) / (ends[1] - ends[0])
+        found: Polynomial = (self.reading.polynomial(draw) + -ends[0]) * slope + first
         found.binary = value.truth
         return found
 

@@ -123,6 +123,13 @@ class Polynomial:
         """The difference."""
         return self + self._operand(other) * -1.0
 
+    __radd__ = __add__
+
+    def __rsub__(self, other: Any) -> Polynomial:
+        """The difference, from what is fixed."""
+        found: Polynomial = self * -1.0 + other
+        return found
+
     def __neg__(self) -> Polynomial:
         """The same with the other sign."""
         return self * -1.0
@@ -141,6 +148,8 @@ class Polynomial:
         terms = [self.space.product(own, term, free) for own in self.terms for term in theirs]
         binary = self.binary and right.binary
         return Polynomial(self.space, shape, axes, terms, binary=binary)
+
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Polynomial:
         """The quotient by what is fixed."""

@@ -30,6 +30,7 @@ LARGEST_SUM = 10_000_000  # products that a sum over indices may take
 MOST_INDICES = 24  # of one range in one term
 # steps of an analysis: products and sums of terms
 MOST_WORK = 2_000
+SHARE_OF_TERM = 0.05  # of a step, to bring a term to its usual form
 
 ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
 
@@ -39,7 +40,7 @@ class Space:
 
     def __init__(self, product_over: ProductOver | None = None) -> None:
         self.sizes: list[int] = []
-        # the square of a draw as a multiple of itself plus a number, where it has two values
+        # the square of a draw itself as a multiple of it plus a number, where it has two values
         self.squares: dict[int, tuple[float, float]] = {}
         self.draw_shapes: dict[int, tuple[int, ...]] = {}
         self._product_over = product_over
@@ -48,9 +49,9 @@ class Space:
         self._arrays: list[Floats] = []
         self._array_numbers: dict[Any, int] = {}
         self._orders: dict[Any, dict[int, int]] = {}
-        self.work = 0
+        self.work = 0.0
 
-    def spend(self, steps: int) -> None:
+    def spend(self, steps: float) -> None:
         """Count steps.
 
         Raises:
@@ -154,6 +155,8 @@ class Space:
         them it stands for what may have been lost.
         """
         sums: dict[Any, Term] = {}
+        terms = list(terms)
+        self.spend(len(terms) * SHARE_OF_TERM)
         reduced = [one for term in terms if term.coefficient for one in self._reduced(term, free)]
         for term in reduced:
             if not math.isfinite(term.coefficient):
@@ -235,7 +238,7 @@ class Space:
         for atom in atoms:
             square = self.squares.get(atom.draw)
             ((function, power), *others) = atom.powers
-            if square is None or others or power == 1:
+            if square is None or function or others or power == 1:
                 found = [one._replace(atoms=(*one.atoms, atom)) for one in found]
                 continue
             factor, summand = power_of_two_values(power, *square)

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.analysis.polynomials.expectation import Number, Source
+from dropcheck.analysis.polynomials.expectation import Number, Source, refuse_shared
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.term_space import Space
 from dropcheck.analysis.polynomials.terms import (
@@ -90,7 +90,7 @@ class Numbers:
         for (draw, function), degree in sorted(degrees.items()):
             shape = space.draw_shapes[draw]
             self._strides[draw] = tuple(math.prod(shape[at + 1 :]) for at in range(len(shape)))
-            square = space.squares.get(draw)
+            square = None if function else space.squares.get(draw)
             base = BASE if square is None else max(degree + 1, BASE_OF_TWO_VALUES)
             if degree >= base:
                 raise PolynomialError
@@ -251,9 +251,7 @@ class Numbers:
         for digit in self.digits:
             if digit.of(keys).any():
                 elements.setdefault((digit.draw, digit.element), []).append(digit)
-        below = frozenset().union(*(self._sources[draw].below for draw, _ in elements))
-        if any(draw in below for draw, _ in elements):
-            raise PolynomialError
+        refuse_shared({draw: self._sources[draw] for draw, _ in elements})
         means = np.ones(len(keys))
         groups: dict[int, _Pairs] = {}
         for (draw, element), digits in elements.items():
