@@ -216,9 +216,8 @@ def half_width(
     alpha: float,
 ) -> float:
     """The half-width to be expected of a quantity's interval after so many draws."""
-    block = _row_draws(outlook.program, draws)
-    rows = draws // block
-    if rows < 1:
+    rows, block = _rows(outlook.program, draws)
+    if not rows:
         return math.inf
     if direction.linear:
         return direction.spread.half_width(rows, block, alpha)
@@ -233,12 +232,12 @@ def half_width(
     return (high - low) / 2
 
 
-def _row_draws(program: Program, draws: int) -> int:
-    """Draws of one row of a tally of so many draws: blocks are joined where they are many."""
+def _rows(program: Program, draws: int) -> tuple[int, int]:
+    """Rows of a tally of so many draws, and the draws of each: of many blocks two are joined."""
     block = program.block_draws
     while draws // block > MOST_ROWS:
         block *= 2
-    return block
+    return draws // block, block
 
 
 def foreseen(
@@ -288,31 +287,31 @@ def _exactly(
     )
     lines = _lines(run, compiled, outlook.middle, outlook.centres)
 
-    def along(program: Program) -> Outlook:
-        return _expecting(
-            run,
-            compiled,
-            replace(
-                outlook,
-                program=program,
-                directions=tuple(
-                    Direction(weights=weights, linear=linear, spread=exact.spread(weights, program))
-                    for weights, linear in lines
-                ),
-                spreads={
-                    column: exact.spread(_unit(len(exact.means), column), program)
-                    for column in exact.used
-                },
-            ),
+    def known(program: Program) -> Outlook:
+        directions = tuple(
+            Direction(weights=weights, linear=linear, spread=exact.spread(weights, program))
+            for weights, linear in lines
         )
+        spreads = {
+            column: exact.spread(_unit(len(exact.means), column), program) for column in exact.used
+        }
+        return replace(outlook, program=program, directions=directions, spreads=spreads)
 
-    found = along(_in_blocks(plain, 0))
-    found = along(_in_blocks(plain, found.expected))
+    whole = known(_in_blocks(plain, 0))
+    targets = _targets(run, compiled, whole)
+    if targets is None:
+        return whole
+    draws = max(_first_order(run, whole, place, one) for place, one in enumerate(targets.widths))
+    choices = [(draws * plain.cost, known(_in_blocks(plain, draws)))]
     if compiled.crossed is not None and compiled.crossed.program.sums_about(exact.centres):
         crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
-        others = [along(program) for program in _blockings(crossed)]
-        found = min([found, *others], key=lambda one: one.expected * one.program.cost)
-    return found
+        for one in map(known, _blockings(crossed)):
+            each = [
+                _first_order(run, one, place, width) for place, width in enumerate(targets.widths)
+            ]
+            choices.append((max(each) * crossed.cost, one))
+    _, found = min(choices, key=lambda choice: choice[0])
+    return _expecting(run, compiled, found)
 
 
 def _blockings(program: Program) -> list[Program]:
@@ -383,47 +382,90 @@ def _piloted(
     )
 
 
-def _expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
-    """The outlook with the draws after which the verdict is expected.
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The half-width at which each comparison is likely to be decided, and the claim's scale."""
 
-    Where the quantity is undefined at the averages to be expected nothing is planned.
+    widths: tuple[float, ...]
+    scale: float
+
+
+def _targets(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Targets | None:
+    """What the intervals must come down to; None where the quantity is undefined.
+
+    A width of 0 cannot be reached: the quantity lies where no interval decides.
     """
     operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
     if not all(map(math.isfinite, operands)):
-        return outlook
+        return None
     scale = scale_of(run.reading, compiled, outlook.middle, outlook.centres)
     if not math.isfinite(scale):
-        return outlook
+        return None
     sharpness = sharpness_of(run, scale, operands)
-    needed = [
-        _draws_for(run, compiled, outlook, place, sharpness / unit_of(comparison, operands))
-        for place, comparison in enumerate(run.reading.comparisons)
-    ]
-    return replace(outlook, scale=scale, expected=max(*needed, outlook.fewest))
+    return Targets(
+        tuple(
+            _target(compiled, outlook, place, comparison, sharpness / unit_of(comparison, operands))
+            for place, comparison in enumerate(run.reading.comparisons)
+        ),
+        scale,
+    )
 
 
-def _draws_for(
-    run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, sharpness: float
-) -> int:
-    """Draws after which one comparison is likely to be decided."""
-    comparison = run.reading.comparisons[place]
+def _target(
+    compiled: Compiled, outlook: Outlook, place: int, comparison: Comparison, sharpness: float
+) -> float:
+    """The half-width at which one comparison is likely to be decided."""
     theta = theta_of(compiled, comparison, outlook.centres)
-    enclosed = enclosing(compiled, comparison, outlook.centres)
-    direction = outlook.directions[place]
-    columns = compiled.functional.columns(comparison.looked_at)
     estimate = float(theta(outlook.middle[:, np.newaxis])[0])
+    spread = outlook.directions[place].spread
+    near = 0.0 if outlook.pilot is None else 2 * spread.standard_error(outlook.pilot.draws)
+    if comparison.region.strict_end_within(estimate, near):
+        return 0.0
     widen = widening(comparison.region, sharpness)
-    error = 0.0 if outlook.pilot is None else direction.spread.standard_error(outlook.pilot.draws)
-    if comparison.region.strict_end_within(estimate, 2 * error):
-        return ENDLESS
-    target = reach(estimate, 2 * error, comparison.region, widen)
+    return reach(estimate, near, comparison.region, widen)
+
+
+def _expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
+    """The outlook with the draws after which the verdict is expected."""
+    targets = _targets(run, compiled, outlook)
+    if targets is None:
+        return outlook
+    needed = [_draws_for(run, compiled, outlook, *each) for each in enumerate(targets.widths)]
+    return replace(outlook, scale=targets.scale, expected=max(*needed, outlook.fewest))
+
+
+def _first_order(run: CaseRun, outlook: Outlook, place: int, target: float) -> int:
+    """Draws after which one comparison is likely to be decided, were its quantity linear."""
+    spread = outlook.directions[place].spread
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
 
     def decides(draws: int) -> bool:
-        width = half_width(enclosed, outlook, direction, columns, draws, alpha)
-        return width + budget.CHANCE * direction.spread.standard_error(draws) <= target
+        rows, block = _rows(outlook.program, draws)
+        width = spread.half_width(rows, block, alpha) if rows else math.inf
+        return width + budget.CHANCE * spread.standard_error(draws) <= target
 
     return fewest_that(decides, outlook.fewest, ENDLESS)
+
+
+def _draws_for(
+    run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, target: float
+) -> int:
+    """Draws after which one comparison is likely to be decided."""
+    comparison, direction = run.reading.comparisons[place], outlook.directions[place]
+    draws = _first_order(run, outlook, place, target)
+    if direction.linear:
+        return draws
+    enclosed = enclosing(compiled, comparison, outlook.centres)
+    columns = compiled.functional.columns(comparison.looked_at)
+    alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
+    while draws < ENDLESS:
+        width = half_width(enclosed, outlook, direction, columns, draws, alpha)
+        width += budget.CHANCE * direction.spread.standard_error(draws)
+        if width <= target:
+            return draws
+        more = (width / target) ** 2 if math.isfinite(width) and target > 0 else math.inf
+        draws = int(min(ENDLESS, min(max(1.05, more), 16.0) * draws))
+    return draws
 
 
 def fewest_that(decides: Callable[[int], bool], fewest: int, most: int) -> int:
@@ -454,7 +496,8 @@ def _more(
     rows = tally.sums / tally.block_values
     place = [one.measures for one in run.reading.comparisons].index(judged.comparison.measures)
     now = replace(outlook, middle=rows.mean(axis=0), pilot=tally)
-    needed = _draws_for(run, compiled, now, place, judged.widen)
+    target = _target(compiled, now, place, judged.comparison, judged.widen)
+    needed = _draws_for(run, compiled, now, place, target)
     if needed >= ENDLESS:
         return math.inf
     more = max(budget.GROWTH * needed, 1.5 * tally.draws)

@@ -12,6 +12,7 @@ from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
+from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.look import ROUNDING, more, planned
 from dropcheck.judging.prepared import rarest_violations
 from dropcheck.reasons import Reason
@@ -79,6 +80,7 @@ def by_counterexample(
         more_draws = bounding * tally.drawn / seen - tally.drawn + counted.program.span_draws
     return Finding(
         verdict=verdict,
+        exact=exact_probability(claim.event, claim.condition),
         method=Method.CERTAINTY,
         guarantee=Guarantee.EXACT,
         quantity=run.reading.comparisons[0].measures,
@@ -215,6 +217,7 @@ def by_proportion(
         explanation = Reason.TOO_WIDE.explain()
     return Finding(
         verdict=verdict,
+        exact=of_proportion(claim),
         method=Method.PROPORTION,
         guarantee=Guarantee.EXACT,
         quantity=run.reading.comparisons[0].measures,

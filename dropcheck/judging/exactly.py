@@ -59,6 +59,14 @@ def exact_probability(event: Value, condition: Value | None) -> Exact | None:
     return Exact(value, float((errors[0] + value * errors[1]) / (means[1] - errors[1])))
 
 
+def of_proportion(claim: Proportion) -> Exact | None:
+    """What a statement makes of one probability, by the model; None where that is not known."""
+    exact = exact_probability(claim.event, claim.condition)
+    if exact is None:
+        return None
+    return Exact(claim.factor * exact.value + claim.constant, abs(claim.factor) * exact.error)
+
+
 def by_exact_value(run: CaseRun) -> Finding:
     """Judge a case by what the model says alone; nothing is drawn."""
     unknown = Finding(
@@ -69,13 +77,10 @@ def by_exact_value(run: CaseRun) -> Finding:
     match run.prepared.strategy, run.prepared.compiled, run.prepared.knowledge:
         case Certainty(event, condition, claimed), _, _:
             return _certainty(run, event, condition, claimed) or unknown
-        case Proportion(event, condition) as claim, _, _:
-            exact = exact_probability(event, condition)
+        case Proportion() as claim, _, _:
+            exact = of_proportion(claim)
             if exact is None:
                 return unknown
-            exact = Exact(
-                claim.factor * exact.value + claim.constant, abs(claim.factor) * exact.error
-            )
             scale = run.reading.known_scale or abs(claim.factor) + abs(claim.constant)
             comparison = run.reading.comparisons[0]
             widen = widening(comparison.region, run.sharpness(scale))
