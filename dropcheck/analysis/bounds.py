@@ -51,10 +51,8 @@ def _of_draw(value: Value) -> Hull:
     known = [argument.known for argument in value.inputs]
     if any(argument is None for argument in known):
         return EVERYWHERE
-    if any(
-        isinstance(argument, tuple) and not parameter.axes
-        for argument, parameter in zip(known, law.parameters, strict=True)
-    ):
+    ranks = zip(value.inputs, law.parameters, strict=True)
+    if any(len(argument.shape) > parameter.axes for argument, parameter in ranks):
         return EVERYWHERE  # arrays of arguments: not worth a hull of their own
     low, high = law.support(*known)
     return Hull(float(low), float(high))

@@ -68,13 +68,13 @@ class Norms:
 
     def __init__(self, integrate: bool = True) -> None:
         self._quantities: dict[int, Quantity] = {}
-        self._bounds = 0
+        self.bounds = 0  # that have been worked out
         # what lies in the tails is bounded by the rules alone
         self._integrals = Integrals(Norms(integrate=False).norm) if integrate else None
 
     def norm(self, value: Value, p: float) -> float:
         """As the function of the same name."""
-        return self._asked(value, lambda quantity: quantity.norm(p))
+        return self.ask(value, lambda quantity: quantity.norm(p))
 
     def centred_norm(self, value: Value, centre: float, p: float) -> float:
         """As the function of the same name."""
@@ -92,11 +92,11 @@ class Norms:
             found = self._integrals.norm(value, p, centre)
             if found < INF:
                 return found
-        return self._asked(value, about)
+        return self.ask(value, about)
 
-    def _asked(self, value: Value, bound: Callable[[Quantity], float]) -> float:
+    def ask(self, value: Value, bound: Callable[[Quantity], float]) -> float:
         """The bound, after those that it takes: a walk without recursion, as models are deep."""
-        quantity = self._quantity(value)
+        quantity = self.quantity(value)
         while True:
             try:
                 return bound(quantity)
@@ -110,8 +110,8 @@ class Norms:
                 except _NotYet as more:
                     stack += more.wanted
 
-    def _quantity(self, value: Value) -> Quantity:
-        """What is known of a value without an order, and of all below it."""
+    def quantity(self, value: Value) -> Quantity:
+        """What is known of a value: without an order at once, the rest by `ask`."""
         found = self._quantities
         if id(value) not in found:
             for one in in_order([value], lambda v: [w for w in v.inputs if id(w) not in found]):
@@ -123,7 +123,7 @@ class Norms:
         if (kind, order) in quantity.known:
             return
         highest = math.inf if kind == "log_moment" else HIGHEST_ORDER
-        exhausted = abs(order) > highest or self._bounds > MOST_BOUNDS
+        exhausted = abs(order) > highest or self.bounds > MOST_BOUNDS
         if not exhausted and len(quantity.below) > _MANY:
             wanted = [(one, kind, order) for one in quantity.below if one.random]
             wanted = [each for each in wanted if each[1:] not in each[0].known]
@@ -131,12 +131,14 @@ class Norms:
                 raise _NotYet(wanted)
         found = INF if exhausted else self._integral(quantity, kind, order)
         with np.errstate(all="ignore"):
-            if found < INF:
+            if found < INF and kind == "spread":
+                quantity.known[kind, order] = (found, found)
+            elif found < INF:
                 within = min(found, size(quantity.hull))
                 quantity.known[kind, order] = (within, times(centring(order), within))
             else:
                 quantity.known[kind, order] = _WORK[kind](quantity, order, exhausted)
-        self._bounds += 1
+        self.bounds += 1
 
     def _integral(self, quantity: Quantity, kind: str, p: float) -> float:
         """The norm or the spread of a function of one draw, else infinite."""

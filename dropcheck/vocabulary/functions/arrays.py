@@ -24,7 +24,7 @@ from dropcheck.vocabulary.function import (
 from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import ANY, REARRANGED
 from dropcheck.vocabulary.hulls import picking, unknown
-from dropcheck.vocabulary.majorants import elements
+from dropcheck.vocabulary.majorants import elements, growing
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -271,7 +271,8 @@ FIXED = (
           unknown, ANY, parameters=(option("n"),), shape=_arange_shape, vector=True,
           elsewhere=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
-          "n numbers from a to b, both ends in, evenly spaced", unknown, ANY,
+          "n numbers from a to b, both ends in, evenly spaced", unknown,
+          growth.within(growing.Picked(0, smooth=False)),
           parameters=(*PAIR, option("n")), shape=_linspace_shape, vector=True),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
           "all 1, of the shape given: ones(2, 3)", unknown, ANY, **_FILLED),

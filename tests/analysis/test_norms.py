@@ -1,0 +1,285 @@
+"""Bounds of norms are never below the truth, and close to it where they can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from lowered import expressed, lowering
+from made_expressions import made
+from outcomes import outcomes_of
+
+from dropcheck.analysis.moments import norms as norms_module
+from dropcheck.analysis.moments.norms import Norms, Quantity, centred_norm, norm
+from dropcheck.language.graph import Value, kernel_of, ordered
+from dropcheck.vocabulary.function import X, Array
+from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS, SIGNS
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant
+
+ORDERS = (1.0, 1.3, 2.0, 3.0, 4.0, 6.0)
+INF = math.inf
+
+# ---- small discrete models, all outcomes of which are known --------------------------------------
+
+
+def below_the_truth(values: Sequence[Value]) -> list[str]:
+    """The bounds of some quantities, and of all below them, that are below the truth."""
+    table = outcomes_of(values)
+    if table is None:
+        return []
+    live, known = table.chances > 0, Norms()
+    chances = table.chances[live]
+    found: list[str] = []
+    for value in ordered(values):
+        array = table.of(value)[:, live]
+        if array.size and not np.isinf(array).any():
+            found += [f"{value.operation}: {one}" for one in _wrong(known, value, array, chances)]
+    return found
+
+
+def _wrong(known: Norms, value: Value, array: Array, chances: Array) -> Iterator[str]:
+    defined = not np.isnan(array).any()
+    array = np.nan_to_num(array)  # what is undefined counts as 0
+
+    def largest(of: Array) -> float:
+        return float((of @ chances).max())
+
+    with np.errstate(all="ignore"):
+        truths = {f"norm {p}": (largest(np.abs(array) ** p) ** (1 / p), p) for p in ORDERS}
+        for name, (truth, p) in truths.items():
+            if not known.norm(value, p) >= truth * (1 - 1e-9):
+                yield name
+            if not known.centred_norm(value, 0.7, p) >= (
+                largest(np.abs(array - 0.7 * defined) ** p) ** (1 / p) * (1 - 1e-9) - 0.7
+            ):
+                yield f"centred {name}"
+        if defined:
+            yield from _wrong_of_defined(known, value, array, chances)
+        for r in (0.5, 1.0, 2.0):
+            truth = largest(np.abs(array) ** -r) ** (1 / r)
+            bound = known.ask(value, lambda one, r=r: one.inverse(r))
+            if truth < INF and not bound >= truth * (1 - 1e-9):  # 0 may be an underflow
+                yield f"inverse {r}"
+
+
+def _wrong_of_defined(known: Norms, value: Value, array: Array, chances: Array) -> Iterator[str]:
+    means = array @ chances
+    for p in ORDERS:
+        for centre in (means[:, np.newaxis], 0.7, -3.0):
+            truth = float((np.abs(array - centre) ** p @ chances).max() ** (1 / p))
+            if isinstance(centre, float):
+                bound = known.centred_norm(value, centre, p)
+            else:
+                bound = known.ask(value, lambda one, p=p: one.spread(p))
+            if not bound >= truth * (1 - 1e-9) - 1e-13:
+                yield f"about {centre}, {p}"
+    for t in (0.5, -0.7, 2.0, -3.0):
+        most = t * array.max() if t > 0 else t * array.min()
+        truth = most + float(np.log((np.exp(t * array - most) @ chances).max()))
+        bound = known.ask(value, lambda one, t=t: one.log_moment(t))
+        if not bound >= truth - 1e-9 * abs(truth) - 1e-13:
+            yield f"log-moment {t}"
+    quantity = known.quantity(value)
+    if not quantity.mean.low - 1e-9 <= means.min() <= means.max() <= quantity.mean.high + 1e-9:
+        yield "mean"
+    yield from _dependent(quantity, array.reshape(*value.shape, -1), chances)
+
+
+def _dependent(quantity: Quantity, array: Array, chances: Array) -> Iterator[str]:
+    """Axes whose slices are not independent, or not of mean 0 given those before them."""
+    draws = np.random.default_rng(0)
+    for axis in quantity.apart | quantity.centred:
+        slices = np.moveaxis(array, axis, 0).reshape(array.shape[axis], -1, array.shape[-1])
+        waves = [
+            np.sin(np.einsum("iek,e->ik", slices, draws.normal(size=slices.shape[1])) + shift)
+            for shift in (0.3, 1.1)
+        ]
+        for i, j in [(i, j) for i in range(len(slices)) for j in range(i)]:
+            if axis in quantity.apart:
+                first, second = waves[0][i], waves[1][j]
+                if abs((first * second) @ chances - (first @ chances) * (second @ chances)) > 1e-9:
+                    yield f"apart {axis}"
+            if (
+                axis in quantity.centred
+                and np.abs((slices[i] * waves[0][j]) @ chances).max() > 1e-9
+            ):
+                yield f"centred {axis}"
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_no_bound_of_a_made_model_is_below_the_truth(first: int) -> None:
+    values = {seed: made(seed) for seed in range(first, first + 20)}
+    assert {seed: found for seed, of in values.items() if (found := below_the_truth(of))} == {}
+
+
+MISTAKES: dict[str, Any] = {
+    "what depends is taken for independent": (norms_module, "_disjoint", lambda _: True),
+    "slices": (norms_module, "alignment_of", lambda one, _: (frozenset(),) * len(one.shape)),
+    "orders": (norms_module, "_grouped", lambda parts: [[part] for part in parts]),
+    "centring": (norms_module, "centring", lambda p: 0.5),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*MISTAKES[mistake])
+    assert any(below_the_truth(made(seed)) for seed in range(60))
+
+
+# ---- functions of one draw, by quadrature --------------------------------------------------------
+
+LAWS_OF_ONE = {
+    "normal(0.3, 1.2)": ("normal", (0.3, 1.2)), "exponential(0.7)": ("exponential", (0.7,)),
+    "uniform(-0.9, 0.8)": ("uniform", (-0.9, 0.8)), "gamma(2.5, 0.4)": ("gamma", (2.5, 0.4)),
+    "laplace(0, 0.2)": ("laplace", (0.0, 0.2)), "student_t(9)": ("student_t", (9.0,)),
+    "uniform(0.5, 3)": ("uniform", (0.5, 3.0)), "lognormal(0, 0.5)": ("lognormal", (0.0, 0.5)),
+}  # fmt: skip
+OF_ONE = sorted(
+    name for name, function in FUNCTIONS.items() if function.parameters == X and function.by_element
+)
+
+
+@pytest.mark.parametrize("law", LAWS_OF_ONE)
+@pytest.mark.parametrize("function", OF_ONE)
+def test_functions_of_one_draw_are_no_larger_than_their_bounds(function: str, law: str) -> None:
+    value = expressed(lowering(f"x ~ {law}"), f"{function}(x)")
+    name, arguments = LAWS_OF_ONE[law]
+    low, high = LAWS[name].support(*arguments)
+    # the middles of cells, so that no point is one where a function jumps
+    edges = np.linspace(max(low, -60.0), min(high, 60.0), 40_002)
+    points = (edges[1:] + edges[:-1]) / 2
+    chances = LAWS[name].density([np.array([one]) for one in arguments], points) * np.diff(edges)
+    with np.errstate(all="ignore"):
+        sizes = np.abs(kernel_of(value)(points))
+    sizes[~np.isfinite(sizes)] = 0.0
+    for p in (1.0, 2.0, 3.0):
+        assert norm(value, p) >= (sizes**p @ chances) ** (1 / p) * (1 - 2e-3)
+
+
+# ---- what is known in closed form ----------------------------------------------------------------
+
+MODEL = (
+    "z ~ normal(0, 1); y ~ normal(0, 1); n ~ normal(3, 2); b ~ bernoulli(0.2); big ~ normal(1e8, 1)"
+    "; v ~ normal(0, 1)[100]; w ~ normal(0, 1)[100]; m ~ bernoulli(0.2)[100]; f ~ rademacher()[30]"
+    "; q ~ normal(0, 1)[7, 100]; k ~ normal(0, 1)[100, 5]; ex ~ exponential(2); t ~ student_t(3)"
+    "; c ~ cauchy(0, 1); pa ~ pareto(1.5, 1); s ~ normal(0, ex); u ~ uniform(1, 2); p ~ poisson(3)"
+    "; pe ~ poisson(ex); xs ~ normal(5, 1)[64]; lo ~ lognormal(0, 1); g ~ normal(5, 1)[100]"
+)
+
+# expression, order, the norm itself, and by what factor its bound may be larger
+KNOWN: list[tuple[str, float, float, float]] = [
+    ("z", 4, 3**0.25, 1), ("n - 3", 2, 2, 1), ("z * y", 4, 9**0.25, 1), ("z * z", 2, 3**0.5, 1),
+    ("z**4", 2, 105**0.5, 1), ("b * z", 2, 0.2**0.5, 1), ("b * b * b", 2, 0.2**0.5, 1),
+    ("z - z", 2, 0, 1), ("z + y", 2, 2**0.5, 1), ("z + y", 4, 12**0.25, 1.5),
+    ("mean(v)", 2, 0.1, 1), ("sum(v)", 4, 10 * 3**0.25, 1.8), ("v @ w", 2, 10, 1),
+    ("(q @ k)[0, 1]", 2, 10, 1), ("(q @ k)[0, 1]", 4, (3 * 100**2 + 6 * 100) ** 0.25, 2.3),
+    ("sum(m * v)", 2, 20**0.5, 1), ("sum(v * z)", 2, 10, 1), ("v @ v", 2, 10200**0.5, 1.72),
+    ("big - 1e8", 2, 1, 1.0001), ("mean(xs) - 5", 2, 0.125, 1.0001), ("mean(g)", 2, 25.01**0.5, 1.1),
+    ("exp(z)", 2, math.exp(1), 1), ("exp(z + n)", 2, math.exp(3 + 5), 1), ("1 / exp(z)", 2, math.exp(1), 1),
+    ("lo", 2, math.exp(1), 1), ("2**p", 1, math.exp(3), 1), ("prod(1 + f)", 2, 2.0**15, 1),
+    ("prod(1 + f) + z", 2, (2.0**30 + 1) ** 0.5, 1), ("ex", 3, 2 * 6 ** (1 / 3), 1),
+    ("s", 2, 8**0.5, 1), ("z / u", 2, 0.5**0.5, 1.5), ("max(v)", 2, 2.5, 1.5),
+    ("norm(v)", 2, 10, 1), ("var(v)", 1, 0.99, 1.1), ("std(v)", 2, 0.99**0.5, 1.1),
+    ("relu(z)", 2, 0.5**0.5, 1.5), ("tanh(z)", 2, 0.6279, 1.7), ("pe", 2, 10**0.5, 1.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "order", "truth", "factor"), KNOWN)
+def test_bounds_are_close_where_they_can_be(
+    text: str, order: float, truth: float, factor: float
+) -> None:
+    bound = norm(expressed(lowering(MODEL), text), order)
+    assert truth * (1 - 1e-9) <= bound <= truth * factor * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [("c", 1), ("t", 3), ("t", 4), ("t * t", 1.5), ("pa", 1.5), ("exp(ex)", 1), ("1 / z", 1),
+     ("exp(lo)", 1), ("inv([[z, y], [y, z]])", 1), ("tan(z)", 1), ("z * c", 1)],
+)  # fmt: skip
+def test_what_has_no_moment_has_no_bound(text: str, order: float) -> None:
+    assert norm(expressed(lowering(MODEL), text), order) == INF
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("t", 2.9),
+        ("pa", 1.4),
+        ("t + z", 2.5),
+        ("tanh(c)", 8),
+        ("sqrt(abs(t))", 5.9),
+        ("t * z", 2.9),
+    ],
+)
+def test_what_has_a_moment_has_a_bound(text: str, order: float) -> None:
+    assert norm(expressed(lowering(MODEL), text), order) < INF
+
+
+def test_a_shift_does_not_widen_what_is_taken_about_it() -> None:
+    scope = lowering(MODEL)
+    assert centred_norm(expressed(scope, "big"), 1e8, 2) == pytest.approx(1, rel=1e-6)
+    assert centred_norm(expressed(scope, "n"), 2.5, 2) == pytest.approx(2.5, rel=1e-6)
+    assert centred_norm(expressed(scope, "mean(g)"), 5.0, 2) == pytest.approx(0.1, rel=1e-6)
+
+
+# ---- large models --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["{0} + x", "{0} * b", "maximum({0}, y)", "tanh({0}) + {0}"])
+def test_the_work_grows_with_the_lines(step: str) -> None:
+    lines = 2000
+    model = [f"v{n} = {step.format(f'v{n - 1}')}" for n in range(1, lines)]
+    start = "x ~ normal(0, 1); b ~ bernoulli(0.5); y ~ normal(0, 1); v0 = x"
+    value = expressed(lowering("; ".join([start, *model])), f"v{lines - 1}")
+    known = Norms()
+    assert known.norm(value, 2) > 0
+    assert known.bounds <= 3 * lines + 100
+
+
+def test_large_arrays_cost_nothing() -> None:
+    scope = lowering("v ~ normal(0, 1)[1000000]; q ~ normal(0, 1)[1000000]")
+    known = Norms()
+    assert known.norm(expressed(scope, "mean(v)"), 2) == pytest.approx(1e-3)
+    assert known.norm(expressed(scope, "q @ v"), 2) == pytest.approx(1e3)
+
+
+# ---- what the vocabulary says --------------------------------------------------------------------
+
+# nothing bounds them but their hull, where there is one
+WITHOUT = {
+    "tan", "arctanh", "logit", "gamma", "lgamma", "digamma", "factorial", "inv", "solve", "first",
+    "density", "logdensity", "size", "shape", "arange", "ones", "zeros", "eye",
+}  # fmt: skip
+
+
+def test_every_function_has_a_majorant_or_is_known_to_have_none() -> None:
+    tables: list[dict[str, Any]] = [FUNCTIONS, SIGNS, DENSITIES]
+    functions = {name: one for table in tables for name, one in table.items()}
+    bounded = {name for name, one in functions.items() if _bounded(one)}
+    without = {name for name, one in functions.items() if one.growth.majorant is NONE}
+    assert without - bounded == WITHOUT
+
+
+def _bounded(function: Any) -> bool:
+    from dropcheck.vocabulary.hulls import EVERYWHERE, Use
+
+    shapes = ((2, 2),) * len(function.parameters)
+    use = Use(function.kernel, (2, 2), shapes)
+    with np.errstate(all="ignore"):
+        try:
+            return function.bounds([EVERYWHERE] * len(shapes), use).bounded
+        except TypeError:  # a kernel of several arrays
+            return False
+
+
+def test_a_rule_that_is_not_stated_knows_nothing() -> None:
+    use = Applied(
+        arguments=(), options={}, shape=(), independent=True, same=False, parts=lambda: ()
+    )
+    majorant = Majorant()
+    assert majorant.norm(use, 2) == majorant.spread(use, 2) == majorant.inverse(use, 2) == INF
