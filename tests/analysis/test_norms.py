@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from lowered import expressed, lowering
+from lowered import expressed, lowered, lowering
 from made_expressions import made
 from outcomes import outcomes_of
 
 from dropcheck.analysis.moments import norms as norms_module
 from dropcheck.analysis.moments.norms import Norms, Quantity, centred_norm, norm
 from dropcheck.language.graph import Value, kernel_of, ordered
-from dropcheck.vocabulary.function import X, Array
+from dropcheck.vocabulary.function import Array, X
 from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS, SIGNS
+from dropcheck.vocabulary.hulls import EVERYWHERE, Use
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant
 
@@ -26,13 +29,22 @@ INF = math.inf
 # ---- small discrete models, all outcomes of which are known --------------------------------------
 
 
-def below_the_truth(values: Sequence[Value]) -> list[str]:
-    """The bounds of some quantities, and of all below them, that are below the truth."""
+def below_the_truth(values: Sequence[Value], seed: int) -> list[str]:
+    """The bounds of some quantities, and of all below them, that are below the truth.
+
+    Of every other seed no hull is known, and of most nothing is integrated: so the rules have to
+    stand by themselves.
+    """
     table = outcomes_of(values)
     if table is None:
         return []
-    live, known = table.chances > 0, Norms()
+    live, known = table.chances > 0, Norms(integrate=seed % 3 == 0)
     chances = table.chances[live]
+    with pytest.MonkeyPatch.context() as patch:
+        if seed % 2:
+            patch.setattr(norms_module, "hull_of", lambda *_: EVERYWHERE)
+        for value in ordered(values):
+            known.quantity(value)
     found: list[str] = []
     for value in ordered(values):
         array = table.of(value)[:, live]
@@ -61,7 +73,7 @@ def _wrong(known: Norms, value: Value, array: Array, chances: Array) -> Iterator
             yield from _wrong_of_defined(known, value, array, chances)
         for r in (0.5, 1.0, 2.0):
             truth = largest(np.abs(array) ** -r) ** (1 / r)
-            bound = known.ask(value, lambda one, r=r: one.inverse(r))
+            bound = known.ask(value, partial(Quantity.inverse, r=r))
             if truth < INF and not bound >= truth * (1 - 1e-9):  # 0 may be an underflow
                 yield f"inverse {r}"
 
@@ -74,13 +86,13 @@ def _wrong_of_defined(known: Norms, value: Value, array: Array, chances: Array) 
             if isinstance(centre, float):
                 bound = known.centred_norm(value, centre, p)
             else:
-                bound = known.ask(value, lambda one, p=p: one.spread(p))
+                bound = known.ask(value, partial(Quantity.spread, p=p))
             if not bound >= truth * (1 - 1e-9) - 1e-13:
                 yield f"about {centre}, {p}"
     for t in (0.5, -0.7, 2.0, -3.0):
         most = t * array.max() if t > 0 else t * array.min()
         truth = most + float(np.log((np.exp(t * array - most) @ chances).max()))
-        bound = known.ask(value, lambda one, t=t: one.log_moment(t))
+        bound = known.ask(value, partial(Quantity.log_moment, t=t))
         if not bound >= truth - 1e-9 * abs(truth) - 1e-13:
             yield f"log-moment {t}"
     quantity = known.quantity(value)
@@ -98,10 +110,11 @@ def _dependent(quantity: Quantity, array: Array, chances: Array) -> Iterator[str
             np.sin(np.einsum("iek,e->ik", slices, draws.normal(size=slices.shape[1])) + shift)
             for shift in (0.3, 1.1)
         ]
-        for i, j in [(i, j) for i in range(len(slices)) for j in range(i)]:
+        for i, j in combinations(range(len(slices)), 2):
             if axis in quantity.apart:
                 first, second = waves[0][i], waves[1][j]
-                if abs((first * second) @ chances - (first @ chances) * (second @ chances)) > 1e-9:
+                joint = (first * second) @ chances
+                if abs(joint - (first @ chances) * (second @ chances)) > 1e-9:
                     yield f"apart {axis}"
             if (
                 axis in quantity.centred
@@ -110,24 +123,29 @@ def _dependent(quantity: Quantity, array: Array, chances: Array) -> Iterator[str
                 yield f"centred {axis}"
 
 
-@pytest.mark.parametrize("first", range(0, 120, 20))
+@pytest.mark.parametrize("first", range(0, 160, 20))
 def test_no_bound_of_a_made_model_is_below_the_truth(first: int) -> None:
     values = {seed: made(seed) for seed in range(first, first + 20)}
-    assert {seed: found for seed, of in values.items() if (found := below_the_truth(of))} == {}
+    assert {
+        seed: found for seed, of in values.items() if (found := below_the_truth(of, seed))
+    } == {}
 
 
 MISTAKES: dict[str, Any] = {
     "what depends is taken for independent": (norms_module, "_disjoint", lambda _: True),
     "slices": (norms_module, "alignment_of", lambda one, _: (frozenset(),) * len(one.shape)),
     "orders": (norms_module, "_grouped", lambda parts: [[part] for part in parts]),
-    "centring": (norms_module, "centring", lambda p: 0.5),
+    "centring": (norms_module, "centring", lambda _: 0.5),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*MISTAKES[mistake])
-    assert any(below_the_truth(made(seed)) for seed in range(60))
+    dependent = [lowered("x ~ binomial(2, 0.05)", "x * (x + 0.01)")]
+    assert below_the_truth(dependent, 1) or any(
+        below_the_truth(made(seed), seed) for seed in range(60)
+    )
 
 
 # ---- functions of one draw, by quadrature --------------------------------------------------------
@@ -149,15 +167,16 @@ def test_functions_of_one_draw_are_no_larger_than_their_bounds(function: str, la
     value = expressed(lowering(f"x ~ {law}"), f"{function}(x)")
     name, arguments = LAWS_OF_ONE[law]
     low, high = LAWS[name].support(*arguments)
-    # the middles of cells, so that no point is one where a function jumps
-    edges = np.linspace(max(low, -60.0), min(high, 60.0), 40_002)
+    # cells whose middles are no point where a function jumps, and their exact probabilities
+    edges = np.linspace(max(low, -60.0), min(high, 60.0), 48_001)
     points = (edges[1:] + edges[:-1]) / 2
-    chances = LAWS[name].density([np.array([one]) for one in arguments], points) * np.diff(edges)
+    chances = np.diff(LAWS[name].cdf(edges, *arguments))
     with np.errstate(all="ignore"):
         sizes = np.abs(kernel_of(value)(points))
     sizes[~np.isfinite(sizes)] = 0.0
+    known = Norms(integrate=False)
     for p in (1.0, 2.0, 3.0):
-        assert norm(value, p) >= (sizes**p @ chances) ** (1 / p) * (1 - 2e-3)
+        assert known.norm(value, p) >= (sizes**p @ chances) ** (1 / p) * (1 - 2e-3)
 
 
 # ---- what is known in closed form ----------------------------------------------------------------
@@ -178,8 +197,10 @@ KNOWN: list[tuple[str, float, float, float]] = [
     ("mean(v)", 2, 0.1, 1), ("sum(v)", 4, 10 * 3**0.25, 1.8), ("v @ w", 2, 10, 1),
     ("(q @ k)[0, 1]", 2, 10, 1), ("(q @ k)[0, 1]", 4, (3 * 100**2 + 6 * 100) ** 0.25, 2.3),
     ("sum(m * v)", 2, 20**0.5, 1), ("sum(v * z)", 2, 10, 1), ("v @ v", 2, 10200**0.5, 1.72),
-    ("big - 1e8", 2, 1, 1.0001), ("mean(xs) - 5", 2, 0.125, 1.0001), ("mean(g)", 2, 25.01**0.5, 1.1),
-    ("exp(z)", 2, math.exp(1), 1), ("exp(z + n)", 2, math.exp(3 + 5), 1), ("1 / exp(z)", 2, math.exp(1), 1),
+    ("big - 1e8", 2, 1, 1.0001), ("mean(xs) - 5", 2, 0.125, 1.0001),
+    ("mean(g)", 2, 25.01**0.5, 1.1),
+    ("exp(z)", 2, math.exp(1), 1), ("exp(z + n)", 2, math.exp(3 + 5), 1),
+    ("1 / exp(z)", 2, math.exp(1), 1),
     ("lo", 2, math.exp(1), 1), ("2**p", 1, math.exp(3), 1), ("prod(1 + f)", 2, 2.0**15, 1),
     ("prod(1 + f) + z", 2, (2.0**30 + 1) ** 0.5, 1), ("ex", 3, 2 * 6 ** (1 / 3), 1),
     ("s", 2, 8**0.5, 1), ("z / u", 2, 0.5**0.5, 1.5), ("max(v)", 2, 2.5, 1.5),
@@ -266,13 +287,11 @@ def test_every_function_has_a_majorant_or_is_known_to_have_none() -> None:
 
 
 def _bounded(function: Any) -> bool:
-    from dropcheck.vocabulary.hulls import EVERYWHERE, Use
-
     shapes = ((2, 2),) * len(function.parameters)
     use = Use(function.kernel, (2, 2), shapes)
     with np.errstate(all="ignore"):
         try:
-            return function.bounds([EVERYWHERE] * len(shapes), use).bounded
+            return bool(function.bounds([EVERYWHERE] * len(shapes), use).bounded)
         except TypeError:  # a kernel of several arrays
             return False
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
+from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, KernelError
-from dropcheck.vocabulary.law import Values
 
 MOST_OUTCOMES = 30_000
 
@@ -74,9 +74,8 @@ def _points(value: Value) -> list[float]:
         listed = value.law.values is Values.LISTED
         array = value.inputs[0].constant
         return sorted(set(array.ravel().tolist())) if listed else [*map(float, range(array.size))]
-    known = value.law.points(*[one.known for one in value.inputs])
-    assert known is not None
-    return [float(point) for point in known[0]]
+    low, high = value.law.support(*[one.known for one in value.inputs])
+    return [*map(float, np.arange(low, high + 1))]
 
 
 def _stretched(array: Array, rows: int) -> Array:

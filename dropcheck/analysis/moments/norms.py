@@ -35,6 +35,8 @@ HIGHEST_ORDER = 64.0
 MOST_BOUNDS = 100_000
 # As far as a product is opened into its parts.
 MOST_PARTS = 32
+# Steps from a draw on, of what is looked at as a function of one draw.
+MOST_DEPTH = 64
 # Rounding: bounds are moved outward by this share.
 OUTWARD = 1e-12
 # Of functions of more arguments than this, the bounds of all are worked out at once, before.
@@ -88,7 +90,8 @@ class Norms:
                 found = min(found, quantity.norm(p) + abs(centre), by_mean)
             return found
 
-        if self._integrals and p <= HIGHEST_ORDER and is_function_of_one_draw(value):
+        of_one_draw = self.quantity(value).of_one_draw
+        if self._integrals and p <= HIGHEST_ORDER and of_one_draw:
             found = self._integrals.norm(value, p, centre)
             if found < INF:
                 return found
@@ -162,8 +165,8 @@ class Quantity:
     """A value of a graph, as an argument of the rules."""
 
     __slots__ = (
-        "_parts", "alignment", "apart", "below", "centred", "fixed", "hull", "known", "mean",
-        "of_one_draw", "random", "shape", "use", "value",
+        "_parts", "alignment", "apart", "below", "centred", "depth", "fixed", "hull", "known",
+        "mean", "of_one_draw", "random", "shape", "use", "value",
     )  # fmt: skip
 
     def __init__(self, value: Value, below: Sequence[Quantity]) -> None:
@@ -171,7 +174,8 @@ class Quantity:
         self.fixed = None if value.random or value.constant is None else number(value.constant)
         self.known: dict[tuple[str, float], tuple[float, float]] = {}
         self._parts: Sequence[Sequence[Part]] | None = None
-        self.of_one_draw = is_function_of_one_draw(value)
+        self.depth: int = 1 + max((one.depth for one in below), default=0)
+        self.of_one_draw = self.depth <= MOST_DEPTH and is_function_of_one_draw(value)
         self.use = Applied(
             arguments=below,
             options={name: thawed(option) for name, option in value.options},
