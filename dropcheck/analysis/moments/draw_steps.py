@@ -73,7 +73,7 @@ def _fits(value: Value, draw: Value) -> bool:
     if origin.law is None or origin.law.own_axes is not None:
         return False
     if not all(
-        isinstance(argument.known, tuple if parameter.axes else float)
+        argument.known is not None and len(argument.shape) == parameter.axes
         for argument, parameter in zip(origin.inputs, origin.law.parameters, strict=True)
     ):
         return False
