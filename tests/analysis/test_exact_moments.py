@@ -216,3 +216,16 @@ def test_functions_of_one_draw_and_the_draw_itself() -> None:
     assert found.means[0] == pytest.approx(0.5, rel=1e-8)
     assert found.means[1] == pytest.approx(found.means[2], rel=1e-8)
     assert found.covariance(1)[0, 0] == pytest.approx(1.5 - 0.25, rel=1e-7)
+
+
+def test_what_loses_its_digits_is_unknown() -> None:
+    """The 3000th square of a truth is the truth; rounding doubles with each of them."""
+    lines = [f"x{i} = x{i - 1} * x{i - 1}" for i in range(1, 3000)]
+    model = "; ".join(["x0 ~ bernoulli(0.3)", "y ~ normal(0, 1)", *lines])
+    found = exact_moments([Integrand(factors=((lowered(model, "x2999 * y"), 2),))])
+    assert found is None or found.means == pytest.approx([0.3])
+
+
+def test_what_overflows_is_unknown() -> None:
+    value = lowered("x ~ normal(0, 1e200)", "x")
+    assert exact_moments([Integrand(factors=((value, 2),))]) is None

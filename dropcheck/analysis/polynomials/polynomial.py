@@ -141,6 +141,8 @@ class Polynomial:
             if not math.isfinite(other):
                 raise PolynomialError
             return Polynomial(self.space, self.shape, self.axes, terms)
+        if other is self and self.binary:
+            return self
         right = self._operand(other)
         shape, axes, theirs = self._aligned(right)
         free = frozenset(label for label in axes if label is not None)

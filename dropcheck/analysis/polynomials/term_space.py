@@ -30,6 +30,8 @@ LARGEST_SUM = 10_000_000  # products that a sum over indices may take
 MOST_INDICES = 24  # of one range in one term
 # steps of an analysis: products and sums of terms
 MOST_WORK = 2_000
+# how far rounding may have grown in a quantity: beyond, more digits are lost than are left
+MOST_LOSS = 1e7
 SHARE_OF_TERM = 0.05  # of a step, to bring a term to its usual form
 
 ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
@@ -159,7 +161,7 @@ class Space:
         self.spend(len(terms) * SHARE_OF_TERM)
         reduced = [one for term in terms if term.coefficient for one in self._reduced(term, free)]
         for term in reduced:
-            if not math.isfinite(term.coefficient):
+            if not math.isfinite(term.coefficient) or (not exactly and term.loss > MOST_LOSS):
                 raise PolynomialError
             usual = self._usual(term, free)
             # of a single array the entries are added up, so they are no part of the key
@@ -185,12 +187,11 @@ class Space:
             coefficient, tensors = one.coefficient + other.coefficient, one.tensors
             size = abs(coefficient)
         parts = sizes[0] * one.loss + sizes[1] * other.loss
-        if size <= ROUNDING * parts:
-            if not exactly:
-                return Term(0.0, 1.0, tensors, one.atoms, one.linked)
-            if not size:
-                coefficient = size = EPSILON * parts
-                tensors = one.tensors
+        if not exactly and size <= ROUNDING * sum(sizes):
+            return Term(0.0, 1.0, tensors, one.atoms, one.linked)
+        if not size:  # as much as may have been lost stands for it
+            coefficient = size = EPSILON * parts
+            tensors = one.tensors
         return Term(coefficient, max(1.0, parts / size), tensors, one.atoms, one.linked)
 
     # ---- the usual form ------------------------------------------------------------------------

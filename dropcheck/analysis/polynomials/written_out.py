@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dropcheck.analysis.polynomials.expectation import Number, Source, refuse_shared
 from dropcheck.analysis.polynomials.polynomial import Polynomial
-from dropcheck.analysis.polynomials.term_space import Space
+from dropcheck.analysis.polynomials.term_space import MOST_LOSS, Space
 from dropcheck.analysis.polynomials.terms import (
     ROUNDING,
     Floats,
@@ -185,13 +185,15 @@ class Numbers:
                     [np.where(here, values * factor, values), values[here] * summand]
                 )
                 powers = digit.of(keys)
+        parts = np.abs(values)
         if len(keys) > 1:
             keys, places = np.unique(keys, return_inverse=True)
             values = np.bincount(places, values, len(keys)).astype(np.float64)
             sizes = np.bincount(places, sizes, len(keys)).astype(np.float64)
-        kept = np.abs(values) > ROUNDING * sizes
-        if not np.isfinite(sizes).all():
+            parts = np.bincount(places, parts, len(keys)).astype(np.float64)
+        if not np.isfinite(sizes).all() or (sizes > MOST_LOSS * parts).any():
             raise PolynomialError
+        kept = np.abs(values) > ROUNDING * parts
         return Monomials(keys[kept], values[kept], sizes[kept])
 
     def number(self, number: float) -> Monomials:
