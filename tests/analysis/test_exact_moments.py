@@ -229,3 +229,18 @@ def test_what_loses_its_digits_is_unknown() -> None:
 def test_what_overflows_is_unknown() -> None:
     value = lowered("x ~ normal(0, 1e200)", "x")
     assert exact_moments([Integrand(factors=((value, 2),))]) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "mean"),
+    [("x == x", 1), ("x < x", 0), ("isclose(m * x / 0.3, m * (x / 0.3))", 1), ("x**2 >= x**2", 1)],
+)
+def test_certain_comparisons(expression: str, mean: float) -> None:
+    found = moments("x ~ normal(0, 1); m ~ bernoulli(0.7)", expression, powers=(1,))
+    assert found.means == pytest.approx([mean])
+    assert found.covariance(1) == pytest.approx(0)
+
+
+def test_rounding_may_tell_apart_what_is_alike() -> None:
+    value = lowered("x ~ normal(0, 1); y ~ normal(0, 1)", "x + y - y == x")
+    assert exact_moments([Integrand(factors=((value, 1),))]) is None

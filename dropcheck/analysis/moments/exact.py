@@ -15,7 +15,8 @@ import numpy as np
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.polynomials.expectation import PRECISION, expected
-from dropcheck.analysis.polynomials.normal_form import Centred, Identities, Reading
+from dropcheck.analysis.polynomials.letters import Centred, Identities
+from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
 from dropcheck.analysis.polynomials.terms import Floats, Term
 from dropcheck.analysis.polynomials.written_out import Monomials, Numbers

@@ -63,6 +63,11 @@ class Polynomial:
         """The free indices."""
         return frozenset(label for label in self.axes if label is not None)
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether it is 0, up to rounding."""
+        return not self.terms
+
     @classmethod
     def constant(cls, space: Space, array: Any) -> Polynomial:
         """A fixed array, without an axis of draws.
@@ -141,9 +146,9 @@ class Polynomial:
             if not math.isfinite(other):
                 raise PolynomialError
             return Polynomial(self.space, self.shape, self.axes, terms)
-        if other is self and self.binary:
-            return self
         right = self._operand(other)
+        if right is self and self.binary:
+            return self
         shape, axes, theirs = self._aligned(right)
         free = frozenset(label for label in axes if label is not None)
         self.space.spend(len(self.terms) * len(theirs))

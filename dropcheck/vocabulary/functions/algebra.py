@@ -36,6 +36,10 @@ class Algebraic(Protocol):
     def fixed(self) -> Any:
         """The array of a quantity that is fixed, without an axis of draws; None of others."""
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether it is known to be 0, up to rounding."""
+
     def __add__(self, other: Any) -> Any:
         """The sum."""
 
@@ -153,6 +157,7 @@ def diagonal(x: Algebraic) -> Any:
     return total(x * _identity(rows), axis=-1)
 
 
+LEAST_TOLERANCE = 1e-10  # rounding stays far below it
 LARGEST_SIDE = 1000  # of a fixed matrix that is made for a linear map
 
 
@@ -277,6 +282,21 @@ def every(x: Algebraic, *, axis: Any = None, keepdims: float = 0) -> Any:
 def some(x: Algebraic, *, axis: Any = None, keepdims: float = 0) -> Any:
     """Any element."""
     return product(denial(x), axis=axis, keepdims=keepdims) * -1.0 + 1.0
+
+
+def compared(a: Algebraic, b: Algebraic, *, alike: float) -> Any:
+    """A comparison of a quantity with itself; two that are alike may differ by rounding."""
+    if a is not b:
+        raise PolynomialError
+    return a * 0.0 + alike
+
+
+def near(a: Algebraic, b: Algebraic, *, rtol: float = 0.0, atol: float = 0.0) -> Any:
+    """Whether two quantities are the same up to rounding, where they are the same polynomial."""
+    difference = a - b
+    if not difference.vanishes or max(rtol, atol) < LEAST_TOLERANCE:
+        raise PolynomialError
+    return difference * 0.0 + 1.0
 
 
 # ---- squares of what is no polynomial -----------------------------------------------------------

@@ -172,7 +172,8 @@ _UFUNCS = {
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
                  parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="),
-                 ranges=pieces.comparison(sign))
+                 ranges=pieces.comparison(sign),
+                 polynomial=partial(algebra.compared, alike=float("=" in sign and sign != "!=")))
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
 EQUAL, NOT_EQUAL = COMPARISONS["=="], COMPARISONS["!="]
@@ -219,7 +220,8 @@ TIED = (*FAVOURED.values(), *DENIED.values())
 NUMBERS = (
     WHERE,
     _truth("isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
-           parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL))),
+           parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL)),
+           polynomial=partial(algebra.near, rtol=_RTOL, atol=_ATOL)),
     _truth("isfinite", np.isfinite, "neither NaN nor infinite"),
 )  # fmt: skip
 

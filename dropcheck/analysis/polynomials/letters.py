@@ -1,0 +1,230 @@
+"""What stands for draws in a polynomial.
+
+For expectations a draw is its mean and what it is off by, and what is neither a polynomial nor a
+function of one draw is unknown. For identities a draw, and whatever is no polynomial, is a letter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.analysis.moments.draw_steps import Steps, draw_below
+from dropcheck.analysis.polynomials.expectation import Source, expected
+from dropcheck.analysis.polynomials.normal_form import Reading
+from dropcheck.analysis.polynomials.polynomial import Polynomial
+from dropcheck.analysis.polynomials.sources import (
+    ITSELF,
+    Bounds,
+    DrawnElements,
+    ProductOfElements,
+    with_loss,
+)
+from dropcheck.analysis.polynomials.term_space import Space
+from dropcheck.analysis.polynomials.terms import Atom, Term, fixed_index
+from dropcheck.language.graph import Kind, Value, number
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.shapes import Shape
+
+_TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
+
+
+def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> Polynomial:
+    """A polynomial that is an atom: a function of one element of a draw for each of its own."""
+    space.draw_shapes[draw] = shape
+    axes = tuple(space.label(length) if length != 1 else None for length in shape)
+    indices = tuple(fixed_index(0) if label is None else label for label in axes)
+    term = Term(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))
+    return Polynomial(space, shape, axes, [term])
+
+
+def _fixed(value: Value) -> Any:
+    """A fixed quantity as a number or an array, without an axis of draws.
+
+    Raises:
+        PolynomialError: of one that is not known.
+    """
+    return _number_or_array(None if value.constant is None else number(value.constant)[..., 0])
+
+
+def _number_or_array(array: Any) -> Any:
+    if array is None:
+        raise PolynomialError
+    return float(array) if np.shape(array) == () else array
+
+
+class Identities:
+    """Letters for identities: what holds of them holds draw by draw."""
+
+    def __init__(self) -> None:
+        self.space = Space()
+        self._count = 0
+
+    def draw(self, value: Value) -> Polynomial:
+        """A letter; the square of a truth is itself, and that of a sign is 1."""
+        found = lettered(self.space, value.shape, self._count)
+        if value.binary:
+            found.binary = True
+            self.space.squares[self._count] = (1.0, 0.0)
+        elif value.law is not None and value.law.values is Values.SIGNS:
+            self.space.squares[self._count] = (0.0, 1.0)
+        self._count += 1
+        return found
+
+    other = draw
+
+    def below(self, _value: Value) -> Value | None:
+        """None is of use: a function is a letter as it is."""
+        return None
+
+
+class Centred:
+    """Letters for expectations: a draw is its mean and what it is off by.
+
+    `groups` has the group of each draw by its name; all are in one where there are none.
+    """
+
+    def __init__(
+        self, groups: Mapping[str, int] | None = None, bounds: Bounds | None = None
+    ) -> None:
+        self.space = Space(self._product)
+        self.sources: dict[int, Source] = {}
+        self.reading = Reading(self)
+        self._groups = groups
+        self._bounds = bounds
+        self._draws: dict[int, int] = {}  # the number of a draw, by the id of its value
+
+    def group(self, names: frozenset[str]) -> int:
+        """The group that draws are in.
+
+        Raises:
+            PolynomialError: where they are in several.
+        """
+        if self._groups is None:
+            return 0
+        found = {self._groups[name] for name in names if name in self._groups}
+        if len(found) != 1:
+            raise PolynomialError
+        return found.pop()
+
+    def draw(self, value: Value) -> Polynomial:
+        """The mean of a draw, and what it is off by; of a random line a · z + b, those of z."""
+        law = value.law
+        if law is None or law.own_axes is not None:
+            raise PolynomialError
+        if not any(argument.random for argument in value.inputs):
+            arguments = [_fixed(argument) for argument in value.inputs]
+            return self._elements(value, law, arguments)
+        given = [self.reading.polynomial(argument) for argument in value.inputs]
+        try:
+            line = law.as_line(*given)
+        except TypeError:  # its formula asks for more than a polynomial can
+            line = None
+        if line is None:
+            raise PolynomialError
+        loc, scale, own = line
+        arguments = [
+            _number_or_array(one.fixed if isinstance(one, Polynomial) else one) for one in own
+        ]
+        found = self._elements(value, law, arguments) * scale + loc
+        if not isinstance(found, Polynomial) or found.shape != value.shape:
+            raise PolynomialError
+        return found
+
+    def _elements(self, value: Value, law: Law, arguments: Sequence[Any]) -> Polynomial:
+        names = frozenset({value.name}) & value.sources if value.name else value.sources
+        source = DrawnElements(law, arguments, value.shape, self.group(names or value.sources))
+        draw = len(self.sources)
+        self.sources[draw] = source
+        if not any(argument.random for argument in value.inputs):
+            source.draw_of_functions = value
+            self._draws[id(value)] = draw
+        if isinstance(source.mean, float) and law.values in _TWO_VALUES:
+            low, high = (end - source.mean for end in _TWO_VALUES[law.values])
+            self.space.squares[draw] = (low + high, -low * high)
+        found = lettered(self.space, value.shape, draw) + source.mean
+        found.binary = law.values is Values.TRUTHS
+        return found
+
+    def below(self, value: Value) -> Value | None:
+        """The draw that a value is a function of."""
+        found = draw_below(value)
+        return found if found is not None and found.kind == Kind.DRAW else None
+
+    def other(self, value: Value) -> Polynomial:
+        """A function of one draw, as its mean and what it is off by."""
+        below = self.below(value)
+        draw = None if below is None else self._draws.get(id(below))
+        if below is None or draw is None:
+            raise PolynomialError
+        source = self.sources[draw]
+        if not isinstance(source, DrawnElements):
+            raise PolynomialError
+        if draw in self.space.squares:
+            return self._of_two_values(value, below)
+        function, mean = source.added(value, self._bounds)
+        centre, loss = with_loss(mean)
+        found = lettered(self.space, value.shape, draw, function)
+        found = found.with_number(centre, loss)
+        found.binary = value.truth
+        return found
+
+    def _of_two_values(self, value: Value, draw: Value) -> Polynomial:
+        """Any function of a draw of two values, which is a line through its values there."""
+        ends = (0.0, 0.0) if draw.law is None else _TWO_VALUES[draw.law.values]
+        with np.errstate(all="ignore"):
+            first, last = Steps.to([value], draw).evaluated(np.array(ends))[0].tolist()
+        if not (math.isfinite(first) and math.isfinite(last)):
+            raise PolynomialError
+        slope = (last - first) / (ends[1] - ends[0])
+        found: Polynomial = (self.reading.polynomial(draw) + -ends[0]) * slope + first
+        found.binary = value.truth
+        return found
+
+    def _product(self, quantity: Polynomial, axes: tuple[int, ...], keepdims: bool) -> Polynomial:
+        """The product of independent elements along some axes, as a draw of its own."""
+        if len(axes) > 1 or len(quantity.shape) != 1 or keepdims:
+            raise PolynomialError
+        (label,) = quantity.axes
+        draws = {atom.draw for term in quantity.terms for atom in term.atoms}
+        if label is None or not draws or any(self.sources[one].below for one in draws):
+            raise PolynomialError
+        for term in quantity.terms:
+            # each element is made of its own elements of the draws, and of no others
+            if any(atom.indices != (label,) for atom in term.atoms) or term.labels - {label}:
+                raise PolynomialError
+        raw = [1.0, *self._raw_moments(quantity, label)]
+        groups = {self.sources[one].group for one in draws}
+        if len(groups) > 1:
+            raise PolynomialError
+        source = ProductOfElements(raw, quantity.shape[0], groups.pop(), frozenset(draws))
+        draw = len(self.sources)
+        self.sources[draw] = source
+        return lettered(self.space, (), draw) + source.mean
+
+    def _raw_moments(self, quantity: Polynomial, label: int) -> list[Any]:
+        """E g^k of the elements g, for k = 1, 2, … as far as they are known."""
+        found: list[Any] = []
+        power = quantity
+        free = frozenset({label})
+        while len(found) < 8:
+            try:
+                terms = expected(self.space, power.terms, self.sources, free)
+                total: Any = 0.0
+                for term in terms:
+                    array: Any = 1.0
+                    for tensor in term.tensors:
+                        if tensor[1] != (label,):
+                            raise PolynomialError
+                        array = array * self.space.array_of(tensor)
+                    total = total + term.coefficient * array
+                found.append(total if isinstance(total, float) else np.asarray(total))
+                power = power * quantity
+            except PolynomialError:
+                break
+        return found
