@@ -85,6 +85,13 @@ class Reason(Enum):
         "the resolution is too fine: ask for a coarser one",
     )
     # what a sample may not show
+    HIDDEN_VALUES = (
+        "the model leaves room for values that no draw showed: up to {value:.2g}, with a chance "
+        "below {chance:.2g}, which {draws:,} draws do not exclude; {quantity} could lie between "
+        "{low:.6g} and {high:.6g}",
+        "the model's bounds leave room for values that no draw showed: draw more, or keep what is "
+        "averaged within bounds (clip, minimum, maximum)",
+    )
     ALL_ALIKE = (
         "every draw gave {value:.6g}: draws that differ may be too rare to be seen, and too large "
         "to be left out",

@@ -21,7 +21,8 @@ from dropcheck.inference.enclosure import Enclosed, enclose, gradient
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide, reach, widening
 from dropcheck.inference.spread import Spread
-from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats, expression
+from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.knowledge import ExactAverages, Knowledge
 from dropcheck.judging.look import (
     ENDLESS,
@@ -37,8 +38,8 @@ from dropcheck.judging.look import (
     unit_of,
     why_undefined,
 )
-from dropcheck.reasons import Reason
-from dropcheck.results import Guarantee, Method, Verdict
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Exact, Guarantee, Method, Verdict
 from dropcheck.simulation import (
     MAIN,
     MOST_ROWS,
@@ -65,6 +66,8 @@ SHORTEST_BATCH = 8
 CENTRE_DRAWS = 512
 # A quantity whose remainder is no larger, as a share of its first order, is linear.
 NO_REMAINDER = 1e-10
+# An interval so many times the variance that the draws show is wide for what they do not show.
+UNSEEN = 4.0
 # Share of a look's error that pays for the intervals of the single averages, which enter the
 # quantity's own in second order alone.
 BOX_SHARE = 0.1
@@ -105,6 +108,7 @@ class Outlook:
     most: int
     fewest: int
     expected: int
+    exact_means: Floats | None = None  # the averages themselves, where the model says them
     scale: float | None = None
     pilot: Tally | None = None
     endless: Reason = Reason.AT_THE_EDGE  # why no number of draws would do, where none does
@@ -125,7 +129,8 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         broken = run.undefined(tally, Method.BLOCK_MEANS, outlook.guarantee)
         if broken is not None:
             return broken
-        judged = judge_look(run, compiled, tally, look.alpha, _deciding(compiled, outlook, tally))
+        decided_by = _deciding(compiled, outlook, tally)
+        judged = judge_look(run, compiled, tally, look.alpha, decided_by, outlook.exact_means)
         decided = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and run.seems_never(tally.draws)
         if decided or hopeless or run.out_of_time():
@@ -141,9 +146,13 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
             sampling=tally.program.sampling,
             explanation=why_undefined(compiled, tally),
         )
-    return shown(
-        run, judged, tally, outlook.guarantee, _more(run, compiled, outlook, judged, tally)
-    )
+    needed = _more(run, compiled, outlook, judged, tally)
+    finding = shown(run, judged, tally, outlook.guarantee, needed)
+    exact = exact_quantity(compiled, knowledge, judged.comparison)
+    if exact is not None:
+        exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
+    hidden = _hidden(run, outlook, judged, tally) or finding.explanation
+    return replace(finding, exact=exact, explanation=hidden)
 
 
 Judging = Generator[Request, SpanSums, Finding]
@@ -278,6 +287,7 @@ def _exactly(
         program=plain,
         centres=exact.centres,
         middle=exact.means,
+        exact_means=exact.means,
         directions=(),
         spreads={},
         guarantee=guarantee,
@@ -494,7 +504,7 @@ def _more(
     if judged.verdict is not Verdict.INCONCLUSIVE:
         return None
     rows = tally.sums / tally.block_values
-    place = [one.measures for one in run.reading.comparisons].index(judged.comparison.measures)
+    place = judged.place
     now = replace(outlook, middle=rows.mean(axis=0), pilot=tally)
     target = _target(compiled, now, place, judged.comparison, judged.widen)
     needed = _draws_for(run, compiled, now, place, target)
@@ -502,6 +512,34 @@ def _more(
         return math.inf
     more = max(budget.GROWTH * needed, 1.5 * tally.draws)
     return more - tally.draws + tally.program.span_draws
+
+
+def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Explanation | None:
+    """What unseen values could do to an undecided quantity; None where it is the seen that vary.
+
+    An interval of half-width h from n draws is that of a variance h² n / (2 log(2/α)) a draw. Where
+    the draws show far less, the rest may be carried by values that none of them showed: these have
+    a chance of log(1/α)/n at most, and with that they have a size of the root of variance over
+    chance.
+    """
+    interval, draws = judged.interval, tally.draws
+    if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
+        return None
+    rows = tally.sums / tally.block_values @ outlook.directions[judged.place].weights
+    seen = float(np.var(rows, ddof=1)) * tally.block_draws
+    implied = interval.half_width**2 * draws / (2 * math.log(2 / run.alpha))
+    if not implied > UNSEEN * seen:
+        return None
+    chance = math.log(1 / run.alpha) / draws
+    unit = judged.unit
+    return Reason.HIDDEN_VALUES.explain(
+        value=math.sqrt(implied / chance) * unit,
+        chance=chance,
+        draws=draws,
+        quantity=expression(run.prepared.statement, judged.comparison.measures),
+        low=interval.low * unit,
+        high=interval.high * unit,
+    )
 
 
 def smallest_seen(

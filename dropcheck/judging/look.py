@@ -116,6 +116,7 @@ class Judged:
     verdict: Verdict
     interval: Interval
     comparison: Comparison
+    place: int  # of the comparison among those of the statement
     widen: float
     unit: float
     scale: float
@@ -133,7 +134,12 @@ class Judged:
 
 
 def judge_look(
-    run: CaseRun, compiled: Compiled, tally: Tally, alpha: float, decided: Decide
+    run: CaseRun,
+    compiled: Compiled,
+    tally: Tally,
+    alpha: float,
+    decided: Decide,
+    exact_means: Floats | None = None,
 ) -> Judged | None:
     """Judge every comparison of the statement; None where it is undefined.
 
@@ -143,6 +149,7 @@ def judge_look(
         tally: its sums so far.
         alpha: the error of this look, shared by the comparisons.
         decided: the interval of a comparison and its verdict.
+        exact_means: the averages themselves where they are known: the scale is then known too.
     """
     reading = run.reading
     functional, centres = compiled.functional, tally.centres
@@ -150,12 +157,12 @@ def judge_look(
     operands, largest = functional.at_averages(means, centres)
     if not all(map(math.isfinite, operands)):
         return None
-    scale = scale_of(reading, compiled, means, centres)
+    scale = scale_of(reading, compiled, means if exact_means is None else exact_means, centres)
     if not math.isfinite(scale):
         return None
     sharpness = sharpness_of(run, scale, operands)
     judged: list[Judged] = []
-    for comparison in reading.comparisons:
+    for place, comparison in enumerate(reading.comparisons):
         unit = unit_of(comparison, operands)
         widen = widening(comparison.region, sharpness / unit)
         rounding = ROUNDING * max(largest, scale) / unit
@@ -166,6 +173,7 @@ def judge_look(
                 verdict=verdict,
                 interval=interval,
                 comparison=comparison,
+                place=place,
                 widen=widen,
                 unit=unit,
                 scale=scale,
