@@ -165,25 +165,35 @@ def _reciprocal(value: Value, operands: list[Operand], line: Line | None) -> Ord
 
 
 def missing_moment(lowered: LoweredCase) -> Explanation | None:
-    """Why a quantity of the statement cannot be judged, where the laws alone settle it.
+    """Why a quantity of the statement has no value, where the laws alone settle it.
 
-    A moment of order k that does not exist cannot be estimated at all. One that exists can have an
-    interval from the limit theorem only if its estimate has a variance, which takes a finite
-    moment of order 2k.
+    A moment of order k that does not exist cannot be estimated at all.
     """
+    return _missing(lowered, twice=False)
+
+
+def missing_variance(lowered: LoweredCase) -> Explanation | None:
+    """Why the limit theorem says nothing of a statement, where the laws alone settle it.
+
+    An estimate of a moment of order k has a variance only if the moment of order 2k is finite.
+    """
+    return _missing(lowered, twice=True)
+
+
+def _missing(lowered: LoweredCase, *, twice: bool) -> Explanation | None:
     for value in operators(lowered.operands):
         needed = value.operator.order
         if not needed or dict(value.options)["given"]:
             continue  # a probability always exists, and a condition may bound what it keeps
         for quantity in value.inputs:
             never = moment_order(quantity).never
-            if never <= needed:
+            if not twice and never <= needed:
                 order = max(never, 1)
                 moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
                 return Reason.NO_MOMENT.explain(
                     operator=value.operation, order=order, moment=moment
                 )
-            if never <= 2 * needed:
+            if twice and never <= 2 * needed:
                 return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
                     operator=value.operation, order=never, needed=2 * needed
                 )

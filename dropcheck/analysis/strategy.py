@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dropcheck.analysis.existence import missing_moment
+from dropcheck.analysis.existence import missing_moment, missing_variance
 from dropcheck.analysis.linear import linear, of_one_operator
 from dropcheck.analysis.products import crossing
 from dropcheck.language.cases import LoweredCase
@@ -51,12 +51,14 @@ class BlockMeans:
 
     `pairs` is the matrix product whose two sides can be drawn apart and paired all with all; the
     program says whether that is worth it. `width` is that of the interval which holds the
-    statement's quantity draw by draw, where that is one mean of bounded quantities.
+    statement's quantity draw by draw, where that is one mean of bounded quantities. `no_variance`
+    says why the limit theorem cannot judge it.
     """
 
     scaled: bool
     pairs: Value | None
     width: float = math.inf
+    no_variance: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,12 @@ def averages_of(lowered: LoweredCase, tolerance: float | None = None) -> BlockMe
         other = linear(ends[0])
         form = None if other is None else form.plus(other.scaled(-1.0))
     width = math.inf if form is None else form.width
-    return BlockMeans(scaled=needs_scale(lowered), pairs=crossing(quantities), width=width)
+    return BlockMeans(
+        scaled=needs_scale(lowered),
+        pairs=crossing(quantities),
+        width=width,
+        no_variance=missing_variance(lowered),
+    )
 
 
 def needs_scale(lowered: LoweredCase) -> bool:

@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.moments.exact import ExactMoments, Integrand, exact_means, exact_moments
+from dropcheck.analysis.moments.exact import (
+    ExactMoments,
+    Integrand,
+    exact_means,
+    exact_moments,
+    vanishes,
+)
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.inference.spread import Spread
 from dropcheck.results import Guarantee
@@ -141,8 +147,7 @@ def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
 
 
 def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:
-    orders = (2.0, ORDERS[-1]) if len(used) == 1 else (2.0,)
-    return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in orders)
+    return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in (2.0, ORDERS[-1]))
 
 
 Factors = tuple[tuple[int, int], ...]
@@ -168,6 +173,8 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
             own = max(abs(hull.low - centre), abs(hull.high - centre))
         else:
             own = norms.centred_norm(value, centre, order * degree)
+            if math.isinf(own) and vanishes(value):
+                own = abs(centre)
         size *= own**power
     return size
 

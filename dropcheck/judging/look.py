@@ -149,7 +149,7 @@ def judge_look(
         tally: its sums so far.
         alpha: the error of this look, shared by the comparisons.
         decided: the interval of a comparison and its verdict.
-        exact_means: the averages themselves where they are known: the scale is then known too.
+        exact_means: the averages themselves where they are known: the scale is no larger then.
     """
     reading = run.reading
     functional, centres = compiled.functional, tally.centres
@@ -157,7 +157,9 @@ def judge_look(
     operands, largest = functional.at_averages(means, centres)
     if not all(map(math.isfinite, operands)):
         return None
-    scale = scale_of(reading, compiled, means if exact_means is None else exact_means, centres)
+    scale = scale_of(reading, compiled, means, centres)
+    if exact_means is not None:  # what no draw showed may not make a verdict less sharp
+        scale = min(scale, scale_of(reading, compiled, exact_means, centres))
     if not math.isfinite(scale):
         return None
     sharpness = sharpness_of(run, scale, operands)

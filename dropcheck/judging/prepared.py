@@ -116,11 +116,14 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     """
     graphs = graphs or CaseGraphs(keep=0)
     lowered = graphs.taken(case)
-    strategy = strategy_of(lowered, case.claim.tolerance)
+    strategy: Strategy = strategy_of(lowered, case.claim.tolerance)
     compiled = compile_strategy(strategy, lowered.operands, crossing=crossing)
     knowledge = None
     if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
         knowledge = knowledge_of(compiled, strategy.width)
+        asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC
+        if asymptotic and strategy.no_variance is not None:
+            strategy, compiled, knowledge = Unanswerable(strategy.no_variance), None, None
     return Prepared(
         case=case,
         statement=graphs.parsed(case.claim).statement,
