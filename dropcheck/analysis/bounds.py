@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.graph import Kind, Value, kernel_of, ordered
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
 # Rounding in the arithmetic of the ends: they are moved outward by this share.
@@ -30,7 +30,7 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
             return _outward(_of_draw(value))
         shapes = tuple(one.shape for one in value.inputs)
         same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
-        use = Use(value.function.kernel, value.shape, shapes, same)
+        use = Use(kernel_of(value), value.shape, shapes, same)
         return _outward(value.function.bounds(below, use))
 
 

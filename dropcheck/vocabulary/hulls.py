@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,22 @@ def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
 def total(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum over some axes."""
     return _scaled(hulls[0], math.prod(use.inputs[0]) / max(math.prod(use.shape), 1))
+
+
+def spread_of_elements(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of the squared distances from the mean of n elements, over n − ddof.
+
+    They are at most n width² / 4 together (Popoviciu 1935).
+    """
+    elements = math.prod(use.inputs[0]) / max(math.prod(use.shape), 1)
+    ddof = use.kernel.keywords.get("ddof", 0.0) if isinstance(use.kernel, partial) else 0.0
+    left = elements - float(ddof)
+    return Hull(0.0, elements / left * hulls[0].width ** 2 / 4) if left > 0 else EVERYWHERE
+
+
+def root_of_spread(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The hull of the square root of that."""
+    return Hull(0.0, math.sqrt(spread_of_elements(hulls, use).high))
 
 
 def running_total(hulls: Sequence[Hull], use: Use) -> Hull:

@@ -236,10 +236,10 @@ ARRAYS = (
           growth.within(elements.AllProduct(running=False)), polynomial=algebra.product),
     MEAN,
     _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
-          "default", unknown, growth.SPREAD, more=_DDOF, mistaken_for="std",
+          "default", hulls.spread_of_elements, growth.SPREAD, more=_DDOF, mistaken_for="std",
           polynomial=algebra.variance),
     _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
-          "square root of var, over n − ddof likewise", unknown,
+          "square root of var, over n − ddof likewise", hulls.root_of_spread,
           growth.no_heavier(elements.MeanSquare(0.5)), more=_DDOF,
           mistaken_for="var", square=algebra.variance),
     _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
