@@ -237,6 +237,14 @@ def headline(case: CaseResult) -> str:
     return f"{outcome_text}: {', '.join(figures)}" if figures else outcome_text
 
 
+def on_the_limit(run: RunResult) -> str | None:
+    """How many verdicts rest on the limit theorem; None where none does."""
+    if not run.asymptotic:
+        return None
+    verb = "rests" if run.asymptotic == 1 else "rest"
+    return f"{run.asymptotic} of {len(run.cases)} {verb} on the limit theorem"
+
+
 def counts(run: RunResult) -> str:
     """A run's cases by what became of them."""
     return (

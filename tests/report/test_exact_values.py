@@ -197,9 +197,16 @@ def test_a_card_has_what_a_run_without_draws_decides(monkeypatch: pytest.MonkeyP
 # ---- the limit theorem ---------------------------------------------------------------------------
 
 
-def test_the_summary_of_the_data_counts_the_verdicts_that_rest_on_the_limit_theorem() -> None:
+def test_the_summary_counts_the_verdicts_that_rest_on_the_limit_theorem() -> None:
     run = run_of(ON_THE_LIMIT, CONFIRMED, replace(ON_THE_LIMIT, verdict=Verdict.REFUTED))
+    for text in (run_report(run, Terminal()), written("markdown", *run.cases)):
+        assert (
+            "3 cases: 3 passed, 0 failed, 0 undecided · 2 of 3 rest on the limit theorem · 786k"
+        ) in text
     assert json.loads(written("json", *run.cases))["summary"]["asymptotic"] == 2
+    assert "1 of 2 rests on the limit theorem" in run_report(
+        run_of(PASSED, ON_THE_LIMIT), Terminal()
+    )
 
 
 def test_what_is_confirmed_or_undecided_does_not_rest_on_it() -> None:
@@ -208,3 +215,4 @@ def test_what_is_confirmed_or_undecided_does_not_rest_on_it() -> None:
     assert undecided.result is Outcome.UNDECIDED
     run = run_of(PASSED, confirmed, undecided)
     assert run.asymptotic == 0
+    assert "limit theorem" not in run_report(run, Terminal())

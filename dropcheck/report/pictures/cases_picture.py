@@ -111,6 +111,7 @@ def _title(run: RunResult, letters: int) -> list[str]:
     parts = [
         *(["interrupted"] if run.interrupted else []),
         words.counts(run),
+        *([limit] if (limit := words.on_the_limit(run)) else []),
         f"seed {run.settings.seed}",
         f"α {exact(run.settings.alpha)}",
     ]

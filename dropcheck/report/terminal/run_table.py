@@ -180,6 +180,7 @@ def summary_parts(result: RunResult) -> tuple[str, ...]:
     return (
         *(("interrupted",) if result.interrupted else ()),
         words.counts(result),
+        *([limit] if (limit := words.on_the_limit(result)) else []),
         numbers.draws(result.draws),
         numbers.duration(result.seconds),
         f"seed {result.settings.seed}",
