@@ -169,13 +169,15 @@ def known(value: float, quantity: Quantity = Quantity.LEFT) -> Finding:
 def test_a_card_shows_one_value_where_all_cases_have_it() -> None:
     assert exact_text([({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, known(1.0))]) == "1"
     difference = known(0.0, Quantity.LEFT_MINUS_RIGHT)
-    assert exact_text([({}, difference)]) == "0 (left side minus right side)"
+    assert exact_text([({}, difference)]) == "left side minus right side: 0"
     assert exact_text([({}, None)]) == exact_text([]) == ""
 
 
 def test_a_card_shows_the_values_of_the_cases_that_have_one() -> None:
     cases = [({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, None), ({"dk": 4.0}, known(4.0))]
     assert exact_text(cases) == "1 at dk = 1\n4 at dk = 4"
+    cases = [({"dk": dk}, known(dk, Quantity.LEFT_MINUS_RIGHT)) for dk in (1.0, 2.0)]
+    assert exact_text(cases) == "left side minus right side:\n1 at dk = 1\n2 at dk = 2"
     many = [({"dk": float(dk)}, known(float(dk))) for dk in range(20)]
     assert exact_text(many).splitlines()[-2:] == ["7 at dk = 7", "and 12 more"]
 

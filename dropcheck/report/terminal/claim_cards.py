@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from dropcheck.judging.case_run import Finding
     from dropcheck.judging.prepared import Prepared
-    from dropcheck.results import Exact, Quantity
 
 
 MOST_ROWS = 20  # of a list of cases
@@ -133,22 +132,20 @@ def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
 def exact_text(cases: Sequence[tuple[Mapping[str, Value], Finding | None]]) -> str:
     """What the model gives of each case without a draw: one value for all, or a line each."""
     known = [
-        (_exact(found.exact, found.quantity), parameters)
+        (numbers.exact(found.exact.value), found.quantity, parameters)
         for parameters, found in cases
         if found is not None and found.exact is not None
     ]
-    if len(known) == len(cases) and len({value for value, _ in known}) == 1:
-        return known[0][0]
-    lines = [f"{value} at {parameter_text(parameters)}" for value, parameters in known]
+    if not known:
+        return ""
+    quantity = known[0][1]  # that of the statement, and so of every case
+    of = f"{quantity}: " if quantity is not None and quantity.is_difference else ""
+    if len(known) == len(cases) and len({value for value, _, _ in known}) == 1:
+        return of + known[0][0]
+    lines = [f"{value} at {parameter_text(parameters)}" for value, _, parameters in known]
     if len(lines) > MOST_VALUES:
         lines = [*lines[:MOST_VALUES], f"and {len(lines) - MOST_VALUES} more"]
-    return "\n".join(lines)
-
-
-def _exact(exact: Exact, quantity: Quantity | None) -> str:
-    """A value, and of what it is the value where that is not one side."""
-    of = f" ({quantity})" if quantity is not None and quantity.is_difference else ""
-    return numbers.exact(exact.value) + of
+    return "\n".join([of.rstrip(), *lines] if of else lines)
 
 
 def _scale_is_unknown(case: Prepared) -> bool:
