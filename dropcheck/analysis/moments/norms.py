@@ -164,11 +164,6 @@ class _NotYet(Exception):  # noqa: N818 - it is no error
 class Quantity:
     """A value of a graph, as an argument of the rules."""
 
-    __slots__ = (
-        "_parts", "alignment", "apart", "below", "centred", "depth", "fixed", "hull", "known",
-        "mean", "of_one_draw", "random", "shape", "use", "value",
-    )  # fmt: skip
-
     def __init__(self, value: Value, below: Sequence[Quantity]) -> None:
         self.value, self.below, self.shape, self.random = value, below, value.shape, value.random
         self.fixed = None if value.random or value.constant is None else number(value.constant)
