@@ -248,6 +248,37 @@ def test_a_shift_does_not_widen_what_is_taken_about_it() -> None:
     assert centred_norm(expressed(scope, "mean(g)"), 5.0, 2) == pytest.approx(0.1, rel=1e-6)
 
 
+# law, line, order, E|line|^-order: by Johnson, Kotz and Balakrishnan (1994), or by integration
+NEAR_ZERO: list[tuple[str, str, float, float]] = [
+    ("uniform(0, 2)", "x", 0.5, 2**0.5), ("exponential(3)", "x", 0.5, (math.pi / 3) ** 0.5),
+    ("gamma(2.5, 2)", "x", 2, math.gamma(0.5) / math.gamma(2.5) / 4), ("beta(2, 3)", "x", 1, 4),
+    ("gamma(0.3, 2)", "x", 0.2, math.gamma(0.1) / math.gamma(0.3) * 2**-0.2),
+    ("normal(0, 1)", "x", 0.5, 2**-0.25 * math.gamma(0.25) / math.pi**0.5),
+    ("normal(0, 1)", "5 * x", 0.9, 5**-0.9 * 2**-0.45 * math.gamma(0.05) / math.pi**0.5),
+    ("beta(2, 3)", "1 - x", 2, 6), ("uniform(5, 6)", "x - 5", 0.5, 2), ("f(6, 4)", "x", 1, 1.5),
+    ("uniform(5, 6)", "6 - x", 0.5, 2), ("laplace(0, 1)", "x", 0.5, math.pi**0.5),
+    ("rayleigh(1)", "x", 1, (math.pi / 2) ** 0.5), ("chi_square(5)", "x", 1, 1 / 3),
+    ("lognormal(0, 1)", "x", 2, math.exp(2)), ("cauchy(0, 1)", "x", 0.5, 2**0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "text", "order", "truth"), NEAR_ZERO)
+def test_negative_moments_are_bounded(law: str, text: str, order: float, truth: float) -> None:
+    known, value = Norms(), lowered(f"x ~ {law}", text)
+    bound = known.ask(value, partial(Quantity.inverse, r=order)) ** order
+    assert truth <= bound <= 1.5 * truth
+
+
+@pytest.mark.parametrize(
+    ("law", "text", "order"),
+    [("normal(0, 1)", "x", 1), ("uniform(0, 1)", "x", 1), ("gamma(0.5, 1)", "x", 0.5),
+     ("rayleigh(1)", "x", 2), ("poisson(3)", "x", 0.5), ("exponential(1)", "x - 1", 1)],
+)  # fmt: skip
+def test_a_negative_moment_that_is_infinite_has_no_bound(law: str, text: str, order: float) -> None:
+    known, value = Norms(), lowered(f"x ~ {law}", text)
+    assert known.ask(value, partial(Quantity.inverse, r=order)) == INF
+
+
 # ---- large models --------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
+from dropcheck.analysis.existence import Line, line_of
 from dropcheck.analysis.moments.independence import Alignment, alignment_of, carried
 from dropcheck.analysis.moments.integrals import Integrals, is_function_of_one_draw
 from dropcheck.analysis.moments.law_bounds import (
@@ -25,6 +26,7 @@ from dropcheck.analysis.moments.law_bounds import (
     draw_spread,
     drawn_about_zero,
 )
+from dropcheck.analysis.moments.negative_moments import inverse_of_line
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, nearest_zero, size, times
@@ -183,6 +185,7 @@ class Quantity:
         self.alignment: Alignment = ()
         self.apart: frozenset[int] = frozenset()
         self.centred: frozenset[int] = frozenset()
+        self.line: Line | None = None
         if value.random:
             self._describe()
 
@@ -193,6 +196,7 @@ class Quantity:
         self.alignment = alignment_of(value, [one.alignment for one in below])
         self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
         self.centred = _centred(self)
+        self.line = line_of(value, [one.line for one in below])
 
     @property
     def majorant(self) -> Majorant:
@@ -371,7 +375,9 @@ def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, f
 
 def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, float]:
     found = INF
-    if not exhausted and quantity.value.kind == Kind.COMPUTED:
+    if not exhausted and quantity.line is not None:
+        found = inverse_of_line(quantity.line, r)
+    elif not exhausted and quantity.value.kind == Kind.COMPUTED:
         found = quantity.majorant.inverse(quantity.use, r)
     nearest = nearest_zero(quantity.hull)
     return min(_outward(found), _outward(1 / nearest) if nearest else INF), 0.0
