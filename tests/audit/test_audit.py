@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 from audits import ALPHA, audited, cases, subject_of
 from scipy import special
 
+from dropcheck.analysis.moments.exact import ExactMoments
 from dropcheck.audit import measurement
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import Counts, Row, Truth
 from dropcheck.audit.measurement import AuditPlan, carry_out, ready, repeat, run_once
 from dropcheck.claims.reader import read_text
-from dropcheck.inference import budget, interval
-from dropcheck.judging import block_means
-from dropcheck.results import Verdict
+from dropcheck.inference import budget, catoni, interval, spread
+from dropcheck.judging import knowledge, limit_theorem, prepared
+from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import Settings
+from dropcheck.simulation import program
 from dropcheck.simulation.compile import Compiled
 
 # ---- the procedure keeps its promise, and the audit sees where it would not ----------------------
@@ -57,17 +61,36 @@ def test_a_true_claim_is_verified_and_a_false_one_refuted() -> None:
     assert all(row.counts.refuted > 80 for row in rows[1:])
 
 
-def few_blocks(monkeypatch: pytest.MonkeyPatch) -> Subject:
-    """A mean of normals judged once, after 4 blocks, with the whole error spent there."""
+def by_the_limit_theorem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge as where the model says nothing of the moments."""
+    whole = knowledge.knowledge_of
+
+    def nothing(*arguments: Any, **options: Any) -> Any:
+        known = whole(*arguments, **options)
+        return dataclasses.replace(known, exact=None, guarantee=Guarantee.ASYMPTOTIC)
+
+    monkeypatch.setattr(prepared, "knowledge_of", nothing)
+
+
+def one_look(monkeypatch: pytest.MonkeyPatch, draws: int) -> None:
+    """Judge once, after so many draws, with the whole error spent there."""
 
     def once(planned: int, fewest: int, most: int, alpha: float) -> Iterator[budget.Look]:
         del planned, fewest, most
-        yield budget.Look(4 * 64, alpha)
+        yield budget.Look(draws, alpha)
 
-    monkeypatch.setattr(measurement, "SPAN_BLOCKS", 4)
-    monkeypatch.setattr(interval, "FEWEST_BLOCKS", 4)
-    monkeypatch.setattr(block_means, "FEWEST_BLOCKS", 4)
     monkeypatch.setattr(budget, "looks", once)
+
+
+def few_blocks(monkeypatch: pytest.MonkeyPatch) -> Subject:
+    """A mean of normals judged once, after 4 blocks, with the whole error spent there."""
+    by_the_limit_theorem(monkeypatch)
+    one_look(monkeypatch, 4 * 64)
+    monkeypatch.setattr(measurement, "SPAN_BLOCKS", 4)
+    monkeypatch.setattr(program, "BLOCKS_OF_SPAN", 4)
+    monkeypatch.setattr(program, "SHORTEST_SPAN", 1)
+    monkeypatch.setattr(interval, "FEWEST_BLOCKS", 4)
+    monkeypatch.setattr(limit_theorem, "FEWEST_BLOCKS", 4)
     return subject_of("x ~ normal(1, 1)", "E(x) == 1", block=64)
 
 
@@ -108,22 +131,124 @@ def many_looks(share: Callable[[float, int], float]) -> Callable[..., Iterator[b
 
 
 def test_corrected_looks_keep_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_the_limit_theorem(monkeypatch)
     monkeypatch.setattr(budget, "looks", many_looks(lambda alpha, count: alpha / count))
     assert audited((unhurried(),), 300, max_draws=16 * 2048).alarms == 0
 
 
 def test_alarm_for_looks_that_are_not_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_the_limit_theorem(monkeypatch)
     monkeypatch.setattr(budget, "looks", many_looks(lambda alpha, _: alpha))
     found = audited((unhurried(),), 300, max_draws=16 * 2048)
     assert found.alarms == 1
 
 
 def test_alarm_without_the_second_order_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_the_limit_theorem(monkeypatch)
     true, *_ = built_in("laws", ["squared-means"])
     whole = audited((true,), 60).rows[0]
     assert whole.counts.refuted == 0
     monkeypatch.setattr(interval, "_second_order", lambda *_: 0.0)
     assert audited((true,), 60).alarms == 1
+
+
+# ---- what rests on moments, and the mistakes that would undo it ----------------------------------
+
+
+def resting_on_moments(model: str, claim: str) -> Subject:
+    """A true claim that is judged by moments, and refuted or open."""
+    lines = model.replace("; ", "\n      ")
+    (case,) = cases(f"title: T\n    within: 0.01\n    model: |\n      {lines}\n    claim: {claim}")
+    subject = Subject(case, Truth.TRUE, "", 32)
+    known = ready(subject).knowledge
+    assert known is not None
+    assert known.guarantee is Guarantee.MOMENTS
+    return subject
+
+
+NORMAL = "x ~ normal(1, 1)"
+SHARED = "x ~ normal(1, 1); z ~ normal(0, 0.1); y = x + z"
+CROSSED = "q, k ~ normal(1, 1)[4]"
+
+
+def half_the_variance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bound of the variance that is too small by half."""
+
+    def half(values: Any, variance: float, tuning: float, alpha: float) -> tuple[float, float]:
+        return catoni.catoni_interval(values, variance / 2, tuning / 2, alpha)
+
+    monkeypatch.setattr(spread, "catoni_interval", half)
+
+
+def small_constant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An influence that flattens too early: Catoni's inequality does not hold for it."""
+    monkeypatch.setattr(catoni, "_constant", lambda _: 0.1)
+
+
+def blocks_for_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean of a block taken for the mean of four times as many draws."""
+    exact = knowledge.ExactAverages.spread
+
+    def larger(self: Any, weights: Any, program: Any) -> Any:
+        own = exact(self, weights, program)
+        variance = own.exact
+        assert variance is not None
+        return dataclasses.replace(own, exact=lambda draws: variance(4 * draws))
+
+    monkeypatch.setattr(knowledge.ExactAverages, "spread", larger)
+
+
+def no_covariances(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Averages of the same draws taken for independent."""
+    whole = ExactMoments.covariance
+
+    def diagonal(self: ExactMoments, draws: int) -> Any:
+        return np.diag(whole(self, draws).diagonal())
+
+    monkeypatch.setattr(ExactMoments, "covariance", diagonal)
+
+
+def pairs_for_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Combinations of crossed draws, each used many times, taken for independent."""
+    whole = ExactMoments.covariance
+
+    def independent(self: ExactMoments, draws: int) -> Any:
+        return whole(self, 1) / draws**2
+
+    monkeypatch.setattr(ExactMoments, "covariance", independent)
+
+
+MISTAKES = {
+    "small-constant": (small_constant, NORMAL, "E(x) == 1"),
+    "blocks-for-draws": (blocks_for_draws, NORMAL, "E(x) == 1"),
+    "no-covariances": (no_covariances, SHARED, "E(x) + E(y) + E(y + z) + E(x - z) == 4"),
+    "pairs-for-draws": (pairs_for_draws, CROSSED, "E(q @ k) == 4"),
+}
+
+
+@pytest.mark.parametrize(("mistake", "model", "claim"), MISTAKES.values(), ids=MISTAKES)
+def test_moments_keep_the_promise_and_a_mistake_in_them_raises_the_alarm(
+    mistake: Callable[[pytest.MonkeyPatch], None],
+    model: str,
+    claim: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    subject = resting_on_moments(model, claim)
+    one_look(monkeypatch, 8192)
+    assert audited((subject,), 400).alarms == 0
+    mistake(monkeypatch)
+    assert audited((subject,), 400).alarms == 1
+
+
+def test_alarm_for_a_bound_of_the_variance_that_is_too_small_by_half(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # at an error rate of 0.05 Catoni's interval has as much to spare
+    subject = resting_on_moments(NORMAL, "E(x) == 1")
+    one_look(monkeypatch, 512 * 32)
+    plan = AuditPlan((subject,), (0.001,), 5000)
+    half_the_variance(monkeypatch)
+    assert carry_out(plan, 1, "test", lambda _: None).alarms == 1
 
 
 def test_alarm_for_a_claim_that_is_taken_for_true_and_is_false() -> None:
@@ -225,14 +350,14 @@ def test_tasks_cover_every_repetition_once() -> None:
     assert len(seen) == len(set(seen)) == 3 * (2 * measurement.CHUNK + 1)
 
 
-def test_cut_spans_keep_the_draws_of_a_rare_event_in_a_block() -> None:
-    for name, least in (("normal-mean", 32), ("dropout-variance-0-99", 100)):
+def test_spans_are_cut_to_what_pays_for_a_stream() -> None:
+    for name in ("normal-mean", "dropout-variance-0-99"):
         subject = built_in("laws", [name])[0]
         means = ready(dataclasses.replace(subject, block=None)).compiled
         assert isinstance(means, Compiled)
-        program = means.program.in_short_blocks(32, measurement.SPAN_BLOCKS)
-        assert least <= program.block_draws <= 4 * least
-        assert program.span_blocks == measurement.SPAN_BLOCKS
+        cut = means.program.in_blocks_of(32, measurement.SPAN_BLOCKS * 32)
+        assert cut.block_draws == 32
+        assert cut.span_draws == program.SHORTEST_SPAN < means.program.span_draws
 
 
 def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,8 +376,9 @@ def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch
 
 
 def test_crossing_is_left_out_where_it_is_not_wanted() -> None:
-    (true, _) = built_in("laws", ["crossed-tails"])
+    text = "title: T\n    model: q, k ~ laplace(0, 1)[16]\n    claim: Var(q @ k) == 64"
+    true = Subject(cases(text)[0], Truth.TRUE, "")
     crossed, plain = (
-        audited((true,), 30, crossing=crossing).rows[0].draws for crossing in (True, False)
+        audited((true,), 3, crossing=crossing).rows[0].draws for crossing in (True, False)
     )
     assert plain > 2 * crossed

@@ -10,7 +10,7 @@ from audits import ALPHA, OWN
 
 from dropcheck.audit.error_rates import Audit, Counts, Row, Truth
 from dropcheck.cli import main
-from dropcheck.inference import interval
+from dropcheck.inference import catoni
 from dropcheck.report.command_json import audit_json
 from dropcheck.report.terminal.audit_table import audit_report
 from dropcheck.report.terminal.screen import Terminal
@@ -129,8 +129,8 @@ def test_the_command_passes_and_prints(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_command_fails_on_an_alarm(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(interval, "_second_order", lambda *_: 0.0)
-    arguments = ["audit", "squared-means", "-n", "60", "--processes", "1"]
+    monkeypatch.setattr(catoni, "_constant", lambda _: 0.01)
+    arguments = ["audit", "normal-mean", "-n", "60", "--processes", "1"]
     assert main(arguments) == 1
     assert "ALARM" in capsys.readouterr().out
 
