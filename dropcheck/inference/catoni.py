@@ -378,7 +378,7 @@ def _largest_mean(
         second = second_moment(mean)
         gap = second - seen * mean
         # where the derivative vanishes: (mS/2)λ² + (S - mw)λ - (w - m) = 0
-        root = math.sqrt(gap**2 + 2 * seen * second * (mean - seen))
+        root = math.sqrt(gap * gap + 2 * seen * second * (mean - seen))
         rate = 2 * (mean - seen) / (gap + root)
         return rate * seen + math.log1p(rate * (rate * second / 2 - mean)) < -allowed
 

@@ -52,6 +52,7 @@ from dropcheck.simulation import (
 )
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.enclosures import over
+from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
 # Blocks that an interval is made from: with n of them it is wider than for very many by the factor
 # (1 − 2 log(2/α)/n)^(−1/2) (Catoni 2012, proposition 2.4).
@@ -473,7 +474,7 @@ def _draws_for(
         width += budget.CHANCE * direction.spread.standard_error(draws)
         if width <= target:
             return draws
-        more = (width / target) ** 2 if math.isfinite(width) and target > 0 else math.inf
+        more = raised(width / target, 2.0) if math.isfinite(width) and target > 0 else math.inf
         draws = int(min(ENDLESS, min(max(1.05, more), 16.0) * draws))
     return draws
 
@@ -527,7 +528,7 @@ def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Exp
         return None
     rows = tally.sums / tally.block_values @ outlook.directions[judged.place].weights
     seen = float(np.var(rows, ddof=1)) * tally.block_draws
-    implied = interval.half_width**2 * draws / (2 * math.log(2 / run.alpha))
+    implied = raised(interval.half_width, 2.0) * draws / (2 * math.log(2 / run.alpha))
     if not implied > UNSEEN * seen:
         return None
     chance = math.log(1 / run.alpha) / draws

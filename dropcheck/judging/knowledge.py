@@ -21,6 +21,7 @@ from dropcheck.analysis.moments.norms import Norms
 from dropcheck.inference.spread import Spread
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
+from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
 Floats = npt.NDArray[np.float64]
 
@@ -58,7 +59,9 @@ class ExactAverages:
 
     def _variance(self, weights: Floats, covariance: Floats) -> float:
         deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
-        rounding = (ROUNDING + self.moments.error) * float(np.abs(weights) @ deviations) ** 2
+        rounding = (ROUNDING + self.moments.error) * raised(
+            float(np.abs(weights) @ deviations), 2.0
+        )
         return max(float(weights @ covariance @ weights), 0.0) + rounding
 
 
@@ -91,12 +94,12 @@ class BoundedAverages:
             return float(parts[own] @ self.sizes(order)[own])
 
         width = min(2 * size(math.inf), self.width if whole else math.inf)
-        variance = min(size(2.0) ** 2, width**2 / 4)  # Popoviciu (1935)
+        variance = min(raised(size(2.0), 2.0), raised(width, 2.0) / 4)  # Popoviciu (1935)
         if math.isfinite(variance):
-            fourth = (2 * size(4.0)) ** 4
+            fourth = raised(2 * size(4.0), 4.0)
             return Spread(variance=variance, fourth=fourth, width=width, centre=centre, guess=guess)
         for order in ORDERS:
-            moment = (2 * size(order)) ** order
+            moment = raised(2 * size(order), order)
             if math.isfinite(moment):
                 return Spread(order=order, moment=moment, centre=centre, guess=guess)
         return Spread(guess=guess)
@@ -175,7 +178,7 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
             own = norms.centred_norm(value, centre, order * degree)
             if math.isinf(own) and vanishes(value):
                 own = abs(centre)
-        size *= own**power
+        size *= raised(own, power)
     return size
 
 
@@ -205,7 +208,7 @@ def _exact(compiled: Compiled, used: tuple[int, ...]) -> ExactAverages | None:
     means, errors = (own[len(powers) :] for own in found)
     for place, register in enumerate(registers):
         mean, square = found[0][2 * place : 2 * place + 2]
-        if mean**2 > FAR**2 * max(square - mean**2, 0.0):
+        if mean * mean > FAR**2 * max(square - mean * mean, 0.0):
             centres[register] = mean
     if centres.any():
         integrands = integrands_of(compiled, centres)

@@ -219,9 +219,10 @@ def _enumerated(integrand: Integrand, values: Floats, chances: Floats) -> Estima
     rounding = integrand.ranges(Ranges(values, values, np.stack([zero, zero]))).off[1]
     error = chances * np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(found))
     terms = np.where(chances > 0, chances * found, 0.0)
-    value = math.fsum(terms)
-    wrong = math.fsum(error) + CHANCE_ERROR * math.fsum(np.abs(terms))
-    return Estimate(value, wrong) if math.isfinite(value) and math.isfinite(wrong) else UNKNOWN
+    size, rounded = float(np.abs(terms).sum()), float(error.sum())
+    if not math.isfinite(size + rounded):
+        return UNKNOWN
+    return Estimate(math.fsum(terms), (rounded + CHANCE_ERROR * size) * (1 + 1e-9))
 
 
 def joint_moment(

@@ -1,0 +1,18 @@
+"""Moments beyond the largest float64 are judged as what they are: without a bound."""
+
+from __future__ import annotations
+
+import pytest
+from trials import VERIFIED, judged
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("x ~ normal(1e200, 1)", "Kurt(x) == 3"), ("x ~ poisson(1e15)", "E(x**8) == 1"),
+        ("x ~ geometric(1e-9)", "Corr(x, x**3) == 0.5"), ("x ~ gamma(1e-7, 1e7)", "E(x**8) == 1"),
+        ("x ~ choice([[1, -1], [3, 5]])", "E(exp(x)) == 2"),
+    ],
+)  # fmt: skip
+def test_no_overflow_ends_a_run(model: str, claim: str) -> None:
+    assert judged(model, claim, most=20_000).verdict != VERIFIED
