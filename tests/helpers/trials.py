@@ -14,6 +14,7 @@ from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation.compile import Compiled, compile_averages
+from dropcheck.simulation.program import Program
 
 VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
 N = "x ~ normal(0, 1)"  # the model of most of them
@@ -75,6 +76,12 @@ def lowered(model: str, claim: str) -> LoweredCase:
 def averaged(case: LoweredCase, *, crossing: bool = False) -> Compiled:
     """A case compiled to averages, whatever strategy it allows."""
     return compile_averages(averages_of(case), case.operands, crossing=crossing)
+
+
+def crossed(model: str, claim: str) -> Program | None:
+    """The program of a claim's one case with draws combined; None where none are."""
+    found = averaged(lowered(model, claim), crossing=True).crossed
+    return None if found is None else found.program
 
 
 def compiled(model: str, claim: str) -> Compiled:
