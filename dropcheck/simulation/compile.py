@@ -22,7 +22,7 @@ from dropcheck.simulation.program import Program
 from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, NOT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
     """What is simulated and how its averages combine.
 
@@ -92,7 +92,13 @@ def compile_averages(
     if crossing and isinstance(strategy, BlockMeans):
         judged = frozenset(functional.columns(range(len(operands))))
         crossed = builder.crossed(strategy.pairs, judged)
-    return Compiled(program, functional, strategy.scaled, builder.looked_at, crossed)
+    return Compiled(
+        program=program,
+        functional=functional,
+        scaled=strategy.scaled,
+        values=builder.looked_at,
+        crossed=crossed,
+    )
 
 
 def _counting(event: Value, condition: Value | None, **how: bool) -> Program:

@@ -196,13 +196,13 @@ def test_part_e_registries_have_the_sizes_asked_for() -> None:
 
 
 def test_part_h_counts_pilots_and_knows_what_a_fixed_sample_takes() -> None:
-    """E(x²) of a normal has variance 2 σ⁴ a draw: n = ((z(1 − α/2) + z(0.9)) √2 / 0.01)²."""
+    """E(x²) of a normal has variance 2 σ⁴ a draw: n = ((√(2 log(2/α)) + z(0.9)) √2 / 0.01)²."""
     total, usual = looks.measured(read_text(TINY))
     assert total.bar is not None
     assert 1.0 < total.value.median < 1.5
     assert usual.value.runs == 2
-    z = NormalDist()
-    fixed = 2 * ((z.inv_cdf(1 - 1e-6 / 6) + z.inv_cdf(0.9)) / 0.01) ** 2
+    quantile = math.sqrt(2 * math.log(2 / (1e-6 / 3)))
+    fixed = 2 * ((quantile + NormalDist().inv_cdf(0.9)) / 0.01) ** 2
     against = float(total.note.split(" against ")[1].split()[0].replace(",", ""))
     assert against == pytest.approx(2 * fixed, rel=0.02)
 

@@ -77,8 +77,8 @@ DOORS: dict[tuple[str, str], set[str]] = {
 }
 # All that judging and planning read of a program: the door's own page lists it.
 PROGRAM = {
-    *("cost", "sampling", "paired", "rarest", "unwatched", "watched"),
-    *("span_draws", "block_draws", "fitted", "in_blocks", "combining"),
+    *("cost", "sampling", "combined", "rarest", "unwatched", "watched"),
+    *("terms", "sums_about", "span_draws", "block_draws", "fitted", "in_blocks", "in_blocks_of"),
     *("origin", "centres", "near_ties", "span", "forced"),
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
