@@ -448,3 +448,12 @@ def test_elements_are_averaged_each_by_itself() -> None:
 def test_a_long_function_costs_nothing() -> None:
     lines = "; ".join(f"x{k} = x{k - 1} + 1" for k in range(1, 2000))
     assert draw_below(lowered(f"x0 ~ normal(0, 1); {lines}", "x1999")) is None
+
+
+@pytest.mark.parametrize("law", ["normal(0, 1)", "bernoulli(0.5)", "poisson(3)"])
+def test_what_a_function_cannot_take_is_left_to_a_draw(law: str) -> None:
+    """A draw says which value it was, and where the function stands."""
+    value = lowered(f"x ~ {law}", "take([1, 2], x / 2)")
+    found = expectation(value)
+    assert not math.isfinite(found.value + found.error)
+    assert norm_of(value, 2.0) == math.inf

@@ -84,10 +84,10 @@ def test_an_output_file_is_written_beside_the_table(cli: Cli) -> None:
 
 def test_a_place_that_cannot_be_written_loses_nothing(cli: Cli) -> None:
     Path("folder.json").mkdir()
-    result = cli("run", "kept-share", "-o", "no/such/folder/a.json", "-o", "folder.json")
+    result = cli("run", "kept-share", "-o", "a.json", "-o", "folder.json")
     assert result.code == 2
     assert "FAIL" in result.out
-    assert "'no/such/folder/a.json' could not be written: no such file" in result.err
+    assert Path("a.json").exists()
     assert "'folder.json' could not be written: is a directory" in result.err
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges, fixed
 
@@ -131,7 +131,10 @@ class Steps:
         )
 
     def evaluated(self, points: Floats) -> list[Floats]:
-        """The quantities where the draw has these values, each [points]."""
+        """The quantities where the draw has these values, each [points].
+
+        They are NaN where a function cannot take one of the values: a draw shows that, and where.
+        """
         results: dict[int, Array] = {id(self.draw): points}
         for value in self.computed:
             inputs = [
@@ -140,7 +143,10 @@ class Steps:
             ]
             if not value.function.takes_truth:
                 inputs = [number(array) for array in inputs]
-            results[id(value)] = kernel_of(value)(*inputs)
+            try:
+                results[id(value)] = kernel_of(value)(*inputs)
+            except KernelError:
+                return [np.full(points.shape, np.nan) for _ in self.values]
         return [np.broadcast_to(number(results[id(value)]), points.shape) for value in self.values]
 
     def _constant(self, value: Value) -> Array:
