@@ -442,7 +442,12 @@ def _expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
     if targets is None:
         return outlook
     needed = [_draws_for(run, compiled, outlook, *each) for each in enumerate(targets.widths)]
-    return replace(outlook, scale=targets.scale, expected=max(*needed, outlook.fewest))
+    return replace(
+        outlook,
+        scale=targets.scale,
+        expected=max(*needed, outlook.fewest),
+        endless=Reason.TOO_FINE if all(targets.widths) else Reason.AT_THE_EDGE,
+    )
 
 
 def _first_order(run: CaseRun, outlook: Outlook, place: int, target: float) -> int:

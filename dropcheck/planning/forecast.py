@@ -95,9 +95,12 @@ def _of_averages(
         tally = Tally(outlook.program, outlook.centres)
         yield from run.draw_until(tally, PILOT, 1)
     result = _of_pilot(run, outlook.program, outlook.most, tally, outlook.guarantee)
+    if outlook.pilot is None:  # a run has none
+        result = replace(result, piloted=0.0)
     undefined = undefined_draws(tally)
-    if undefined is not None:  # the first look sees it
-        return replace(result, explanation=undefined, ends=outlook.fewest)
+    if undefined is not None:  # a pilot sees it, or the first look
+        ends = _in_spans(outlook.fewest, result) if outlook.pilot is None else tally.drawn
+        return replace(result, explanation=undefined, ends=ends)
     if outlook.scale is None:
         return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
 
@@ -115,7 +118,7 @@ def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Sp
     result = _of_pilot(run, program, pilot.most, tally, Guarantee.ASYMPTOTIC)
     undefined = undefined_draws(tally)
     if undefined is not None:  # the first look sees it
-        return replace(result, explanation=undefined, ends=pilot.fewest)
+        return replace(result, explanation=undefined, ends=_in_spans(pilot.fewest, result))
     judged = judge_look(
         run, compiled, tally, run.alpha, limit_theorem.deciding(run, compiled, tally)
     )
@@ -164,7 +167,7 @@ def _of_counts(
     result = _of_pilot(run, program, most, tally, Guarantee.EXACT)
     undefined = undefined_draws(tally)
     if undefined is not None:
-        return replace(result, explanation=undefined, ends=fewest)
+        return replace(result, explanation=undefined, ends=_in_spans(fewest, result))
     share = counting.seen_in(counted, tally) / tally.drawn
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
@@ -211,10 +214,15 @@ def _of_pilot(
 
 
 def _decided_after(result: Forecast, draws: int, endless: Reason = Reason.AT_THE_EDGE) -> Forecast:
-    """The forecast with the draws to a verdict; whole spans are drawn, whatever is planned."""
+    """The forecast with the draws to a verdict."""
     if draws >= ENDLESS:
         return replace(result, explanation=endless.explain())
-    return replace(result, draws=-(-draws // result.span_draws) * result.span_draws)
+    return replace(result, draws=_in_spans(draws, result))
+
+
+def _in_spans(draws: int, result: Forecast) -> int:
+    """Draws in whole spans: these are drawn, whatever is planned."""
+    return -(-draws // result.span_draws) * result.span_draws
 
 
 def _last_share(fewest: int, most: int, alpha: float) -> float:

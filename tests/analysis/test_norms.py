@@ -258,6 +258,7 @@ NEAR_ZERO: list[tuple[str, str, float, float]] = [
     ("beta(2, 3)", "1 - x", 2, 6), ("uniform(5, 6)", "x - 5", 0.5, 2), ("f(6, 4)", "x", 1, 1.5),
     ("uniform(5, 6)", "6 - x", 0.5, 2), ("laplace(0, 1)", "x", 0.5, math.pi**0.5),
     ("rayleigh(1)", "x", 1, (math.pi / 2) ** 0.5), ("chi_square(5)", "x", 1, 1 / 3),
+    ("gamma(9, 1)", "x", 4, 1 / (8 * 7 * 6 * 5)), ("gamma(50, 2)", "x", 1, 1 / 98),
     ("lognormal(0, 1)", "x", 2, math.exp(2)), ("cauchy(0, 1)", "x", 0.5, 2**0.5),
 ]  # fmt: skip
 

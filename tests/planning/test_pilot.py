@@ -8,6 +8,7 @@ import pytest
 from trials import entry, registry_of
 
 from dropcheck.inference.interval import RAREST_SEEN
+from dropcheck.judging.averages import PILOT_BLOCKS
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.planning.forecast import forecast
@@ -16,7 +17,9 @@ from dropcheck.settings import Settings
 from dropcheck.simulation.streams import PILOT
 
 ALPHA = 1e-6
-DROPPED = "m ~ bernoulli(0.9); y = m / 0.9"  # a bounded mean
+DROPPED = "m ~ bernoulli(0.9); y = m / 0.9"
+BOUNDED = "x, w ~ gamma(9, 1); y = x / w"  # the model bounds its moments
+UNBOUNDED = "x, w ~ normal(0, 1); y = log(20 + x * w)"  # and here it does not
 CROSSED = "q ~ normal(0, 1)[512]; k ~ normal(0, 1)[512]"
 
 
@@ -40,64 +43,68 @@ def piloted(model: str, claim: str, keys: str = "") -> tuple[int, CaseResult]:
         return drawn, result
 
 
-def test_a_bounded_mean_is_planned_from_a_short_pilot() -> None:
-    drawn, result = piloted(DROPPED, "E(y) == 1", "within: 0.01")
-    assert result.guarantee is Guarantee.FINITE_SAMPLE
-    assert drawn == 8192
-    assert result.draws < 16 * drawn
+@pytest.mark.parametrize(
+    ("model", "claim", "sampling"),
+    [
+        (DROPPED, "E(y) == 1", "plain"),
+        ("x ~ normal(1, 1)", "E(x) == 1", "plain"),
+        ("x ~ truncated_normal(1, 1, -1e4, 1e4)", "E(x) == 1", "plain"),
+        ("x ~ exponential(2)", "Var(x) == 4", "plain"),
+        (CROSSED, "Var(q @ k) == 512", "crossed"),
+    ],
+)
+def test_no_pilot_is_drawn_where_the_model_says_what_it_would_show(
+    model: str, claim: str, sampling: str
+) -> None:
+    drawn, result = piloted(model, claim)
+    assert drawn == 0
+    assert result.guarantee in (Guarantee.FINITE_SAMPLE, Guarantee.MOMENTS)
+    assert result.sampling.startswith(sampling)
+    assert result.verdict is Verdict.VERIFIED
+
+
+def test_a_plan_draws_once_to_know_what_a_draw_takes() -> None:
+    prepared = ready(CROSSED, "Var(q @ k) == 512")
+    judge = forecast(prepared, Settings(), ALPHA)
+    requests = []
+    try:
+        request = next(judge)
+        while True:
+            requests.append(request)
+            request = judge.send(request.carry_out())
+    except StopIteration as stop:
+        told = stop.value
+    assert [request.count for request in requests] == [1]
+    assert told.seconds_a_draw > 0
+    assert told.piloted == 0  # a run does not draw it
+    assert told.draws == piloted(CROSSED, "Var(q @ k) == 512")[1].draws
+
+
+def test_where_the_model_bounds_moments_the_pilot_is_short() -> None:
+    drawn, result = piloted(BOUNDED, "E(y) == 1.125", "within: 0.02")
+    assert result.guarantee is Guarantee.MOMENTS
+    assert drawn == PILOT_BLOCKS * 32
+    assert result.draws < 64 * drawn
+    assert result.verdict is Verdict.VERIFIED
 
 
 def test_its_pilot_grows_with_what_it_plans() -> None:
-    drawn, result = piloted(DROPPED, "E(y) == 1", "within: 0.002")
-    assert result.guarantee is Guarantee.FINITE_SAMPLE
-    assert 8192 < drawn <= 65_536
+    drawn, result = piloted(BOUNDED, "E(y) == 1.125", "within: 0.002")
+    assert result.guarantee is Guarantee.MOMENTS
+    assert PILOT_BLOCKS * 32 < drawn <= 262_144
     assert result.draws >= 8 * drawn
 
 
-@pytest.mark.parametrize(
-    ("model", "claim"),
-    [
-        ("x ~ normal(1, 1)", "E(x) == 1"),  # no bounds
-        ("x ~ truncated_normal(1, 1, -1e4, 1e4)", "E(x) == 1"),  # wide ones
-    ],
-)
-def test_where_the_limit_theorem_decides_the_pilot_shows_the_shape(model: str, claim: str) -> None:
-    drawn, result = piloted(model, claim, "within: 0.02")
+def test_where_the_limit_theorem_decides_the_pilot_shows_the_shape() -> None:
+    drawn, result = piloted(UNBOUNDED, "E(y) == 2.99446", "within: 0.02")
     assert result.guarantee is Guarantee.ASYMPTOTIC
     assert drawn >= 128 * 8 * 16
     assert result.verdict is Verdict.VERIFIED
 
 
-def test_no_pilot_is_drawn_in_batches_of_which_a_few_may_decide() -> None:
-    drawn, result = piloted(CROSSED, "Var(q @ k) == 512", "within: 8")
-    assert result.sampling == "crossed 128×128"
-    assert result.verdict is Verdict.VERIFIED
-    assert drawn == 64 * 8
-
-
-def test_a_plan_does_draw_it_for_its_figures() -> None:
-    prepared = ready(CROSSED, "Var(q @ k) == 512", "within: 8")
-    judge = forecast(prepared, Settings(), ALPHA)
-    drawn = 0
-    try:
-        request = next(judge)
-        while True:
-            drawn += request.count * request.program.span_draws
-            request = judge.send(request.carry_out())
-    except StopIteration as stop:
-        told = stop.value
-    assert drawn == 64 * 8 + 64 * 128
-    assert told.draws == 64 * 128
-
-
-def test_where_many_batches_are_needed_they_are_counted_by_a_pilot() -> None:
-    drawn, result = piloted(CROSSED, "Var(q @ k) == 512", "within: 3")
-    assert drawn == 64 * 8 + 64 * 128
-    assert result.draws > 64 * 128
-
-
 def test_a_constant_is_looked_at_where_it_is_known_to_be_one() -> None:
-    drawn, result = piloted("x ~ normal(1, 1); m ~ bernoulli(0)", "E((1 - m) * x) == E(x)")
+    drawn, result = piloted(f"m ~ bernoulli(0); {UNBOUNDED}", "E((1 - m) * y) == E(y)")
+    assert result.guarantee is Guarantee.ASYMPTOTIC
     needed = math.log(1 / ALPHA) / RAREST_SEEN
     assert drawn < needed <= result.draws < 1.2 * needed
     assert result.verdict is Verdict.VERIFIED

@@ -98,7 +98,7 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
 
 
 def test_a_pilot_without_an_interval_says_why() -> None:
-    registry = registry_of(pole="x ~ normal(0.001, 1); 1 / E(x) == 1000")
+    registry = registry_of(pole="x, w ~ normal(0.001, 1); 1 / E(x * exp(w * x / 20)) == 1000")
     (case,) = planned(registry).cases
     assert case.discrepancy is None
     assert str(case.explanation) == "it is undefined for some averages within the error"
@@ -107,7 +107,7 @@ def test_a_pilot_without_an_interval_says_why() -> None:
 
 def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
     registry = registry_of(
-        heavy="x ~ normal(0, 1); E(exp(4 * x)) == exp(8); resolution: 1",
+        heavy="x, w ~ normal(0, 1); E(exp(x * w)) == 1; resolution: 1",
         skew="x ~ exponential(1); E(x**2) == 2",
         sum="; 1 + 1 == 2",
     )
@@ -157,7 +157,9 @@ def test_too_fine_is_told_from_at_the_edge() -> None:
         edge="x ~ normal(1, 1); E(x) > 1",
     )
     fine, edge = planned(registry).cases
+    assert fine.draws is None
     assert "more draws than any run can make" in str(fine.explanation)
+    assert edge.draws is None
     assert "at the edge of what is claimed" in str(edge.explanation)
 
 
@@ -199,7 +201,16 @@ def test_time_goes_to_those_that_need_it() -> None:
         assert level == pytest.approx(alike) or (level == needs[place] and level > alike)
 
 
-def test_a_time_limit_bounds_what_the_plan_spends(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("claim", "pilots"),
+    [
+        ("x ~ normal(1, 1); E(x) == 1", 0),  # the model says all that a pilot could
+        ("x, w ~ normal(0, 1); E(log(20 + x * w)) == 2.99446", 65_536),
+    ],
+)
+def test_a_time_limit_bounds_what_the_plan_spends(
+    claim: str, pilots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = blocks.Request.carry_out
 
     def as_fast_as_ever(request: blocks.Request) -> Any:  # whatever else the machine does
@@ -207,12 +218,13 @@ def test_a_time_limit_bounds_what_the_plan_spends(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(blocks.Request, "carry_out", as_fast_as_ever)
     registry = registry_of(
-        easy="x ~ normal(1, 1); E(x) == 1",
-        hard="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-6",
-        harder="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-7",
+        **{
+            name: f"{claim}; resolution: {resolution}"
+            for name, resolution in [("easy", "0.01"), ("hard", "1.0e-6"), ("harder", "1.0e-7")]
+        }
     )
     limited = planned(registry, time_limit=2.0)
-    assert 2.0 - 0.05 < limited.run_seconds <= 2.0 - 3 * 65_536e-8 / 2  # less what pilots take
+    assert 2.0 - 0.05 < limited.run_seconds <= 2.0 - 3 * pilots * 1e-8 / 2
     easy, hard, harder = limited.cases
     assert easy.within
     assert not hard.within
@@ -325,6 +337,9 @@ def test_errors_and_help(
 def test_an_undecided_case_says_what_it_needs(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    ratio = CLAIMS.replace("model: x ~ normal(m, 1)", "model: |\n      x, w ~ gamma(9, 1)")
+    ratio = ratio.replace("E(x) == m", "E(m * x / w) == 9 * m / 8")
+    Path("claims.yaml").write_text(ratio, encoding="utf-8")
     assert main(["run", "mean", "--max-draws", "1000", "--format", "json"]) == 4
     cases = json.loads(capsys.readouterr().out)["cases"]
     assert all(case["more_draws"] > 1000 and case["more_seconds"] > 0 for case in cases)

@@ -15,9 +15,11 @@ import numpy as np
 from dropcheck.analysis.existence import Line
 from dropcheck.vocabulary.function import Array
 
-# Points of the grid in a factor of 2, and probabilities between which it begins.
+# Points of the grid in a factor of 2, and probabilities between which it begins. At the end of a
+# support it begins lower where F does not follow its power yet: F keeps its digits there.
 _FINENESS = 8
 _LOWEST, _LOW_ENOUGH = 1e-7, 1e-3
+_LOWER = (1e-15, 1e-30, 1e-60, 1e-120)
 # Nearer to a number than this share of it, the distance has lost half of its digits.
 _DIGITS = 1e-8
 # How far from its power F may be at the lowest point, and how far from its mean the density.
@@ -31,10 +33,15 @@ def inverse_of_line(line: Line, r: float) -> float:
         return math.inf
     zero = -line.shift / line.factor
     with np.errstate(all="ignore"):
-        lowest = _lowest(line, zero)
-        chance = float(_near(line, zero, np.array(lowest)))
         fall = power if power < math.inf else r + 1
-        if not 0 < chance <= _LOW_ENOUGH or not _follows(line, zero, lowest, (power, fall)):
+        low, high = line.law.support(*line.arguments)
+        for probability in (_LOWEST,) if low < zero < high else (_LOWEST, *_LOWER):
+            lowest = _lowest(line, zero, probability)
+            chance = float(_near(line, zero, np.array(lowest)))
+            known = 0 < chance <= _LOW_ENOUGH
+            if known and _follows(line, zero, lowest, (power, fall)):
+                break
+        else:
             return math.inf
         # up to where half of the probability is near, at most
         steps = np.arange(_FINENESS * 2000)
@@ -63,18 +70,18 @@ def _near(line: Line, zero: float, distance: Array) -> Array:
     return np.asarray(above - law.cdf(zero - distance, *arguments) + 1e-15)
 
 
-def _lowest(line: Line, zero: float) -> float:
-    """The smallest distance whose probability can be told."""
+def _lowest(line: Line, zero: float, probability: float) -> float:
+    """A distance with about such a probability, where so small a one can be told."""
     law, arguments = line.law, line.arguments
     low, high = law.support(*arguments)
     if zero <= low:
-        found = float(law.quantile(_LOWEST, *arguments)) - zero
+        found = float(law.quantile(probability, *arguments)) - zero
     elif zero >= high:
-        found = zero - float(law.upper_quantile(_LOWEST, *arguments))
+        found = zero - float(law.upper_quantile(probability, *arguments))
     else:
         # from a distance that holds more, by halves
         found = float(law.quantile(0.75, *arguments)) - float(law.quantile(0.25, *arguments))
-        while found > 0 and _near(line, zero, np.array(found)) > _LOWEST * 1e3:
+        while found > 0 and _near(line, zero, np.array(found)) > probability * 1e3:
             found /= 2
     return max(found, _DIGITS * abs(zero), 1e-280)
 
