@@ -68,7 +68,7 @@ def verify(
     time_limit: float | None = None,
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
-    require: Literal["exact", "finite-sample", "moments"] | None = None,
+    require: Literal["exact", "finite-sample", "moments", "asymptotic"] | None = None,
     **more_parameters: float | str,
 ) -> CaseResult:
     """Check a claim by simulation, and assert that it holds.

@@ -32,7 +32,7 @@ _CASES = ("run", "plan")  # both choose cases and take the same limits
 _CHOOSE = (*_CASES, "list", "mutate")
 _RATE = "a number between 0 and 1"
 _COUNT = "a whole number from 1 on"
-REQUIRED = ("exact", "finite-sample", "moments")
+REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
 """Guarantees that can be required, strongest first; less than the last of them is `asymptotic`."""
 
 OPTIONS: tuple[Option, ...] = (
@@ -109,8 +109,9 @@ OPTIONS: tuple[Option, ...] = (
         help="Processes to work with; no count depends on it."),
     Option(name="require", commands=("run",), kind=Kind.WORD, words=REQUIRED, setting="require",
         in_repeat=True, in_verify=one_of(tuple(f"'{word}'" for word in REQUIRED)),
-        ini="what a verdict must rest on at least: exact, finite-sample or moments",
-        help="What a verdict must rest on at least; a case that rests on less is undecided."),
+        ini="what a verdict must rest on at least: exact, finite-sample, moments or asymptotic",
+        help="What a verdict must rest on at least; a case that rests on less is undecided "
+        "[default: moments; asymptotic where code of one's own draws]."),
     Option(name="exact", commands=("run",), setting="exact", in_repeat=True,
         help="Draw nothing: decide the cases whose values are known exactly from the model."),
     Option(name="fail_fast", letter="x", commands=("run",), setting="fail_fast",

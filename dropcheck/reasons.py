@@ -111,7 +111,7 @@ class Reason(Enum):
     REQUIRED = (
         "{verdict}, but by {basis} ({guarantee}), and {required} is required",
         "the verdict rests on less than is required: give what is averaged bounds in the model, as "
-        "clip does, or require less",
+        "clip does, claim a probability, or accept less (--require {guarantee})",
     )
     # what refutes a claim of certainty
     COUNTEREXAMPLES = ("{violations:,} counterexamples in {draws:,} draws",)

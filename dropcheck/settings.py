@@ -37,8 +37,9 @@ class Settings:
     still open, and takes the place of the default budget. `crossing` allows every pair of
     independent draws that meet in a matrix product to be evaluated. `max_memory` (bytes) bounds
     what one draw of a claim may take, together with what is fixed in it. A verdict that rests on
-    less than `require`, the weakest guarantee that counts, is none. With `exact` nothing is drawn:
-    a case is decided by the value that its model gives, or not at all.
+    less than `require`, the weakest guarantee that counts, is none; by default that is `moments`,
+    and `asymptotic` where code of one's own draws, of which no model says anything. With `exact`
+    nothing is drawn: a case is decided by the value that its model gives, or not at all.
     """
 
     alpha: float = 1e-6

@@ -29,6 +29,7 @@ class BuiltIn:
     alpha: float
     most_draws: int
     short_blocks: bool = False
+    require: str | None = None
     by_class: bool = False
 
 
@@ -37,7 +38,13 @@ SETS = {
     "laws": BuiltIn(
         file="truths.yaml", repetitions=1000, alpha=0.05, most_draws=4_000_000, short_blocks=True
     ),
-    "moments": BuiltIn(file="moments.yaml", repetitions=100, alpha=1e-6, most_draws=1_000_000),
+    "moments": BuiltIn(
+        file="moments.yaml",
+        repetitions=100,
+        alpha=1e-6,
+        most_draws=1_000_000,
+        require="asymptotic",
+    ),
     "hostile": BuiltIn(
         file="hostile.yaml", repetitions=20, alpha=1e-6, most_draws=2_000_000, by_class=True
     ),
@@ -56,7 +63,8 @@ class Subject:
 
     `block` asks for blocks of at least so many draws rather than those of `run`: few, so that
     repetitions are cheap, and the limit theorem has less to go by. None leaves all as in `run`.
-    `group` is the class that it is counted in, "" where there are none.
+    `group` is the class that it is counted in, "" where there are none; `require` what a verdict
+    must rest on.
     """
 
     case: Case
@@ -64,6 +72,7 @@ class Subject:
     off: str
     block: int | None = None
     group: str = ""
+    require: str | None = None
 
 
 def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
@@ -86,7 +95,7 @@ def _known(case: Case, kept: BuiltIn) -> Subject:
     claim = case.claim
     group = (claim.section or "") if kept.by_class else ""
     if "undefined" in claim.tags:
-        return Subject(case, Truth.UNDEFINED, "no such moment", group=group)
+        return Subject(case, Truth.UNDEFINED, "no such moment", group=group, require=kept.require)
     off = float(case.parameters.get(OFF, 0.0))
     block = None
     if kept.short_blocks:

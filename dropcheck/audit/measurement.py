@@ -123,7 +123,11 @@ class Repeater:
             self.held = (task.subject, ready(subject, crossing=plan.crossing))
         settings = [
             # seeds are hashed with the case into streams: consecutive ones are unrelated
-            Settings(seed=plan.seed * 2**32 + repetition, max_draws=plan.max_draws)
+            Settings(
+                seed=plan.seed * 2**32 + repetition,
+                max_draws=plan.max_draws,
+                require=plan.subjects[task.subject].require,
+            )
             for repetition in range(task.first, task.first + task.count)
         ]
         verdicts: Counter[Verdict] = Counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from dropcheck.judging.exactly import by_exact_value
 from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import ROUNDING, scale_of, settling
 from dropcheck.judging.prepared import Prepared
+from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
@@ -81,10 +83,27 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
         case _, Compiled() as compiled:
             knowledge = run.prepared.knowledge
             if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:
-                return (yield from by_limit_theorem(run, compiled))
+                finding = yield from by_limit_theorem(run, compiled)
+                return _accepted(run, compiled, finding)
             return (yield from judge_averages(run, compiled, knowledge))
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")
+
+
+def _accepted(run: CaseRun, compiled: Compiled, finding: Finding) -> Finding:
+    """A finding of the limit theorem, where it is enough.
+
+    Where a model bounds no moment of what is averaged, values that no draw shows may carry it, or
+    it may have no mean at all, and no sample tells. So it takes somebody who accepts that. Of code
+    of one's own no model says anything, and the limit theorem is all that there is.
+    """
+    if compiled.program.calls_own_code or run.settings.require is not None:
+        return finding
+    short = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
+    if short is None:
+        return finding
+    undecided = Verdict.INCONCLUSIVE
+    return replace(finding, verdict=undecided, explanation=short, more_draws=None)
 
 
 def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
