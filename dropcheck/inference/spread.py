@@ -41,6 +41,8 @@ class Spread:
     and `guess` are the mean and the variance of one draw as an independent pilot shows them.
 
     Where the variance is infinite, `order` p < 2 and `moment` say that E|X - EX|^p <= moment.
+
+    `left_out` is how far the mean of what is drawn may be from the average that is asked for.
     """
 
     exact: Callable[[int], float] | None = None
@@ -51,6 +53,7 @@ class Spread:
     guess: float = 0.0
     order: float = 2.0
     moment: float = math.inf
+    left_out: float = 0.0
 
     def of_block(self, draws: int) -> float:
         """An upper bound of the variance of the mean of so many draws."""
@@ -66,7 +69,8 @@ class Spread:
         """
         if self.exact is not None:
             variance = self.exact(draws)
-            return catoni_interval(values, variance, variance, alpha)
+            low, high = catoni_interval(values, variance, variance, alpha)
+            return low - self.left_out, high + self.left_out
         if self.order < 2:
             moment = moment_of_means(self.order, self.moment, draws)
             return order_p_interval(values, self.order, moment, moment, alpha)
@@ -82,7 +86,7 @@ class Spread:
         # plans ask for many numbers of rows: few of them are worked out, a little below each
         rows = int(2 ** (math.floor(32 * math.log2(rows)) / 32)) if rows > 64 else rows
         if self.exact is not None:
-            return half_width(rows, self.exact(draws), alpha)
+            return half_width(rows, self.exact(draws), alpha) + self.left_out
         if self.order < 2:
             moment = moment_of_means(self.order, self.moment, draws)
             return order_p_half_width(rows, self.order, moment, alpha)

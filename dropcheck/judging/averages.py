@@ -38,6 +38,7 @@ from dropcheck.judging.look import (
     unit_of,
     why_undefined,
 )
+from dropcheck.judging.rare_events import in_strata
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Guarantee, Method, Verdict
 from dropcheck.simulation import (
@@ -72,6 +73,10 @@ UNSEEN = 4.0
 # Share of a look's error that pays for the intervals of the single averages, which enter the
 # quantity's own in second order alone.
 BOX_SHARE = 0.1
+# Work of a plain run, in rough nanoseconds, from which on strata are looked for, and where it is
+# beyond the budget; they are used where they save as much as this.
+WORTHWHILE, WORTHWHILE_BEYOND = 5e8, 5e7
+SAVING = 4
 # A pilot that plans many times its own draws is made longer: by so many times, so often at most.
 PILOT_GROWTH = 4
 PILOT_STEPS = 3
@@ -256,7 +261,12 @@ def foreseen(
     """What is known before the draws that a case is judged by; a pilot where it takes one."""
     most = run.most_draws(compiled.program)
     if knowledge.exact is not None:
-        return _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
+        outlook = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
+        return outlook_in_strata(run, compiled, knowledge, outlook) or outlook
+    if not knowledge.has_variance:
+        in_strata_alone = outlook_in_strata(run, compiled, knowledge)
+        if in_strata_alone is not None:
+            return in_strata_alone
     program = _in_blocks(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
     tally = Tally(program, centres)
@@ -273,6 +283,33 @@ def foreseen(
         if enough or step == PILOT_STEPS or run.out_of_time():
             break
     return replace(outlook, program=_in_blocks(outlook.program, outlook.expected))
+
+
+def outlook_in_strata(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: Outlook | None = None
+) -> Outlook | None:
+    """The outlook with one draw from strata of its values; None where that saves little.
+
+    Or, where there is no plain one to compare it with, where it does not decide.
+    """
+    if plain is not None:
+        work = plain.expected * plain.program.cost
+        beyond = plain.expected > plain.most and work > WORTHWHILE_BEYOND
+        if not (beyond or work > WORTHWHILE) or plain.program.sampling != "plain":
+            return None
+
+    def lines(means: Floats, centres: Floats) -> Floats:
+        return np.array([weights for weights, _ in _lines(run, compiled, means, centres)])
+
+    found = in_strata(run.prepared, compiled, knowledge, lines)
+    if found is None:
+        return None
+    most = run.most_draws(found.compiled.program)
+    outlook = _exactly(run, found.compiled, found.exact, Guarantee.MOMENTS, most)
+    if plain is None:
+        return outlook if outlook.expected < ENDLESS else None
+    less = SAVING * outlook.expected * outlook.program.cost
+    return outlook if less < work else None
 
 
 def _exactly(

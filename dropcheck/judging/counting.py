@@ -11,10 +11,12 @@ from dropcheck.inference import budget
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
+from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
 from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.look import ROUNDING, more, planned
 from dropcheck.judging.prepared import rarest_violations
+from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation import MAIN, PILOT, Counted, Program, Request, SpanSums, Tally
@@ -195,6 +197,9 @@ def by_proportion(
 ) -> Generator[Request, SpanSums, Finding]:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     pilot = yield from piloted(run, claim, counted)
+    averages = by_averages(run, claim, counted.program, pilot.expected)
+    if averages is not None:
+        return (yield from judge_averages(run, *averages))
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE

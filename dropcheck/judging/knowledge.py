@@ -46,6 +46,7 @@ class ExactAverages:
     errors: Floats  # bounds of what the means may be off
     used: tuple[int, ...]
     moments: ExactMoments
+    left_out: Floats | None = None  # how far what is drawn may be off the means, [terms]
 
     def spread(self, weights: Floats, program: Program) -> Spread:
         """The spread of a combination of the averages, with a factor for each, [terms]."""
@@ -55,7 +56,10 @@ class ExactAverages:
             of_block = self._variance(own, self.moments.covariance(block))
             return Spread(exact=lambda draws: of_block * block / draws)
         of_draw = self._variance(own, self.moments.covariance(1))
-        return Spread(exact=lambda draws: of_draw / draws)
+        off = 0.0
+        if self.left_out is not None:
+            off = float(np.abs(own) @ self.left_out[list(self.used)])
+        return Spread(exact=lambda draws: of_draw / draws, left_out=off)
 
     def _variance(self, weights: Floats, covariance: Floats) -> float:
         deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
@@ -63,6 +67,14 @@ class ExactAverages:
             float(np.abs(weights) @ deviations), 2.0
         )
         return max(float(weights @ covariance @ weights), 0.0) + rounding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InStrata:
+    """A case with one draw from strata of its values: what is simulated, and what is known."""
+
+    compiled: Compiled
+    exact: ExactAverages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +127,7 @@ class Knowledge:
     exact: ExactAverages | None
     bounds: Callable[[Floats], BoundedAverages]  # about centres, [registers]
     guarantee: Guarantee
+    has_variance: bool = True  # whether the bounds of the variances are finite
 
 
 def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
@@ -146,7 +159,8 @@ def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
         guarantee = Guarantee.MOMENTS
     else:
         guarantee = Guarantee.ASYMPTOTIC
-    return Knowledge(exact=exact, bounds=about, guarantee=guarantee)
+    variances = exact is not None or bool(np.isfinite(plain.sizes(2.0)[used]).all())
+    return Knowledge(exact=exact, bounds=about, guarantee=guarantee, has_variance=variances)
 
 
 def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:

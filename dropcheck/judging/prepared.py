@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dropcheck.analysis.strategy import (
     Arithmetic,
@@ -17,7 +17,7 @@ from dropcheck.analysis.strategy import (
 from dropcheck.claims.registry import Case, Claim
 from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.inference.interval import RAREST_SEEN
-from dropcheck.judging.knowledge import Knowledge, knowledge_of
+from dropcheck.judging.knowledge import InStrata, Knowledge, knowledge_of
 from dropcheck.language.cases import CaseGraphs, LoweredCase
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Negative, Number, Statement
@@ -36,6 +36,8 @@ class Prepared:
     strategy: Strategy
     compiled: Compiled | Counted | None  # None where nothing is simulated
     knowledge: Knowledge | None  # of averages, from the model itself
+    # the case in strata, once that is worked out for the first of its runs
+    in_strata: list[InStrata | None] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def rests_on(self) -> str:
@@ -95,7 +97,7 @@ class Prepared:
             compiled = replace(compiled, crossed=crossed)
         if isinstance(compiled, Counted) and compiled.exact is not None:
             compiled = replace(compiled, exact=change(compiled.exact))
-        return replace(self, compiled=compiled)
+        return replace(self, compiled=compiled, in_strata=[])
 
 
 def rarest_violations(claim: Claim) -> float:

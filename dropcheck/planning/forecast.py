@@ -16,6 +16,7 @@ from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_d
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import ENDLESS, judge_look, region_floor, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
+from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee
 from dropcheck.settings import Settings
@@ -156,6 +157,9 @@ def _of_counts(
     pilot = None
     if isinstance(claim, Proportion):
         pilot = yield from counting.piloted(run, claim, counted)
+        in_strata = by_averages(run, claim, counted.program, pilot.expected)
+        if in_strata is not None:
+            return (yield from _of_averages(run, *in_strata))
         program, most, tally = pilot.program, pilot.most, pilot.tally
         fewest = FEWEST_DRAWS
     else:

@@ -7,6 +7,7 @@ it uses only
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `block_draws`, `fitted`, `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres`, `near_ties`;
+- strata: `stratified` makes a program that draws one of its draws from them;
 - draws: `span`, and `forced` where a truth is to have one outcome.
 
 What a program is made of, and the shortcuts that it takes, are the room's own.
@@ -23,6 +24,7 @@ from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
 from dropcheck.simulation.steps import Forced
+from dropcheck.simulation.stratified import stratified
 from dropcheck.simulation.streams import MAIN, PILOT, stream
 
 __all__ = [
@@ -40,5 +42,6 @@ __all__ = [
     "compile_strategy",
     "hangs_on_its_cause",
     "means_of",
+    "stratified",
     "stream",
 ]

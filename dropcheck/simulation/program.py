@@ -74,6 +74,8 @@ class Program:
     watched: tuple[Watched, ...] = ()
     # the same as `rarest`, of laws whose outcomes are not watched
     unwatched: float = 0.0
+    # the draw that is made from strata of its values, with weights
+    stratified: str | None = None
 
     @property
     def block_draws(self) -> int:
@@ -92,7 +94,9 @@ class Program:
 
     @property
     def sampling(self) -> str:
-        """How draws become values, in words: "plain" or "crossed 96×96"."""
+        """How draws become values, in words: "plain", "crossed 96×96" or "stratified in x"."""
+        if self.stratified is not None:
+            return f"stratified in {self.stratified}"
         groups = self.separations.groups if self.separations is not None else 2 * self.paired
         return "crossed " + "×".join([str(self.block_draws)] * groups) if groups else "plain"
 

@@ -19,6 +19,7 @@ from dropcheck.language.graph import Plain, fixed_array
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.smoothness.ranges import Floats
+from dropcheck.vocabulary.law_parts import Part
 
 POINTS = 24
 # the degree up to which a density is taken as a polynomial; for the function that leaves:
@@ -67,6 +68,19 @@ class Cells:
     stray: Floats
     doubt: Floats
 
+    def in_part(self, share: float) -> Cells:
+        """The same cells of a law within a part of its values, which has this probability."""
+        return Cells(
+            low=self.low,
+            high=self.high,
+            least=self.least / share,
+            most=self.most / share,
+            points=self.points,
+            weights=self.weights / share,
+            stray=self.stray / share,
+            doubt=self.doubt / share,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CutLaw:
@@ -74,7 +88,7 @@ class CutLaw:
 
     `first` are the cells to begin with, and `tails` what lies beyond: from, to, probability.
     `density_error` is how wrong the density is, as a share of itself, where the distribution
-    function can tell.
+    function can tell. Of a part of a law, `share` is the probability of the part.
     """
 
     law: Law
@@ -82,16 +96,20 @@ class CutLaw:
     first: Cells
     tails: tuple[tuple[float, float, float], ...]
     density_error: float
+    share: float = 1.0
 
     def cells(self, low: Floats, high: Floats) -> Cells:
         """The cells with these ends. The caller silences numpy's warnings."""
-        return _cells(self.law, self.arguments, low, high, self.density_error)
+        cells = _cells(self.law, self.arguments, low, high, self.density_error)
+        return cells if self.share == 1.0 else cells.in_part(self.share)
 
 
 @lru_cache(maxsize=64)
 def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
     """The first cells of a continuous law that is not a constant; None: no quantiles are known."""
     with np.errstate(all="ignore"):
+        if isinstance(law, Part):
+            return _cut_part(law, arguments)
         low, high = law.support(*arguments)
         levels = np.array(LEVELS)
         lower = law.quantile(levels[::-1], *arguments)
@@ -118,6 +136,35 @@ def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
             tails=tuple(tail for tail, one in zip(tails, open_ended, strict=True) if one),
             density_error=error,
         )
+
+
+def _cut_part(part: Part, arguments: tuple[Plain, ...]) -> CutLaw | None:
+    """The cells of the whole law that lie in a part of it, and its tails where they are in it."""
+    whole = cut_law(part.whole, arguments)
+    if whole is None:
+        return None
+    low, high = part.support(*arguments)
+    ends = np.append(whole.first.low, whole.first.high[-1:])
+    edges = np.unique([low, high, *ends[(low < ends) & (ends < high)]])
+    edges = edges[np.isfinite(edges)]
+    # of what is between the ends, which are rounded
+    least, most = _chances(part.whole, arguments, np.array([low]), np.array([high]))
+    share = float(least[0] + most[0]) / 2
+    if not share > 0:
+        return None
+    cells = _cells(part.whole, arguments, edges[:-1], edges[1:], whole.density_error)
+    return CutLaw(
+        law=part.whole,
+        arguments=arguments,
+        first=cells.in_part(share),
+        tails=tuple(
+            (start, end, chance / share)
+            for start, end, chance in whole.tails
+            if low <= start and end <= high
+        ),
+        density_error=whole.density_error,
+        share=share,
+    )
 
 
 def _chance(probability: Callable[..., Any], end: float, arguments: tuple[Plain, ...]) -> float:

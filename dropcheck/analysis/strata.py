@@ -1,0 +1,349 @@
+"""Strata of one draw, where a few of its values carry an average: which, and how often to draw.
+
+Averages of f under the law of a draw x are averages of ω(x) · f under a mixture of strata of its
+values, ω being the chance of a stratum under the law over its share in the mixture. With shares in
+proportion to √(E[f²; stratum]) the variance is least (Neyman 1934, section 3; Cochran 1977,
+"Sampling techniques", section 5.5, for strata that are drawn at random). A part of the draws
+follows the law itself, so that no weight is large (Owen and Zhou 2000, "Safe and effective
+importance sampling", J. Amer. Statist. Assoc. 95, section 2).
+
+Within a stratum the model says the moments as it does of the whole, and exactly: so the strata are
+chosen, cut further, and judged before any draw.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+
+from dropcheck.analysis.moments.exact import Integrand, exact_means, exact_moments
+from dropcheck.analysis.moments.single_draw import joint_moment
+from dropcheck.analysis.polynomials.terms import Floats
+from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.law_parts import Level, Stratum, can_be_cut, part_of
+
+# Chances below and above, where the first strata end.
+FIRST_LEVELS = (0.1, 1e-2, 1e-4, 1e-8, 1e-16)
+# Where the variance beyond the last is infinite they go on, and what lies beyond is left out.
+FAR_LEVELS = (1e-32, 1e-64, 1e-128, 1e-240)
+# Values with a smaller chance below or above are rare ones.
+COMMON = 1e-2
+# Strata that are looked at, in all; each takes milliseconds.
+MOST_PARTS = 100
+# Strata are cut until the mixture's deviation is no farther than this share from the best.
+NEAR_BEST = 0.1
+# A cut that gains less than this share of what could be gained is one of few in a row.
+LITTLE_GAIN = 0.05
+CUTS_IN_VAIN = 2
+# Share of the draws that follow the law itself: no weight is above its inverse.
+BY_THE_LAW = 0.1
+# Values below the averages, and draws among them that are tried.
+MOST_VALUES = 400
+MOST_DRAWS = 6
+# A moment of a part of a law is known to this share of its size, or not at all.
+LARGEST_ERROR = 1e-2
+# Moments go into a covariance with powers: so many times their own error may be its.
+MOST_POWERS = 16
+# Rounding in the sums over strata.
+ROUNDING = 1e-8
+
+
+@dataclass(frozen=True, slots=True)
+class InStratum:
+    """The averages given that a draw lies in a stratum.
+
+    `means` are those of all integrands, [terms], and `covariance` of those that are judged, about
+    their means; `error` is the share of their sizes that both may be off. `vain` counts cuts in a
+    row that gained little.
+    """
+
+    stratum: Stratum
+    means: Floats
+    covariance: Floats
+    error: float
+    vain: int = 0
+
+    @property
+    def chance(self) -> float:
+        """The chance of the stratum."""
+        return self.stratum.chance
+
+    def sizes(self, directions: Floats, used: Sequence[int]) -> tuple[Floats, Floats]:
+        """Of combinations g, [directions]: √(E[g²; S] · P(S)) and |E[g; S]|."""
+        along = directions @ self.means[list(used)]
+        square = np.einsum("di,ij,dj->d", directions, self.covariance, directions)
+        return self.chance * np.sqrt(np.maximum(square, 0.0) + along**2), self.chance * abs(along)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratified:
+    """The strata of a draw with their shares in a mixture, and the averages of the mixture.
+
+    `means` [terms] and `covariance` [used, used] are those of weight times integrand; `error` is
+    the share of their sizes that the covariances may be off. `beyond` is the chance of the values
+    that no stratum holds.
+    """
+
+    draw: Value
+    strata: tuple[Stratum, ...]
+    shares: tuple[float, ...]
+    means: Floats
+    covariance: Floats
+    error: float
+    beyond: float
+
+
+def candidates(integrands: Sequence[Integrand]) -> list[Value]:
+    """Draws of a single number that integrands depend on, whose values can be cut into strata.
+
+    Those come first that most is made of besides polynomials.
+    """
+    values = ordered(_roots(integrands))
+    if len(values) > MOST_VALUES:
+        return []
+    found = []
+    for value in values:
+        if value.kind != Kind.DRAW or value.shape != () or value.law is None:
+            continue
+        known = [one.known for one in value.inputs]
+        if None not in known and can_be_cut(value.law, known):
+            found.append(value)
+
+    def bent(draw: Value) -> int:
+        return sum(
+            value.kind == Kind.COMPUTED
+            and value.function.polynomial is None
+            and draw.sources <= value.sources
+            for value in values
+        )
+
+    return sorted(found, key=bent, reverse=True)[:MOST_DRAWS]
+
+
+def typical(draw: Value, values: Sequence[Value]) -> Floats | None:
+    """The means of some quantities where a draw is no rare one; None where they are not known."""
+    stratum = Stratum(Level.from_below(COMMON), Level.from_above(COMMON))
+    changed = _replaced(draw, in_stratum(draw, stratum)[0], ordered(values))
+    found = exact_means([Integrand(factors=((changed.get(id(one), one), 1),)) for one in values])
+    return None if found is None else found[0]
+
+
+def _replaced(draw: Value, other: Value, above: Sequence[Value]) -> dict[int, Value]:
+    """Values, in order, with another draw in place of one: by the id of what they were."""
+    found = {id(draw): other}
+    for value in above:
+        inputs = tuple([found.get(id(one), one) for one in value.inputs])
+        if id(value) not in found and any(map(_differ, inputs, value.inputs)):
+            found[id(value)] = dataclasses.replace(value, inputs=inputs)
+    return found
+
+
+def _roots(integrands: Sequence[Integrand]) -> list[Value]:
+    roots = [value for one in integrands for value, _ in one.factors]
+    return roots + [one.given for one in integrands if one.given is not None]
+
+
+class DrawInStrata:
+    """The averages of a case within strata of one of its draws.
+
+    Args:
+        draw: the draw.
+        integrands: what is averaged.
+        used: the places of those that are judged.
+    """
+
+    def __init__(self, draw: Value, integrands: Sequence[Integrand], used: Sequence[int]) -> None:
+        self.draw = draw
+        self._integrands = integrands
+        self._used = list(used)
+        self._others = [at for at in range(len(integrands)) if at not in self._used]
+        self._above = ordered(_roots(integrands))
+        self._left = MOST_PARTS
+
+    def first(self) -> tuple[list[InStratum], float] | None:
+        """The averages in the first strata, and the chance of what they leave out.
+
+        None where the model does not say them.
+        """
+        levels = [
+            *(Level.from_below(chance) for chance in FIRST_LEVELS[::-1]),
+            *(Level.from_above(chance) for chance in FIRST_LEVELS),
+        ]
+        found = []
+        for low, high in zip(levels, levels[1:], strict=False):
+            one = self.within(Stratum(low, high))
+            if one is None:
+                return None
+            found.append(one)
+        beyond = 0.0
+        for end, open_ended in (
+            (levels[0], Stratum(Level(0.0, 1.0), levels[0])),
+            (levels[-1], Stratum(levels[-1], Level(1.0, 0.0))),
+        ):
+            one = self.within(open_ended)
+            if one is not None:
+                found.append(one)
+                continue
+            lower = open_ended.lower
+            for chance in FAR_LEVELS:
+                farther = Level.from_below(chance) if lower else Level.from_above(chance)
+                one = self.within(Stratum(farther, end) if lower else Stratum(end, farther))
+                if one is None:
+                    break  # so far out that squares overflow
+                found.append(one)
+                end = farther
+            beyond += end.below if lower else end.above
+        return found, beyond
+
+    def within(self, stratum: Stratum, vain: int = 0) -> InStratum | None:
+        """The averages within a stratum; None where the model does not say them."""
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        draw, errors = in_stratum(self.draw, stratum)
+        values = _replaced(self.draw, draw, self._above)
+        integrands = [self._changed(one, values) for one in self._integrands]
+        moments = exact_moments([integrands[at] for at in self._used])
+        others = exact_means([integrands[at] for at in self._others])
+        if moments is None or others is None:
+            return None
+        means = np.zeros(len(integrands))
+        means[self._used], means[self._others] = moments.means, others[0]
+        error = MOST_POWERS * max(moments.error, *errors, 0.0)
+        return InStratum(stratum, means, moments.covariance(1), error, vain)
+
+    def _changed(self, integrand: Integrand, values: dict[int, Value]) -> Integrand:
+        given = integrand.given
+        return dataclasses.replace(
+            integrand,
+            factors=tuple((values.get(id(one), one), power) for one, power in integrand.factors),
+            given=None if given is None else values.get(id(given), given),
+        )
+
+    def cut_further(self, parts: list[InStratum], directions: Floats) -> list[InStratum]:
+        """The strata cut where that lowers the deviations of some combinations most."""
+        parts = list(parts)
+        final: set[int] = set()
+        while len(final) < len(parts):
+            sizes = [one.sizes(directions, self._used) for one in parts]
+            totals = np.sum([size for size, _ in sizes], axis=0)
+            gaps = [_gap(one, totals) for one in sizes]
+            open_ones = [at for at in range(len(parts)) if id(parts[at]) not in final]
+            at = max(open_ones, key=gaps.__getitem__)
+            if gaps[at] < NEAR_BEST / len(parts):
+                break
+            halves = self._halves(parts[at])
+            if not halves:
+                final.add(id(parts[at]))
+                continue
+            left = sum(_gap(one.sizes(directions, self._used), totals) for one in halves)
+            vain = parts[at].vain + 1 if gaps[at] - left < LITTLE_GAIN * gaps[at] else 0
+            if vain > CUTS_IN_VAIN:
+                final.add(id(parts[at]))
+                continue
+            parts[at : at + 1] = [dataclasses.replace(one, vain=vain) for one in halves]
+        return parts
+
+    def _halves(self, part: InStratum) -> list[InStratum]:
+        """Both halves of a stratum; none where it is cut no further."""
+        halves = part.stratum.halves()
+        found = [] if halves is None else [self.within(one) for one in halves]
+        known = [one for one in found if one is not None]
+        return known if len(known) == 2 else []
+
+    def shared_out(
+        self, parts: Sequence[InStratum], directions: Floats, beyond: float
+    ) -> Stratified:
+        """The strata with the shares of least deviation, and what is averaged with them."""
+        sizes = np.array([one.sizes(directions, self._used)[0] for one in parts])
+        totals = sizes.sum(axis=0)
+        relative = np.divide(sizes, totals, out=np.zeros_like(sizes), where=totals > 0)
+        best = np.sqrt((relative**2).sum(axis=1))
+        chances = np.array([one.chance for one in parts])
+        best = best / best.sum() if best.sum() > 0 else chances / chances.sum()
+        shares = (1 - BY_THE_LAW) * best + BY_THE_LAW * chances / chances.sum()
+        means = np.sum([one.chance * one.means for one in parts], axis=0)
+        squares = np.zeros((len(self._used),) * 2)
+        # of differences the digits may be lost: what can be is added to the variances
+        lost, off = np.zeros(len(self._used)), np.zeros(len(self._used))
+        for one, share in zip(parts, shares, strict=True):
+            own = one.means[self._used]
+            size = one.covariance.diagonal() + own**2
+            lost += (ROUNDING + one.error) * one.chance**2 / share * size
+            off += (ROUNDING + one.error) * one.chance * 2 * np.sqrt(size)
+            squares += one.chance**2 / share * (one.covariance + np.outer(own, own))
+        judged = means[self._used]
+        lost += off * (2 * np.abs(judged) + off)
+        covariance = squares - np.outer(judged, judged)
+        variances = np.maximum(covariance.diagonal(), 0.0) + lost
+        np.fill_diagonal(covariance, variances)
+        ratios = np.divide(lost, variances, out=np.zeros_like(lost), where=variances > 0)
+        return Stratified(
+            draw=self.draw,
+            strata=tuple(one.stratum for one in parts),
+            shares=tuple(shares.tolist()),
+            means=means,
+            covariance=covariance,
+            error=float(ratios.max(initial=0.0)),
+            beyond=beyond,
+        )
+
+
+def _differ(one: Value, other: Value) -> bool:
+    return one is not other
+
+
+def _gap(sizes: tuple[Floats, Floats], totals: Floats) -> float:
+    """How much cutting a stratum could gain at most, as a share of the whole."""
+    size, least = sizes
+    shares = np.divide(size - least, totals, out=np.zeros_like(totals), where=totals > 0)
+    return float(shares.max(initial=0.0))
+
+
+def in_stratum(draw: Value, stratum: Stratum) -> tuple[Value, list[float]]:
+    """A draw of a single number, given that it lies in a stratum, and how wrong its moments are.
+
+    The list has an entry for each moment that was asked for so far: its error as a share of the
+    power of the root mean square, or of the deviation.
+    """
+    law = draw.law
+    if law is None:
+        raise ValueError("the draw has no law")
+    arguments = [one.known for one in draw.inputs]
+    bare = part_of(law, arguments, stratum)
+    plain = dataclasses.replace(draw, law=bare)
+    errors: list[float] = []
+
+    def norm(_: Value, p: float) -> float:
+        return float(bare.norm(p, *arguments))
+
+    def about(centre: float) -> Callable[[int], float]:
+        @cache
+        def moment(order: int) -> float:
+            found = joint_moment([plain], [order], [centre], norm)
+            size = float(np.power(max(found.value if order == 2 else moment(2), 0.0), order / 2))
+            if not found.error <= LARGEST_ERROR * size:
+                return math.nan
+            errors.append(found.error / size if size else 0.0)
+            return found.value
+
+        return moment
+
+    @cache
+    def mean() -> float:
+        return about(0.0)(1)
+
+    @cache
+    def about_mean() -> Callable[[int], float]:
+        return about(mean())
+
+    def moment(order: int) -> float:
+        return about_mean()(order)
+
+    law = part_of(law, arguments, stratum, mean, moment)
+    return dataclasses.replace(draw, law=law), errors

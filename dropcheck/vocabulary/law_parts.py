@@ -1,0 +1,204 @@
+"""The values of a law in strata: the law within one of them, and a mixture that draws from all.
+
+A stratum lies between two values of the law, which are given by the chances to lie below and above
+them, so that those far out in either tail keep their digits.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distributions.standard import Standard
+from dropcheck.vocabulary.law import Arguments, Generator, Law, Size
+
+# No stratum ends farther out, but at the end of the law itself.
+FARTHEST = 1e-250
+# What a draw from a mixture costs more than one from its law, in rough nanoseconds.
+MIXTURE_COST = 150.0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A value of a continuous law: the chances to lie below it and above it.
+
+    They add up to 1, and the smaller of them has all its digits.
+    """
+
+    below: float
+    above: float
+
+    @classmethod
+    def from_below(cls, chance: float) -> Level:
+        """The value with such a chance to lie below it."""
+        return cls(chance, 1.0 - chance)
+
+    @classmethod
+    def from_above(cls, chance: float) -> Level:
+        """The value with such a chance to lie above it."""
+        return cls(1.0 - chance, chance)
+
+    def of(self, law: Law, arguments: Sequence[Any]) -> float:
+        """The value itself."""
+        if self.below <= self.above:
+            return float(law.quantile(self.below, *arguments))
+        return float(law.upper_quantile(self.above, *arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The values between two levels."""
+
+    low: Level
+    high: Level
+
+    @property
+    def chance(self) -> float:
+        """The chance of lying in it, by the nearer tail.
+
+        >>> Stratum(Level.from_above(1e-20), Level.from_above(2.5e-21)).chance
+        7.5e-21
+        """
+        if self.high.below <= self.low.above:
+            return self.high.below - self.low.below
+        return self.low.above - self.high.above
+
+    @property
+    def lower(self) -> bool:
+        """Whether its levels are known from below."""
+        return self.high.below <= self.low.above
+
+    def halves(self) -> tuple[Stratum, Stratum] | None:
+        """Two strata in its place, cut in equal ratios far out; None where it is cut no further."""
+        if self.low.below < 0.2 and self.high.above < 0.2:
+            middle = Level.from_below(0.5)
+        elif self.lower:
+            middle = Level.from_below(_between(self.low.below, self.high.below))
+        else:
+            middle = Level.from_above(_between(self.high.above, self.low.above))
+        first, last = Stratum(self.low, middle), Stratum(middle, self.high)
+        return (first, last) if min(first.chance, last.chance) > FARTHEST else None
+
+
+def _between(least: float, most: float) -> float:
+    """A chance between two: their geometric mean, and towards 0 the square."""
+    return math.sqrt(least * most) if least > 0 else min(most**2, most / 8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Part(Law):
+    """A law with fixed arguments, given that its value lies in a stratum.
+
+    `moment` gives E (x - E x)^order, of an order from 2 to 8.
+    """
+
+    whole: Law
+    stratum: Stratum
+    moment: Callable[[int], float]
+
+    def central(self, order: int, *_: Any) -> float:
+        """E (x - E x)^order; NaN where it is not known."""
+        return self.moment(order) if order > 1 else 1.0 - order
+
+
+def part_of(
+    law: Law,
+    arguments: Sequence[Any],
+    stratum: Stratum,
+    mean: Callable[[], float] = lambda: math.nan,
+    moment: Callable[[int], float] = lambda _: math.nan,
+) -> Part:
+    """A law with fixed arguments within a stratum; it takes the same arguments, and no others.
+
+    Args:
+        law: the law.
+        arguments: its fixed arguments.
+        stratum: where its value lies.
+        mean: E x there.
+        moment: E (x - E x)^order there, of an order from 2 to 8; NaN where it is not known.
+    """
+    ends = (stratum.low.of(law, arguments), stratum.high.of(law, arguments))
+    chance = stratum.chance
+    changes: dict[str, Any] = {
+        "whole": law,
+        "stratum": stratum,
+        "moment": moment,
+        "ends": ends,
+        "degenerate": None,
+        "moments": math.inf if all(map(math.isfinite, ends)) else law.moments,
+        "line": None,
+        "standard_arguments": None,
+        "norm_of_random": None,
+        "standard": Standard(
+            mean=lambda *_: mean(),
+            central=lambda *_: [1.0, 0.0] + [math.nan] * 7,  # the method gives them one by one
+            # E|x|^p in a part of chance c is at most the whole E|x|^p / c
+            norm=lambda p, *_: law.norm(p, *arguments) * chance ** (-1 / p),
+        ),
+    }
+    return Part(**{**_fields(law), **changes})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mixture(Law):
+    """Draws from the strata of a law with chances of our own: pairs of a value and its weight.
+
+    The weight is the chance that the law gives the stratum over the one it has here, so that the
+    mean of weight times f(value) is that of f(value) under the law itself, where the strata hold
+    all its values (Hesterberg 1995, "Weighted average importance sampling and defensive mixture
+    distributions", Technometrics 37).
+    """
+
+    whole: Law
+    strata: tuple[Stratum, ...]
+    shares: tuple[float, ...]
+
+
+def mixture_of(law: Law, strata: tuple[Stratum, ...], shares: tuple[float, ...]) -> Mixture:
+    """The mixture of the strata of a law, with chances that add up to 1."""
+    lower = np.array([one.lower for one in strata])
+    start = np.array([one.low.below if one.lower else one.high.above for one in strata])
+    chances = np.array([one.chance for one in strata])
+    weights = chances / np.array(shares)
+    # the last stratum takes what rounding leaves
+    edges = np.cumsum(shares)[:-1]
+
+    def drawn(generator: Generator, size: Size, *arguments: Any) -> npt.NDArray[np.float64]:
+        draws = size[-1]
+        own = np.searchsorted(edges, generator.random(draws), side="right")
+        # from the nearer end: a chance below or above, never 0
+        levels = start[own] + chances[own] * (1.0 - generator.random(draws))
+        result = np.empty((2, draws))
+        from_below = lower[own]
+        numbers = [np.asarray(one)[..., 0] if np.ndim(one) else one for one in arguments]
+        for side, quantile in ((from_below, law.quantile), (~from_below, law.upper_quantile)):
+            result[0, side] = quantile(levels[side], *numbers)
+        result[1] = weights[own]
+        return result
+
+    changes = {"whole": law, "strata": strata, "shares": shares, "sampler": drawn}
+    return Mixture(**{**_fields(law), **changes})
+
+
+def can_be_cut(law: Law, arguments: Arguments | Sequence[Any]) -> bool:
+    """Whether strata of a law with fixed arguments can be drawn from: it is a continuous one."""
+    if law.values is not Values.NUMBERS or law.own_axes is not None:
+        return False
+    if any(parameter.axes for parameter in law.parameters) or law.constant(*arguments) is not None:
+        return False
+    middle = law.quantile(0.5, *arguments), law.upper_quantile(0.5, *arguments)
+    return None not in middle and all(map(math.isfinite, middle))
+
+
+def _fields(law: Law) -> dict[str, Any]:
+    return {one.name: getattr(law, one.name) for one in fields(Law)}
+
+
+copyreg.pickle(Mixture, lambda one: (mixture_of, (one.whole, one.strata, one.shares)))
