@@ -17,6 +17,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,9 +43,10 @@ LITTLE_GAIN = 0.05
 CUTS_IN_VAIN = 2
 # Share of the draws that follow the law itself: no weight is above its inverse.
 BY_THE_LAW = 0.1
-# Values below the averages, and draws among them that are tried.
-MOST_VALUES = 400
-MOST_DRAWS = 6
+# Values below the averages, their elements, and draws among them that are looked at.
+MOST_VALUES = 200
+MOST_ELEMENTS = 1000
+MOST_DRAWS = 4
 # A moment of a part of a law is known to this share of its size, or not at all.
 LARGEST_ERROR = 1e-2
 # Moments go into a covariance with powers: so many times their own error may be its.
@@ -104,7 +106,7 @@ def candidates(integrands: Sequence[Integrand]) -> list[Value]:
     Those come first that most is made of besides polynomials.
     """
     values = ordered(_roots(integrands))
-    if len(values) > MOST_VALUES:
+    if len(values) > MOST_VALUES or sum(one.elements for one in values) > MOST_ELEMENTS:
         return []
     found = []
     for value in values:
@@ -175,30 +177,32 @@ class DrawInStrata:
             *(Level.from_above(chance) for chance in FIRST_LEVELS),
         ]
         found = []
-        for low, high in zip(levels, levels[1:], strict=False):
+        for low, high in pairwise(levels):
             one = self.within(Stratum(low, high))
             if one is None:
                 return None
             found.append(one)
-        beyond = 0.0
-        for end, open_ended in (
-            (levels[0], Stratum(Level(0.0, 1.0), levels[0])),
-            (levels[-1], Stratum(levels[-1], Level(1.0, 0.0))),
-        ):
-            one = self.within(open_ended)
-            if one is not None:
-                found.append(one)
-                continue
-            lower = open_ended.lower
-            for chance in FAR_LEVELS:
-                farther = Level.from_below(chance) if lower else Level.from_above(chance)
-                one = self.within(Stratum(farther, end) if lower else Stratum(end, farther))
-                if one is None:
-                    break  # so far out that squares overflow
-                found.append(one)
-                end = farther
-            beyond += end.below if lower else end.above
-        return found, beyond
+        below, lower = self._far_out(levels[0], Level.from_below)
+        above, upper = self._far_out(levels[-1], Level.from_above)
+        return [*lower, *found, *upper], below + above
+
+    def _far_out(
+        self, end: Level, level: Callable[[float], Level]
+    ) -> tuple[float, list[InStratum]]:
+        """The strata beyond a level, and the chance of what they leave out."""
+        last = level(0.0)
+        one = self.within(_between(end, last))
+        if one is not None:
+            return 0.0, [one]
+        found = []
+        for chance in FAR_LEVELS:
+            farther = level(chance)
+            one = self.within(_between(end, farther))
+            if one is None:
+                break  # so far out that squares overflow
+            found.append(one)
+            end = farther
+        return min(end.below, end.above), found
 
     def within(self, stratum: Stratum, vain: int = 0) -> InStratum | None:
         """The averages within a stratum; None where the model does not say them."""
@@ -292,6 +296,10 @@ class DrawInStrata:
             error=float(ratios.max(initial=0.0)),
             beyond=beyond,
         )
+
+
+def _between(one: Level, other: Level) -> Stratum:
+    return Stratum(*sorted((one, other), key=lambda level: (level.below, -level.above)))
 
 
 def _differ(one: Value, other: Value) -> bool:

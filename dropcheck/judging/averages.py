@@ -305,7 +305,8 @@ def outlook_in_strata(
     if found is None:
         return None
     most = run.most_draws(found.compiled.program)
-    outlook = _exactly(run, found.compiled, found.exact, Guarantee.MOMENTS, most)
+    # weights are bounded: with them what is bounded stays so
+    outlook = _exactly(run, found.compiled, found.exact, knowledge.guarantee, most)
     if plain is None:
         return outlook if outlook.expected < ENDLESS else None
     less = SAVING * outlook.expected * outlook.program.cost

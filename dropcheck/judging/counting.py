@@ -197,7 +197,7 @@ def by_proportion(
 ) -> Generator[Request, SpanSums, Finding]:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     pilot = yield from piloted(run, claim, counted)
-    averages = by_averages(run, claim, counted.program, pilot.expected)
+    averages = by_averages(run, counted.program, pilot.expected)
     if averages is not None:
         return (yield from judge_averages(run, *averages))
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dropcheck.analysis.strategy import Proportion, averages_of
+from dataclasses import replace
+
+from dropcheck.analysis.strategy import averages_of
 from dropcheck.judging.averages import outlook_in_strata
 from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
@@ -16,21 +18,21 @@ SAVING = 20
 WORTHWHILE = 5e8
 
 
-def by_averages(
-    run: CaseRun, claim: Proportion, program: Program, expected: int
-) -> tuple[Compiled, Knowledge] | None:
+def by_averages(run: CaseRun, program: Program, expected: int) -> tuple[Compiled, Knowledge] | None:
     """What is simulated and known where a probability is judged in strata; None where it is not.
 
     Args:
         run: the run of the case.
-        claim: the probability.
         program: how it is counted.
         expected: draws after which counts are likely to decide.
     """
     most = run.most_draws(program)
-    if claim.event.shape or expected * program.cost < WORTHWHILE:
+    if expected * program.cost < WORTHWHILE or run.prepared.in_strata == [None]:
         return None
     compiled, knowledge = _averages(run)
+    required = run.settings.require
+    if required is not None and not knowledge.guarantee.as_strong_as(Guarantee(required)):
+        return None
     outlook = outlook_in_strata(run, compiled, knowledge)
     if outlook is None:
         return None
@@ -40,9 +42,7 @@ def by_averages(
     kept = run.prepared.in_strata[0]
     if kept is None:
         return None
-    return kept.compiled, Knowledge(
-        exact=kept.exact, bounds=knowledge.bounds, guarantee=Guarantee.MOMENTS
-    )
+    return kept.compiled, replace(knowledge, exact=kept.exact)
 
 
 def _averages(run: CaseRun) -> tuple[Compiled, Knowledge]:

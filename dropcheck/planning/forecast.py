@@ -157,7 +157,7 @@ def _of_counts(
     pilot = None
     if isinstance(claim, Proportion):
         pilot = yield from counting.piloted(run, claim, counted)
-        in_strata = by_averages(run, claim, counted.program, pilot.expected)
+        in_strata = by_averages(run, counted.program, pilot.expected)
         if in_strata is not None:
             return (yield from _of_averages(run, *in_strata))
         program, most, tally = pilot.program, pilot.most, pilot.tally

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dropcheck.language.graph import Plain, fixed_array
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.smoothness.ranges import Floats
 from dropcheck.vocabulary.law_parts import Part
+from dropcheck.vocabulary.smoothness.ranges import Floats
 
 POINTS = 24
 # the degree up to which a density is taken as a polynomial; for the function that leaves:

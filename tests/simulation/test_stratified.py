@@ -1,0 +1,101 @@
+"""Programs that draw from strata: the same averages, fewer draws of what is common."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from trials import compiled
+
+from dropcheck.language.graph import Kind
+from dropcheck.simulation import Compiled, Program, Tally, stratified
+from dropcheck.simulation.blocks import Request
+from dropcheck.vocabulary.law_parts import Level, Stratum
+
+ENDS = [
+    *(Level.from_below(one) for one in (0.0, 0.01, 0.5)),
+    *(Level.from_above(one) for one in (0.01, 1e-5, 0.0)),
+]
+STRATA = tuple(Stratum(*pair) for pair in zip(ENDS, ENDS[1:], strict=False))
+SHARES = (0.15, 0.2, 0.25, 0.25, 0.15)
+
+
+def in_strata(case: Compiled, name: str = "x") -> Program:
+    """The case's program with one draw from strata."""
+    steps = [step.value for step in case.program.steps]
+    (draw,) = [one for one in steps if one.kind == Kind.DRAW and one.name == name]
+    return stratified(case.program, draw, STRATA, SHARES)
+
+
+def means_of(program: Program, spans: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """The averages of a program about 0, and their standard errors."""
+    tally = Tally(program)
+    request = Request(
+        program=program, seed=seed, case_key="k", purpose=1, centres=program.origin,
+        first=0, count=spans,
+    )  # fmt: skip
+    tally.add(request.carry_out())
+    rows = tally.sums / tally.block_values
+    return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(len(rows))
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "truth"),
+    [
+        ("x ~ normal(0, 1)", "Var(x) == 1", [0.0, 1.0]),
+        ("x ~ normal(0, 1); y ~ normal(x, 1)[3]", "E(y * x) == 1", [1.0]),
+        ("x ~ normal(0, 1)", "E(x ** 2, given=x > 2) == 1", [0.02275013]),
+        ("x ~ normal(0, 1); b ~ bernoulli(0.5)[4]", "E(b * (x > 1)) == 1", [0.07932763]),
+    ],
+)
+def test_averages_are_those_of_the_model(model: str, claim: str, truth: list[float]) -> None:
+    program = in_strata(compiled(model, claim))
+    means, errors = means_of(program, 40)
+    # a single average is as far off with chance 1e-8 at most
+    assert np.abs(means - truth)[: len(truth)] == pytest.approx(0, abs=6 * errors.max())
+    assert (np.abs(means[: len(truth)] - truth) < 6 * errors[: len(truth)] + 1e-12).all()
+
+
+def test_what_is_rare_is_met_often() -> None:
+    case = compiled("x ~ normal(0, 1)", "E(x > 5) == 1")
+    plain, _ = means_of(case.program, 4)
+    means, errors = means_of(in_strata(case), 4)
+    assert plain[0] < 1e-5
+    assert means[0] == pytest.approx(2.8665e-7, rel=0.1)
+    assert errors[0] < 0.02 * means[0]
+
+
+def test_without_weights_the_averages_are_others() -> None:
+    case = compiled("x ~ normal(0, 1)", "Var(x) == 1")
+    program = in_strata(case)
+    means, errors = means_of(
+        type(program)(
+            **{
+                **{name: getattr(program, name) for name in program.__slots__},
+                "terms": case.program.terms,
+            }
+        ),
+        40,
+    )
+    assert abs(means[1] - 1) > 6 * errors[1]
+
+
+def test_a_program_sent_to_another_process_draws_the_same() -> None:
+    program = in_strata(compiled("x ~ normal(0, 1)", "Var(x) == 1"))
+    received = pickle.loads(pickle.dumps(program))
+    assert (means_of(program, 2)[0] == means_of(received, 2)[0]).all()
+
+
+def test_it_says_so() -> None:
+    case = compiled("x ~ normal(0, 1)", "Var(x) == 1")
+    assert case.program.sampling == "plain"
+    assert in_strata(case).sampling == "stratified in x"
+
+
+def test_a_draw_of_another_model_is_refused() -> None:
+    case, other = (compiled("x ~ normal(0, 1)", "Var(x) == 1") for _ in range(2))
+    draw = other.program.steps[0].value
+    with pytest.raises(ValueError, match="does not make this draw"):
+        stratified(case.program, draw, STRATA, SHARES)
