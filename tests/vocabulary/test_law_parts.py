@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 
@@ -54,10 +55,10 @@ def test_moments_of_a_part_are_those_of_quadrature(name: str, stratum: Stratum) 
     part, errors = in_stratum(drawn(name, arguments), stratum)
     assert part.law is not None
     # in the logarithm of the level from the nearer end, by the quantile and not by the density
-    ends = (stratum.low.below, stratum.high.below)
-    quantile = LAWS[name].quantile
+    law, ends = LAWS[name], (stratum.low.below, stratum.high.below)
     if not stratum.lower:
-        ends, quantile = (stratum.high.above, stratum.low.above), LAWS[name].upper_quantile
+        ends = (stratum.high.above, stratum.low.above)
+    quantile = law.quantile if stratum.lower else law.upper_quantile
     points, weights = np.polynomial.legendre.leggauss(200)
     start, stop = np.log(ends)
     levels = np.exp(start + (stop - start) * (points + 1) / 2)
@@ -81,7 +82,7 @@ def test_draws_of_a_mixture_have_the_law_with_their_weights(name: str) -> None:
     levels = [0.0, 0.01, 0.3, 0.9, 0.999]
     ends = [*map(Level.from_below, levels[:3]), *(Level.from_above(1 - one) for one in levels[3:])]
     ends.append(Level.from_above(0.0))
-    strata = tuple(Stratum(*pair) for pair in zip(ends, ends[1:], strict=False))
+    strata = tuple(Stratum(*pair) for pair in itertools.pairwise(ends))
     shares = (0.3, 0.1, 0.1, 0.2, 0.3)
     mixture = mixture_of(law, strata, shares)
     draws = 200_000
@@ -118,8 +119,8 @@ def test_halves_share_out_the_chance(stratum: Stratum) -> None:
 
 
 def test_a_mixture_goes_to_another_process_as_it_is() -> None:
-    strata = (Stratum(Level(0.0, 1.0), Level.from_above(0.1)),)
-    strata += (Stratum(Level.from_above(0.1), Level(1.0, 0.0)),)
+    level = Level.from_above(0.1)
+    strata = (Stratum(Level(0.0, 1.0), level), Stratum(level, Level(1.0, 0.0)))
     mixture = mixture_of(LAWS["normal"], strata, (0.25, 0.75))
     received = pickle.loads(pickle.dumps(mixture))
     assert isinstance(received, Mixture)
