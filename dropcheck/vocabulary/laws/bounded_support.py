@@ -27,7 +27,13 @@ from dropcheck.vocabulary.distributions.moment_lists import MomentList, pearson
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
-from dropcheck.vocabulary.laws.formulas import log_rising
+from dropcheck.vocabulary.laws.formulas import (
+    beta_cdf,
+    beta_quantile,
+    beta_survival,
+    log_rising,
+    upper,
+)
 from dropcheck.vocabulary.laws.quadrature import gauss_legendre, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
     OUTERMOST,
@@ -110,14 +116,18 @@ def _beta_moments(a: Array, b: Array) -> MomentList:
     return pearson(-1.0 / total, (b - a) / total / total, a / total * (b / total) / total)
 
 
+def _beta_quantile(u: Array, a: Array, b: Array) -> Any:
+    return beta_quantile(a, b, u)
+
+
 STANDARD_BETA = Standard(
     mean=lambda a, b: a / (a + b),
     central=_beta_moments,
     norm=lambda p, a, b: np.exp((log_rising(a, p) - log_rising(a + b, p)) / p),
-    cdf=lambda x, a, b: special.betainc(a, b, x),
-    survival=lambda x, a, b: special.betaincc(a, b, x),
-    quantile=lambda u, a, b: special.betaincinv(a, b, u),
-    upper_quantile=lambda v, a, b: special.betainccinv(a, b, v),
+    cdf=lambda x, a, b: beta_cdf(a, b, x),
+    survival=lambda x, a, b: beta_survival(a, b, x),
+    quantile=_beta_quantile,
+    upper_quantile=upper(_beta_quantile, lambda v, a, b: special.betainccinv(a, b, v)),
 )
 
 BETA = bounded(

@@ -31,7 +31,7 @@ from dropcheck.vocabulary.distributions.random_arguments import counted_at_most
 from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
-from dropcheck.vocabulary.laws.formulas import least_whole, log_rising
+from dropcheck.vocabulary.laws.formulas import beta_cdf, beta_survival, least_whole, log_rising
 from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_array, signs, whole
 
 P = LawParameter("p", PROBABILITY)
@@ -140,8 +140,8 @@ STANDARD_BINOMIAL = counts(
     cumulants=_binomial_cumulants,
     norm=_binomial_norm,
     log_mgf=binomial_log_mgf,
-    cdf=lambda x, n, p: special.betaincc(x + 1.0, np.maximum(n - x, 0.0), p),
-    survival=lambda x, n, p: special.betainc(x + 1.0, np.maximum(n - x, 0.0), p),
+    cdf=lambda x, n, p: beta_survival(x + 1.0, np.maximum(n - x, 0.0), p),
+    survival=lambda x, n, p: beta_cdf(x + 1.0, np.maximum(n - x, 0.0), p),
     high=lambda n, p: n,
 )
 
@@ -231,8 +231,8 @@ STANDARD_NEGATIVE_BINOMIAL = counts(
     log_mgf=lambda t, n, p: np.where(
         np.log1p(-p) + t < 0, n * (np.log(p) - np.log(-np.expm1(np.log1p(-p) + t))), np.inf
     ),
-    cdf=lambda x, n, p: special.betainc(n, x + 1.0, p),
-    survival=lambda x, n, p: special.betaincc(n, x + 1.0, p),
+    cdf=lambda x, n, p: beta_cdf(n, x + 1.0, p),
+    survival=lambda x, n, p: beta_survival(n, x + 1.0, p),
     high=lambda n, p: np.inf,
 )
 

@@ -56,6 +56,71 @@ def sharper_beyond(order: Any) -> Any:
     return np.where(np.greater(order, 1), 1.0 / (order - np.asarray(1.0)), np.inf)
 
 
+# below it a distribution function is a power of x: the next term of its series is of the order of x
+_POWER_BELOW = 1e-100
+
+
+def gamma_quantile(shape: Any, u: Any) -> Any:
+    """The x with γ(shape, x) / Γ(shape) = u, also where it is smaller than scipy's can be."""
+    small = np.exp((np.log(u) + special.gammaln(shape + 1.0)) / shape)
+    return np.where(small < _POWER_BELOW, small, special.gammaincinv(shape, u))
+
+
+# where scipy's incomplete beta function may underflow too early, and so mislead its inverse
+_DEEP = 1e-200
+
+
+def beta_cdf(a: Any, b: Any, x: Any) -> Any:
+    """I_x(a, b), also where it is so small that scipy's underflows before it does."""
+    found = np.asarray(special.betainc(a, b, x))
+    deep = (found < _DEEP) & np.greater(x, 0)
+    return np.where(deep, np.exp(_log_beta_tail(a, b, x)), found) if deep.any() else found
+
+
+def beta_survival(a: Any, b: Any, x: Any) -> Any:
+    """1 - I_x(a, b), as small as float64 can say."""
+    found = np.asarray(special.betaincc(a, b, x))
+    deep = (found < _DEEP) & np.less(x, 1)
+    return np.where(deep, np.exp(_log_beta_tail(b, a, 1.0 - x)), found) if deep.any() else found
+
+
+def _log_beta_tail(a: Any, b: Any, x: Any) -> Any:
+    """Log I_x(a, b) by its series (Abramowitz and Stegun 1964, 26.5.4), of falling terms there."""
+    x = np.minimum(x, a / (a + b))
+    total, term = np.zeros(np.shape(a + b + x)), np.ones(np.shape(a + b + x))
+    for n in range(1000):
+        total = total + term
+        term = term * (x * ((a + b + n) / (a + 1.0 + n)))
+        if not (term > 1e-17 * total).any():
+            break
+    first = special.xlogy(a, x) + special.xlog1py(b, -x) - np.log(a) - special.betaln(a, b)
+    return first + np.log(total)
+
+
+def beta_quantile(a: Any, b: Any, u: Any) -> Any:
+    """The x with I_x(a, b) = u, also where x or u is very small."""
+    found = np.asarray(special.betaincinv(a, b, u))
+    small = np.exp((np.log(u) + np.log(a) + special.betaln(a, b)) / a)
+    found = np.where(small < _POWER_BELOW, small, found)
+    deep = np.less(u, _DEEP) & (found >= _POWER_BELOW)
+    if not deep.any():
+        return found
+    log_x = np.log(found)
+    for _ in range(30):  # Newton's, of the logarithm of the one by that of the other
+        x = np.exp(log_x)
+        log_tail = _log_beta_tail(a, b, x)
+        log_density = special.xlogy(a, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
+        log_x = np.minimum(log_x + (np.log(u) - log_tail) * np.exp(log_tail - log_density), 0.0)
+    return np.where(deep, np.exp(log_x), found)
+
+
+def upper(lower: Callable[..., Any], inverse: Callable[..., Any]) -> Callable[..., Any]:
+    """An upper quantile: by an inverse of its own, and from the lower end where that is nearer."""
+    return lambda v, *shapes: np.where(
+        np.less(v, 0.5), inverse(v, *shapes), lower(1.0 - v, *shapes)
+    )
+
+
 def mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of -x, for a law symmetric about 0: its survival function from its cdf."""
     return lambda x, *shapes: function(-x, *shapes)

@@ -28,7 +28,15 @@ from dropcheck.vocabulary.distributions.moment_lists import (
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
-from dropcheck.vocabulary.laws.formulas import log_rising, sharper_beyond
+from dropcheck.vocabulary.laws.formulas import (
+    beta_cdf,
+    beta_quantile,
+    beta_survival,
+    gamma_quantile,
+    log_rising,
+    sharper_beyond,
+    upper,
+)
 from dropcheck.vocabulary.laws.quadrature import in_chunks, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
     constant_where_zero,
@@ -94,6 +102,10 @@ def _gamma_log_mgf(t: Any, shape: Any) -> Any:
     return np.where(np.less(t, 1), -shape * np.log1p(-t), np.inf)
 
 
+def _gamma_quantile(u: Array, shape: Array) -> Any:
+    return gamma_quantile(shape, u)
+
+
 STANDARD_GAMMA = Standard(
     mean=lambda shape: shape,
     cumulants=lambda shape: [shape * math.factorial(max(k - 1, 0)) for k in range(9)],
@@ -101,8 +113,8 @@ STANDARD_GAMMA = Standard(
     log_mgf=_gamma_log_mgf,
     cdf=lambda x, shape: special.gammainc(shape, x),
     survival=lambda x, shape: special.gammaincc(shape, x),
-    quantile=lambda u, shape: special.gammaincinv(shape, u),
-    upper_quantile=lambda v, shape: special.gammainccinv(shape, v),
+    quantile=_gamma_quantile,
+    upper_quantile=upper(_gamma_quantile, lambda v, shape: special.gammainccinv(shape, v)),
 )
 
 EXPONENTIAL = _positive(
@@ -198,8 +210,19 @@ def _f_norm(p: float, d1: Array, d2: Array) -> Any:
     return np.exp(gammas / p) * (d2 / d1)
 
 
-def _odds(share: Array, rest: Array, d1: Array, d2: Array) -> Any:
-    return d2 / d1 * (share / rest)
+def _f_share(x: Array, a: Array, b: Array) -> Any:
+    """P(F <= x), a and b half the degrees: an incomplete beta function (JKB 1995, equation 27.4).
+
+    Of the share a x / (b + a x) or of the rest, whichever is smaller and so has its digits.
+    """
+    share, rest = a * x / (b + a * x), b / (b + a * x)
+    return np.where(share < 0.5, beta_cdf(a, b, share), beta_survival(b, a, rest))
+
+
+def _f_quantile(u: Array, a: Array, b: Array) -> Any:
+    share = beta_quantile(a, b, u)
+    rest = np.where(share < 0.9, 1.0 - share, special.betainccinv(b, a, u))
+    return b / a * (share / rest)
 
 
 F = _positive(
@@ -216,20 +239,11 @@ F = _positive(
         mean=lambda d1, d2: d2 / (d2 - 2.0) + 0.0 * d1,
         central=_f_moments,
         norm=_f_norm,
-        cdf=lambda x, d1, d2: special.fdtr(d1, d2, x),
-        survival=lambda x, d1, d2: special.fdtrc(d1, d2, x),
-        quantile=lambda u, d1, d2: _odds(
-            special.betaincinv(d1 / 2.0, d2 / 2.0, u),
-            special.betainccinv(d2 / 2.0, d1 / 2.0, u),
-            d1,
-            d2,
-        ),
-        upper_quantile=lambda v, d1, d2: _odds(
-            special.betainccinv(d1 / 2.0, d2 / 2.0, v),
-            special.betaincinv(d2 / 2.0, d1 / 2.0, v),
-            d1,
-            d2,
-        ),
+        cdf=lambda x, d1, d2: _f_share(x, d1 / 2.0, d2 / 2.0),
+        # 1 / F is an F variable too
+        survival=lambda x, d1, d2: _f_share(1.0 / x, d2 / 2.0, d1 / 2.0),
+        quantile=lambda u, d1, d2: _f_quantile(u, d1 / 2.0, d2 / 2.0),
+        upper_quantile=lambda v, d1, d2: 1.0 / _f_quantile(v, d2 / 2.0, d1 / 2.0),
     ),
 )
 

@@ -24,6 +24,8 @@ from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import (
     EULER,
     ZETA,
+    beta_cdf,
+    beta_quantile,
     log_rising,
     mirrored,
     opposite,
@@ -126,7 +128,7 @@ _POWER_TAIL = 1e10
 def _student_t_cdf(x: Array, df: Array) -> Any:
     """By the incomplete beta function (JKB 1995, equation 28.4); far out by its leading term."""
     z = x / np.sqrt(df)
-    outer = special.betainc(df / 2.0, 0.5, 1.0 / (1.0 + z * z))
+    outer = beta_cdf(df / 2.0, 0.5, 1.0 / (1.0 + z * z))
     inner = special.betaincc(0.5, df / 2.0, z * z / (1.0 + z * z))
     far = np.exp(-df * np.log(np.abs(z)) - np.log(df / 2.0) - special.betaln(df / 2.0, 0.5))
     tail = 0.5 * np.where(np.abs(z) > _POWER_TAIL, far, np.where(z * z < 1.0, inner, outer))
@@ -136,7 +138,7 @@ def _student_t_cdf(x: Array, df: Array) -> Any:
 def _student_t_quantile(u: Array, df: Array) -> Any:
     tail = 2.0 * np.minimum(u, 1.0 - u)
     far = np.exp(-(np.log(tail) + np.log(df / 2.0) + special.betaln(df / 2.0, 0.5)) / df)
-    outer = special.betaincinv(df / 2.0, 0.5, tail)
+    outer = beta_quantile(df / 2.0, 0.5, tail)
     outer = np.sqrt((1.0 - outer) / outer)
     inner = special.betainccinv(0.5, df / 2.0, tail)
     inner = np.sqrt(inner / (1.0 - inner))
