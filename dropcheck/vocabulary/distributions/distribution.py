@@ -338,11 +338,14 @@ class Distribution:
 
     def _end_arrays(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
         """The two ends, without an axis of draws."""
-        low, high = self._ends(self._arrays(arguments))
+        arrays = self._arrays(arguments)
+        low, high = self._ends(arrays)
         if self.own_axes is not None:  # the same for all elements of a vector
             return np.asarray(low)[..., np.newaxis], np.asarray(high)[..., np.newaxis]
+        still, value = self._constants(arrays)
+        low, high = np.where(still, value, low), np.where(still, value, high)
         if any(parameter.axes for parameter in self.parameters):
-            return np.asarray(low)[..., 0], np.asarray(high)[..., 0]
+            return low[..., 0], high[..., 0]
         return low, high
 
     def _flat(self, values: Sequence[Any]) -> list[Any]:

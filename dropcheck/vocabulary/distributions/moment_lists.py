@@ -177,17 +177,25 @@ def log_raw_of_counts(order: int, log_factorial_moment: Callable[[int], Any]) ->
     return total
 
 
-def count_norm(p: float, log_factorial_moment: Callable[[int], Any]) -> Any:
-    """(E x^p)^(1/p) of whole numbers from 0; between whole orders a bound.
+def norm_between(p: float, lower: tuple[float, Any], upper: tuple[float, Any]) -> Any:
+    """A bound of (E|x|^p)^(1/p) from log E|x|^q of two orders q, one on either side of p.
 
-    log E x^p is convex in p (Lyapunov 1901), so that it lies below the line between its values at
-    the whole orders beside p.
+    log E|x|^p is convex in p (Lyapunov 1901), and so below the line between the two.
     """
+    share = (p - lower[0]) / (upper[0] - lower[0])
+    logarithm = (1.0 - share) * lower[1] + share * upper[1]
+    # 0 of an order is 0 of all
+    return np.where(np.equal(upper[1], -math.inf), 0.0, np.exp(logarithm / p))
+
+
+def norm_by_whole_orders(p: float, log_moment: Callable[[int], Any]) -> Any:
+    """(E|x|^p)^(1/p) from log E|x|^k of whole k; between two of them a bound."""
     below, above = math.floor(p), math.ceil(p)
-    logarithm = log_raw_of_counts(below, log_factorial_moment)
-    if above > below:
-        share = p - below
-        upper = log_raw_of_counts(above, log_factorial_moment)
-        # 0 of an order is 0 of all, and its logarithm times 0 would be NaN
-        logarithm = np.where(upper == -math.inf, upper, (1 - share) * logarithm + share * upper)
-    return np.exp(logarithm / p)
+    if below == above:
+        return np.exp(log_moment(below) / p)
+    return norm_between(p, (below, log_moment(below)), (above, log_moment(above)))
+
+
+def count_norm(p: float, log_factorial_moment: Callable[[int], Any]) -> Any:
+    """(E x^p)^(1/p) of whole numbers from 0; of an order that is not whole, a bound."""
+    return norm_by_whole_orders(p, lambda k: log_raw_of_counts(k, log_factorial_moment))

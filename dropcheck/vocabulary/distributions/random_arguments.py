@@ -16,7 +16,7 @@ def norm_of_random_draw(
     law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull
 ) -> float:
     """The least of the bounds that `Distribution.random_norm` describes."""
-    bounds = [math.inf]
+    bounds = [math.inf if callable(law.ends) else max(map(abs, law.ends))]
     if law.norm_of_random is not None:
         bounds.append(float(law.norm_of_random(p, norm, hull)))
     if not any(parameter.axes for parameter in law.parameters):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from dropcheck.vocabulary.distributions.moment_lists import (
     MomentList,
     central_from_cumulants,
     cumulants_from_central,
+    norm_between,
     raw_from_central,
 )
 from dropcheck.vocabulary.hulls import Hull
@@ -79,15 +79,10 @@ class Standard:
 
 
 def _between(p: float, raw: MomentList, step: int) -> Any:
-    """A bound of (E|x|^p)^(1/p) by the absolute moments of the orders 0, step, 2 step, … beside p.
-
-    log E|x|^p is convex in p (Lyapunov 1901).
-    """
+    """A bound of (E|x|^p)^(1/p) by the moments beside p of the orders 0, step, 2 step, …."""
     below = int(p // step) * step
     if below == p:
         return np.abs(raw[below]) ** (1 / p)
-    above, share = below + step, (p - below) / step
-    logarithms = [np.log(np.abs(np.asarray(raw[order], dtype=float))) for order in (below, above)]
-    mixed = (1 - share) * logarithms[0] + share * logarithms[1]
-    # 0 of an order is 0 of all
-    return np.where(logarithms[1] == -math.inf, 0.0, np.exp(mixed / p))
+    above = below + step
+    lower, upper = (np.log(np.abs(np.asarray(raw[order], dtype=float))) for order in (below, above))
+    return norm_between(p, (below, lower), (above, upper))

@@ -13,7 +13,12 @@ from dropcheck.vocabulary.distributions.moment_lists import MomentList
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws.bounded_support import bounded
-from dropcheck.vocabulary.laws.quadrature import in_chunks, pieces, weighted_moments, weighted_norm
+from dropcheck.vocabulary.laws.quadrature import (
+    in_chunks,
+    pieces,
+    quadrature_norm,
+    weighted_moments,
+)
 from dropcheck.vocabulary.laws.sampling import inside, scalar_or_array
 
 
@@ -62,7 +67,7 @@ def _moments(mu: Array, kappa: Array) -> MomentList:
 
 def _norm(p: float, mu: Array, kappa: Array) -> Any:
     centre, distances, weights = _points(mu, kappa)
-    return weighted_norm(p, centre[..., None] + distances, weights)
+    return quadrature_norm(p, centre[..., None] + distances, weights)
 
 
 def _beyond(distance: Any, kappa: Any) -> Any:

@@ -31,8 +31,8 @@ from dropcheck.vocabulary.laws.formulas import (
     beta_cdf,
     beta_quantile,
     beta_survival,
+    beta_upper_quantile,
     log_rising,
-    upper,
 )
 from dropcheck.vocabulary.laws.quadrature import gauss_legendre, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
@@ -116,18 +116,14 @@ def _beta_moments(a: Array, b: Array) -> MomentList:
     return pearson(-1.0 / total, (b - a) / total / total, a / total * (b / total) / total)
 
 
-def _beta_quantile(u: Array, a: Array, b: Array) -> Any:
-    return beta_quantile(a, b, u)
-
-
 STANDARD_BETA = Standard(
     mean=lambda a, b: a / (a + b),
     central=_beta_moments,
     norm=lambda p, a, b: np.exp((log_rising(a, p) - log_rising(a + b, p)) / p),
     cdf=lambda x, a, b: beta_cdf(a, b, x),
     survival=lambda x, a, b: beta_survival(a, b, x),
-    quantile=_beta_quantile,
-    upper_quantile=upper(_beta_quantile, lambda v, a, b: special.betainccinv(a, b, v)),
+    quantile=lambda u, a, b: beta_quantile(a, b, u),
+    upper_quantile=lambda v, a, b: beta_upper_quantile(a, b, v),
 )
 
 BETA = bounded(

@@ -66,29 +66,28 @@ def gamma_quantile(shape: Any, u: Any) -> Any:
     return np.where(small < _POWER_BELOW, small, special.gammaincinv(shape, u))
 
 
-# where scipy's incomplete beta function may underflow too early, and so mislead its inverse
-_DEEP = 1e-200
-
-
 def beta_cdf(a: Any, b: Any, x: Any) -> Any:
-    """I_x(a, b), also where it is so small that scipy's underflows before it does."""
+    """I_x(a, b), also where scipy's underflows before it does."""
     found = np.asarray(special.betainc(a, b, x))
-    deep = (found < _DEEP) & np.greater(x, 0)
-    return np.where(deep, np.exp(_log_beta_tail(a, b, x)), found) if deep.any() else found
+    lost = (found == 0) & np.greater(x, 0)
+    return np.where(lost, np.exp(_log_beta_tail(a, b, x)), found) if lost.any() else found
 
 
 def beta_survival(a: Any, b: Any, x: Any) -> Any:
-    """1 - I_x(a, b), as small as float64 can say."""
+    """1 - I_x(a, b), with the same care."""
     found = np.asarray(special.betaincc(a, b, x))
-    deep = (found < _DEEP) & np.less(x, 1)
-    return np.where(deep, np.exp(_log_beta_tail(b, a, 1.0 - x)), found) if deep.any() else found
+    lost = (found == 0) & np.less(x, 1)
+    return np.where(lost, np.exp(_log_beta_tail(b, a, 1.0 - x)), found) if lost.any() else found
+
+
+_MOST_TERMS = 10_000  # enough for parameters up to 1e7; beyond them, the tail comes out too small
 
 
 def _log_beta_tail(a: Any, b: Any, x: Any) -> Any:
-    """Log I_x(a, b) by its series (Abramowitz and Stegun 1964, 26.5.4), of falling terms there."""
+    """Log I_x(a, b) by its series (Abramowitz and Stegun 1964, 26.5.4), whose terms fall there."""
     x = np.minimum(x, a / (a + b))
     total, term = np.zeros(np.shape(a + b + x)), np.ones(np.shape(a + b + x))
-    for n in range(1000):
+    for n in range(_MOST_TERMS):
         total = total + term
         term = term * (x * ((a + b + n) / (a + 1.0 + n)))
         if not (term > 1e-17 * total).any():
@@ -97,28 +96,42 @@ def _log_beta_tail(a: Any, b: Any, x: Any) -> Any:
     return first + np.log(total)
 
 
+# below it scipy's inverse may be wrong
+_DEEP = 1e-200
+
+
+def gamma_upper_quantile(shape: Any, v: Any) -> Any:
+    """The x with Γ(shape, x) / Γ(shape) = v, from the other end where v is near 1."""
+    found = special.gammainccinv(shape, v)
+    return np.where(np.less(v, 0.5), found, gamma_quantile(shape, 1.0 - v))
+
+
 def beta_quantile(a: Any, b: Any, u: Any) -> Any:
     """The x with I_x(a, b) = u, also where x or u is very small."""
     found = np.asarray(special.betaincinv(a, b, u))
     small = np.exp((np.log(u) + np.log(a) + special.betaln(a, b)) / a)
-    found = np.where(small < _POWER_BELOW, small, found)
-    deep = np.less(u, _DEEP) & (found >= _POWER_BELOW)
+    unsure = np.isnan(found) & ~np.isnan(u)
+    found = np.where(unsure | (small < _POWER_BELOW), small, found)
+    deep = (unsure | np.less(u, _DEEP)) & (found >= _POWER_BELOW)
     if not deep.any():
         return found
     log_x = np.log(found)
     for _ in range(30):  # Newton's, of the logarithm of the one by that of the other
         x = np.exp(log_x)
-        log_tail = _log_beta_tail(a, b, x)
+        log_tail = np.log(special.betainc(a, b, x))
+        if not np.isfinite(log_tail).all():
+            log_tail = np.where(np.isfinite(log_tail), log_tail, _log_beta_tail(a, b, x))
         log_density = special.xlogy(a, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
         log_x = np.minimum(log_x + (np.log(u) - log_tail) * np.exp(log_tail - log_density), 0.0)
     return np.where(deep, np.exp(log_x), found)
 
 
-def upper(lower: Callable[..., Any], inverse: Callable[..., Any]) -> Callable[..., Any]:
-    """An upper quantile: by an inverse of its own, and from the lower end where that is nearer."""
-    return lambda v, *shapes: np.where(
-        np.less(v, 0.5), inverse(v, *shapes), lower(1.0 - v, *shapes)
-    )
+def beta_upper_quantile(a: Any, b: Any, v: Any) -> Any:
+    """The x with 1 - I_x(a, b) = v; from the other end where scipy's is not sure, or v near 1."""
+    found = np.asarray(special.betainccinv(a, b, v))
+    unsure = np.less(v, _DEEP) | np.isnan(found)
+    found = np.where(unsure, 1.0 - beta_quantile(b, a, v), found)
+    return np.where(np.less(v, 0.5), found, beta_quantile(a, b, 1.0 - v))
 
 
 def mirrored(function: Callable[..., Any]) -> Callable[..., Any]:

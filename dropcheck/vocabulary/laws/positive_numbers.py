@@ -33,9 +33,9 @@ from dropcheck.vocabulary.laws.formulas import (
     beta_quantile,
     beta_survival,
     gamma_quantile,
+    gamma_upper_quantile,
     log_rising,
     sharper_beyond,
-    upper,
 )
 from dropcheck.vocabulary.laws.quadrature import in_chunks, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
@@ -102,10 +102,6 @@ def _gamma_log_mgf(t: Any, shape: Any) -> Any:
     return np.where(np.less(t, 1), -shape * np.log1p(-t), np.inf)
 
 
-def _gamma_quantile(u: Array, shape: Array) -> Any:
-    return gamma_quantile(shape, u)
-
-
 STANDARD_GAMMA = Standard(
     mean=lambda shape: shape,
     cumulants=lambda shape: [shape * math.factorial(max(k - 1, 0)) for k in range(9)],
@@ -113,8 +109,8 @@ STANDARD_GAMMA = Standard(
     log_mgf=_gamma_log_mgf,
     cdf=lambda x, shape: special.gammainc(shape, x),
     survival=lambda x, shape: special.gammaincc(shape, x),
-    quantile=_gamma_quantile,
-    upper_quantile=upper(_gamma_quantile, lambda v, shape: special.gammainccinv(shape, v)),
+    quantile=lambda u, shape: gamma_quantile(shape, u),
+    upper_quantile=lambda v, shape: gamma_upper_quantile(shape, v),
 )
 
 EXPONENTIAL = _positive(

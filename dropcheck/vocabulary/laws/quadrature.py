@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER, MomentList
+from dropcheck.vocabulary.distributions.moment_lists import (
+    HIGHEST_ORDER,
+    MomentList,
+    norm_by_whole_orders,
+)
 from dropcheck.vocabulary.function import Array
 
 _POINTS = 16
@@ -50,6 +54,14 @@ def weighted_norm(p: float, values: Array, weights: Array) -> Any:
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
     shares = weights / weights.sum(axis=-1, keepdims=True)
     return scale[..., 0] * (shares * (sizes / scale) ** p).sum(axis=-1) ** (1.0 / p)
+
+
+def quadrature_norm(p: float, values: Array, weights: Array) -> Any:
+    """The same of points of quadrature, where 0 is between two pieces or outside.
+
+    |x|^p is smooth beside 0 for whole p alone: for others a bound.
+    """
+    return norm_by_whole_orders(p, lambda k: k * np.log(weighted_norm(k, values, weights)))
 
 
 _CHUNK = 1000  # of elements: so many times a few hundred points are a few megabytes

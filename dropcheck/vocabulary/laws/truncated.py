@@ -20,8 +20,8 @@ from dropcheck.vocabulary.laws.quadrature import (
     gauss_legendre,
     in_chunks,
     pieces,
+    quadrature_norm,
     weighted_moments,
-    weighted_norm,
 )
 from dropcheck.vocabulary.laws.sampling import constant_where_zero, inside, uniforms
 from dropcheck.vocabulary.laws.unbounded import MEAN, SD, normal_norm
@@ -169,7 +169,7 @@ def _moments(a: Array, b: Array) -> MomentList:
 
 def _norm(p: float, a: Array, b: Array) -> Any:
     mode, distances, weights = _points(a, b)
-    return weighted_norm(p, mode[..., None] + distances, weights)
+    return quadrature_norm(p, mode[..., None] + distances, weights)
 
 
 def _standard_quantile(u: Any, v: Any, a: Any, b: Any) -> Any:

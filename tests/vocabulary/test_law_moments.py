@@ -1,0 +1,463 @@
+"""Means, central moments and cumulants of laws, beside the same in sixty digits and more.
+
+The moments about 0 are known, or sums over all values, or integrals; those about the mean follow
+from them with digits to spare, where float64 would keep none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+from mpmath.calculus.quadrature import GaussLegendre
+
+from dropcheck.vocabulary.distributions.moment_lists import (
+    HIGHEST_ORDER,
+    central_from_cumulants,
+    cumulants_from_central,
+)
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS
+
+CLOSE = 1e-12  # of an even moment, relative; of an odd one, beside its even neighbours
+ORDERS = range(HIGHEST_ORDER + 1)
+Truth = tuple[Any, list[Any]]
+
+
+def from_raw(raw: Callable[[int], Any]) -> Truth:
+    """The mean and the central moments, from E x^k of each k."""
+    moments = [raw(k) for k in ORDERS]
+    mean = moments[1]
+    return mean, [
+        mp.fsum(mp.binomial(k, j) * moments[j] * (-mean) ** (k - j) for j in range(k + 1))
+        for k in ORDERS
+    ]
+
+
+def from_values(values: Sequence[float], weights: Sequence[Any]) -> Truth:
+    total = mp.fsum(weights)
+    return from_raw(
+        lambda k: mp.fsum(mp.mpf(v) ** k * w for v, w in zip(values, weights, strict=True)) / total
+    )
+
+
+@cache
+def gauss_legendre() -> list[tuple[Any, Any]]:
+    """The rule of 48 points on (-1, 1), in 40 digits."""
+    with mp.workdps(40):
+        return list(GaussLegendre(mp.mp).calc_nodes(5, mp.mp.prec))
+
+
+def from_density(density: Callable[[Any], Any], edges: Sequence[Any]) -> Truth:
+    """By quadrature between edges: about the peak, and where the density is not smooth."""
+    points, weights = [], []
+    for low, high in itertools.pairwise(edges):
+        half = (mp.mpf(high) - low) / 2
+        for place, weight in gauss_legendre():
+            points.append(low + half * (1 + place))
+            weights.append(half * weight * density(points[-1]))
+    mean = mp.fdot(points, weights) / mp.fsum(weights)
+    return mean, [
+        mp.fdot([(x - mean) ** k for x in points], weights) / mp.fsum(weights) for k in ORDERS
+    ]
+
+
+def rising(a: Any, k: int) -> Any:
+    return mp.fprod(mp.mpf(a) + i for i in range(k))
+
+
+def binomial(n: int, p: float) -> Truth:
+    chance = mp.mpf(p)
+    return from_values(
+        range(n + 1),
+        [mp.binomial(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)],
+    )
+
+
+def negative_binomial(n: float, p: float) -> Truth:
+    count = 40 + int(90 * (n + 1) / p)
+    return from_values(
+        range(count), [rising(n, k) / mp.factorial(k) * (1 - mp.mpf(p)) ** k for k in range(count)]
+    )
+
+
+def geometric(p: float) -> Truth:
+    count = 40 + int(150 / p)
+    return from_values(range(1, count), [(1 - mp.mpf(p)) ** k for k in range(count - 1)])
+
+
+def poisson(rate: float) -> Truth:
+    count = 60 + int(8 * rate)
+    return from_values(range(count), [mp.mpf(rate) ** k / mp.factorial(k) for k in range(count)])
+
+
+def hypergeometric(good: float, bad: float, drawn: float) -> Truth:
+    values = range(max(0, int(drawn - bad)), int(min(good, drawn)) + 1)
+    return from_values(values, [mp.binomial(good, k) * mp.binomial(bad, drawn - k) for k in values])
+
+
+def weibull(shape: float, scale: float) -> Truth:
+    return from_raw(lambda k: mp.gamma(1 + k / mp.mpf(shape)) * mp.mpf(scale) ** k)
+
+
+def f(d1: float, d2: float) -> Truth:
+    falling = [mp.fprod(mp.mpf(d2) / 2 - i for i in range(1, k + 1)) for k in ORDERS]
+    return from_raw(lambda k: (mp.mpf(d2) / d1) ** k * rising(mp.mpf(d1) / 2, k) / falling[k])
+
+
+def student_t(df: float) -> Truth:
+    even = [
+        mp.fprod(df * (2 * j - 1) / (mp.mpf(df) - 2 * j) for j in range(1, k + 1)) for k in range(5)
+    ]
+    return from_raw(lambda k: mp.mpf(0) if k % 2 else even[k // 2])
+
+
+def triangular(low: float, mode: float, high: float) -> Truth:
+    """By the moments of each side about the mode, and all about low."""
+
+    def side(width: Any) -> Callable[[int], Any]:  # of the distance from the mode
+        return lambda k: 2 * width ** (k + 2) / ((k + 1) * (k + 2))
+
+    left, right, whole = mp.mpf(mode) - low, mp.mpf(high) - mode, mp.mpf(high) - low
+    about_mode = [
+        (
+            (-1) ** k * (side(left)(k) / left if left else 0)
+            + (side(right)(k) / right if right else 0)
+        )
+        / whole
+        for k in ORDERS
+    ]
+    return from_raw(
+        lambda k: mp.fsum(
+            mp.binomial(k, j) * about_mode[j] * mp.mpf(mode) ** (k - j) for j in range(k + 1)
+        )
+    )
+
+
+def von_mises(mu: float, kappa: float) -> Truth:
+    steps = [mp.mpf(j) / mp.sqrt(kappa + 1) for j in range(-20, 21)]
+    turns = [mu + step + 2 * mp.pi * turn for step in steps for turn in (-1, 0, 1)]
+    edges = sorted({-mp.pi, mp.pi, *(x for x in turns if -mp.pi < x < mp.pi)})
+    return from_density(lambda x: mp.exp(-2 * kappa * mp.sin((x - mu) / 2) ** 2), edges)
+
+
+def truncated_normal(mean: float, sd: float, low: float, high: float) -> Truth:
+    """In units of sd from the mode: E t^k from one integral each."""
+    a, b = (mp.mpf(low) - mean) / sd, (mp.mpf(high) - mean) / sd
+    mode = min(max(a, mp.mpf(0)), b)
+    reach = 500 / (abs(mode) + 25)
+    start, stop = max(a - mode, -reach), min(b - mode, reach)
+    edges = [start + (stop - start) * j / 24 for j in range(25)]
+    centre, central = from_density(lambda t: mp.exp(-t * (mode + t / 2)), edges)
+    return mean + sd * (mode + centre), [mp.mpf(sd) ** k * one for k, one in enumerate(central)]
+
+
+def located(
+    standard: Callable[[Any], Any], edges: Sequence[Any]
+) -> Callable[[float, float], Truth]:
+    def truth(loc: float, scale: float) -> Truth:
+        mean, central = from_density(standard, edges)
+        return loc + scale * mean, [mp.mpf(scale) ** k * one for k, one in enumerate(central)]
+
+    return truth
+
+
+TRUTHS: dict[str, Callable[..., Truth]] = {
+    "normal": located(lambda x: mp.exp(-x * x / 2), range(-24, 25, 2)),
+    "lognormal": lambda mean, sd: from_raw(
+        lambda k: mp.exp(k * mp.mpf(mean) + k * k * mp.mpf(sd) ** 2 / 2)
+    ),
+    "uniform": lambda low, high: from_raw(
+        lambda k: (
+            (mp.mpf(high) ** (k + 1) - mp.mpf(low) ** (k + 1)) / (k + 1) / (mp.mpf(high) - low)
+        )
+    ),
+    "exponential": lambda scale: from_raw(lambda k: mp.factorial(k) * mp.mpf(scale) ** k),
+    "gamma": lambda shape, scale: from_raw(lambda k: rising(shape, k) * mp.mpf(scale) ** k),
+    "chi_square": lambda df: from_raw(lambda k: rising(mp.mpf(df) / 2, k) * 2**k),
+    "beta": lambda a, b: from_raw(lambda k: rising(a, k) / rising(mp.mpf(a) + b, k)),
+    "student_t": student_t,
+    "f": f,
+    "laplace": located(
+        lambda x: mp.exp(-abs(x)), (-200, -90, -50, -25, -12, -5, 0, 5, 12, 25, 50, 90, 200)
+    ),
+    "logistic": located(
+        lambda x: mp.cosh(x / 2) ** -2, (-200, -90, -50, -25, -12, -5, 0, 5, 12, 25, 50, 90, 200)
+    ),
+    "gumbel": located(
+        lambda x: mp.exp(-x - mp.exp(-x)), (-6, -4, -3, -2, -1, 0, 2, 5, 12, 25, 50, 90, 200)
+    ),
+    "weibull": weibull,
+    "rayleigh": lambda scale: from_raw(
+        lambda k: mp.gamma(1 + mp.mpf(k) / 2) * (mp.sqrt(2) * scale) ** k
+    ),
+    "pareto": lambda alpha, scale: from_raw(
+        lambda k: alpha / (mp.mpf(alpha) - k) * mp.mpf(scale) ** k
+    ),
+    "triangular": triangular,
+    "von_mises": von_mises,
+    "truncated_normal": truncated_normal,
+    "bernoulli": lambda p: binomial(1, p),
+    "rademacher": lambda: from_values([-1, 1], [1, 1]),
+    "binomial": binomial,
+    "geometric": geometric,
+    "negative_binomial": negative_binomial,
+    "poisson": poisson,
+    "hypergeometric": hypergeometric,
+    "discrete_uniform": lambda low, high: from_values(
+        range(int(low), int(high) + 1), [1] * int(high - low + 1)
+    ),
+    "categorical": lambda p: from_values(range(len(p)), [mp.mpf(one) for one in p]),
+    "choice": lambda v: from_values(v, [1] * len(v)),
+}
+
+ARGUMENTS: dict[str, tuple[tuple[Any, ...], ...]] = {
+    "normal": ((0.0, 1.0), (3.0, 1e-3)),
+    "lognormal": ((0.0, 1.0), (-3.0, 1e-3), (1.0, 1e-6), (0.0, 2.5)),
+    "uniform": ((0.0, 1.0), (-1.0, 3.0), (1e8, 1e8 + 1.0)),
+    "exponential": ((1.0,), (1e-6,)),
+    "gamma": ((1e-7, 1.0), (0.5, 2.0), (3.0, 1.0), (1e8, 1e-3)),
+    "chi_square": ((1e-7,), (7.0,), (1e7,)),
+    "beta": ((0.5, 0.5), (1e-7, 1.0), (1e8, 1e8), (3.0, 1e-6), (1e6, 1.0), (2.0, 5.0)),
+    "student_t": ((8.1,), (20.0,), (1e6,), (1e15,)),
+    "f": ((1.0, 17.0), (1e6, 1e6), (0.5, 16.1), (1e-5, 30.0)),
+    "laplace": ((0.0, 1.0), (-3.0, 0.5)),
+    "logistic": ((0.0, 1.0), (1.0, 4.0)),
+    "gumbel": ((0.0, 1.0), (1.0, 0.2)),
+    "weibull": (
+        (0.05, 2.0),
+        (0.49, 1.0),
+        (0.5, 1.0),
+        (1.0, 3.0),
+        (4.0, 0.3),
+        (50.0, 1.0),
+        (1e6, 1.0),
+    ),
+    "rayleigh": ((1.0,), (0.1,)),
+    "pareto": ((8.1, 2.0), (20.0, 1.0), (1e6, 1.0), (1e12, 3.0)),
+    "triangular": ((0.0, 0.3, 1.0), (-1.0, -1.0, 2.0), (0.0, 5.0, 5.0), (10.0, 10.5, 11.0)),
+    "von_mises": ((0.0, 0.0), (0.5, 4.0), (3.0, 0.3), (3.1, 500.0), (7.0, 2.0), (0.0, 1e6)),
+    "truncated_normal": (
+        (0.0, 1.0, -2.0, 2.0),
+        (0.0, 1.0, 8.0, 9.0),
+        (0.0, 1.0, -9.0, -8.0),
+        (2.0, 3.0, -math.inf, 0.0),
+        (0.0, 1.0, 1e4, math.inf),
+        (1.0, 2.0, -math.inf, math.inf),
+        (0.0, 1.0, -1e-7, 1e-7),
+    ),
+    "bernoulli": ((0.5,), (1e-7,), (1 - 1e-7,), (0.1,)),
+    "rademacher": ((),),
+    "binomial": ((10, 0.3), (30, 0.5), (30, 0.999), (60, 1e-9), (3, 0.7887)),
+    "geometric": ((0.5,), (0.9,), (0.2,), (1 - 1e-9,)),
+    "negative_binomial": ((0.5, 0.5), (3.0, 0.9), (1e-3, 0.7), (4.0, 0.999999)),
+    "poisson": ((1e-7,), (0.1,), (20.0,)),
+    "hypergeometric": (
+        (10.0, 20.0, 12.0),
+        (50.0, 3.0, 52.0),
+        (1e7 - 1, 1.0, 1.0),
+        (1.0, 1e7, 1.0),
+        (1e9, 1e9, 50.0),
+        (1e9, 10.0, 1e9),
+        (60.0, 1.0, 30.0),
+    ),
+    "discrete_uniform": ((0.0, 1.0), (4.0, 4.0), (-3.0, 3.0), (0.0, 999.0)),
+    "categorical": (((0.2, 0.0, 0.8),), ((0.25, 0.25, 0.5),)),
+    "choice": (((1.0, 2.0, 2.0, 5.0),), ((3.0,),)),
+}
+BY_QUADRATURE = {"normal", "laplace", "logistic", "gumbel", "von_mises", "truncated_normal"}
+CASES = [(name, one) for name, several in ARGUMENTS.items() for one in several]
+
+
+def worst(law: Law, arguments: tuple[Any, ...], truth: Truth) -> float:
+    """How far the moments of a law are from the truth, the largest of the relative errors."""
+    mean, central = truth
+    spread = mp.sqrt(central[2])
+    errors = [abs(float(law.mean(*arguments)) - mean) / (max(abs(mean), spread) or 1)]
+    for order in range(2, HIGHEST_ORDER + 1):
+        if order % 2 == 0 or order == HIGHEST_ORDER:
+            size = central[order]
+        else:  # an odd one may be 0 by symmetry; it is below this (Cauchy and Schwarz)
+            size = mp.sqrt(central[order - 1] * central[order + 1])
+        errors.append(abs(float(law.central(order, *arguments)) - central[order]) / (size or 1))
+    return float(max(errors))
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_moments_are_exact(name: str, arguments: tuple[Any, ...]) -> None:
+    with mp.workdps(40 if name in BY_QUADRATURE else 300):
+        assert worst(LAWS[name], arguments, TRUTHS[name](*arguments)) < CLOSE
+
+
+def test_every_law_of_numbers_that_has_moments_is_checked() -> None:
+    numbers = {name for name, law in LAWS.items() if law.own_axes is None}
+    assert numbers == {*ARGUMENTS, "cauchy"}
+    assert set(TRUTHS) == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("gamma", (0.5, 2.0)), ("binomial", (10, 0.3))])
+def test_a_moment_that_is_slightly_wrong_is_found(name: str, arguments: tuple[Any, ...]) -> None:
+    law = LAWS[name]
+    assert law.standard is not None
+    cumulants = law.standard.cumulants
+    assert cumulants is not None
+
+    def changed(*shapes: Any) -> list[Any]:
+        found = list(cumulants(*shapes))
+        found[8] = found[8] * (1 + 1e-7)
+        return found
+
+    wrong = replace(law, standard=replace(law.standard, cumulants=changed))
+    with mp.workdps(300):
+        assert worst(wrong, arguments, TRUTHS[name](*arguments)) > CLOSE
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_cumulants_are_those_of_the_central_moments(name: str, arguments: tuple[Any, ...]) -> None:
+    law = LAWS[name]
+    central = [float(law.central(order, *arguments)) for order in ORDERS]
+    assert central[:2] == [1.0, 0.0]
+    mean, *_ = found = [float(one) for one in law.cumulants(*arguments)[1:]]
+    assert mean == float(law.mean(*arguments))
+    again = central_from_cumulants([0.0, *found])
+    sizes = [
+        max(central[k], math.sqrt(central[2]) ** k)
+        if k % 2 == 0
+        else math.sqrt(central[k - 1]) * math.sqrt(central[k + 1])
+        for k in range(2, 8)
+    ]
+    for order, size in zip(range(2, 8), sizes, strict=True):
+        assert again[order] == pytest.approx(central[order], rel=1e-9, abs=1e-9 * size)
+
+
+def test_exact_zeros() -> None:
+    assert [float(one) for one in LAWS["normal"].cumulants(3.0, 2.0)] == [0, 3, 4, 0, 0, 0, 0, 0, 0]
+    for name, arguments in (("laplace", (1.0, 2.0)), ("student_t", (20.0,)), ("rademacher", ())):
+        assert [float(LAWS[name].central(k, *arguments)) for k in (3, 5, 7)] == [0, 0, 0]
+
+
+def test_kinds_of_lists_give_one_another() -> None:
+    cumulants = [0.0, 2.0, 1.5, -0.3, 0.7, 0.1, -2.0, 3.0, 11.0]
+    central = central_from_cumulants(cumulants)
+    assert cumulants_from_central(2.0, central) == pytest.approx(cumulants, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "order", "mean", "central"),
+    [
+        ("cauchy", (0.0, 1.0), 1, "nan", ["inf", "nan", "inf"]),
+        ("student_t", (1.0,), 1, "nan", ["inf", "nan", "inf"]),
+        ("student_t", (2.1,), 2.1, "0", ["21", "nan", "inf"]),
+        ("pareto", (0.8, 1.0), 0.8, "inf", ["inf", "inf", "inf"]),
+        ("pareto", (2.5, 1.0), 2.5, "1.66667", ["2.22222", "inf", "inf"]),
+        ("f", (5.0, 4.0), 2, "2", ["inf", "inf", "inf"]),
+        ("f", (5.0, 2.0), 1, "inf", ["inf", "inf", "inf"]),
+        ("f", (5.0, 7.0), 3.5, "1.4", ["2.61333", "43.904", "inf"]),
+    ],
+)
+def test_moments_that_do_not_exist(
+    name: str, arguments: tuple[float, ...], order: float, mean: str, central: list[str]
+) -> None:
+    law = LAWS[name]
+    assert f"{float(law.mean(*arguments)):g}" == mean
+    assert [f"{float(law.central(k, *arguments)):g}" for k in (2, 3, 4)] == central
+    found = law.cumulants(*arguments)
+    assert all(math.isfinite(found[k]) == (k < order) for k in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "value"),
+    [
+        ("normal", (2.0, 0.0), 2.0),
+        ("cauchy", (2.0, 0.0), 2.0),
+        ("pareto", (0.5, 0.0), 0.0),
+        ("lognormal", (0.0, 0.0), 1.0),
+        ("exponential", (0.0,), 0.0),
+        ("uniform", (3.0, 3.0), 3.0),
+        ("triangular", (1.0, 1.0, 1.0), 1.0),
+        ("truncated_normal", (0.5, 0.0, 0.0, 1.0), 0.5),
+        ("truncated_normal", (0.5, 1.0, 1.0, 1.0), 1.0),
+        ("bernoulli", (0.0,), 0.0),
+        ("bernoulli", (1.0,), 1.0),
+        ("binomial", (0.0, 0.5), 0.0),
+        ("binomial", (4.0, 1.0), 4.0),
+        ("geometric", (1.0,), 1.0),
+        ("negative_binomial", (0.0, 0.5), 0.0),
+        ("negative_binomial", (2.0, 1.0), 0.0),
+        ("poisson", (0.0,), 0.0),
+        ("hypergeometric", (3.0, 0.0, 2.0), 2.0),
+        ("hypergeometric", (0.0, 0.0, 0.0), 0.0),
+        ("discrete_uniform", (4.0, 4.0), 4.0),
+        ("categorical", ((0.0, 1.0),), 1.0),
+        ("choice", ((2.5, 2.5),), 2.5),
+    ],
+)
+def test_a_constant_has_no_spread(name: str, arguments: tuple[Any, ...], value: float) -> None:
+    law = LAWS[name]
+    assert float(law.mean(*arguments)) == pytest.approx(value, rel=1e-15)
+    assert [float(law.central(k, *arguments)) for k in ORDERS] == [1] + [0] * 8
+    assert [float(one) for one in law.cumulants(*arguments)[2:]] == [0] * 7
+    for p in (1, 1.5, 2, 3, 4, 7.3, 8, 30):
+        assert float(law.norm(p, *arguments)) == pytest.approx(abs(value), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_arguments_of_many_elements_broadcast(name: str) -> None:
+    """An array of arguments gives what each gives by itself."""
+    law = LAWS[name]
+    rows = ARGUMENTS[name]
+    lengths = {tuple(np.shape(one) for one in row) for row in rows}
+    rows = tuple(row for row in rows if tuple(np.shape(one) for one in row) == min(lengths))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    if not columns:
+        return
+    for function in (
+        law.mean,
+        lambda *a: law.central(4, *a),
+        lambda *a: law.cumulants(*a)[3],
+        lambda *a: law.norm(2.5, *a),
+    ):
+        found = function(*columns)
+        assert found.shape == (len(rows),)
+        np.testing.assert_allclose(found, [float(function(*row)) for row in rows], rtol=1e-12)
+
+
+def test_elements_of_vectors() -> None:
+    chances = np.array([0.2, 0.3, 0.5])
+    multinomial = LAWS["multinomial"]
+    np.testing.assert_allclose(multinomial.mean(8.0, chances), 8 * chances)
+    for order in (2, 3, 8):
+        alone = [float(LAWS["binomial"].central(order, 8.0, p)) for p in chances]
+        np.testing.assert_allclose(multinomial.central(order, 8.0, chances), alone, rtol=1e-12)
+    several = multinomial.mean(np.array([3.0, 8.0]), np.array([chances, chances]))
+    np.testing.assert_allclose(several, [3 * chances, 8 * chances])
+
+    a = np.array([1e-7, 2.0, 1e9])
+    shares = [(1e-7, 2.0 + 1e9), (2.0, 1e9 + 1e-7), (1e9, 2.0 + 1e-7)]
+    for order in (2, 4):
+        alone = [float(LAWS["beta"].central(order, *one)) for one in shares]
+        np.testing.assert_allclose(LAWS["dirichlet"].central(order, a), alone, rtol=1e-12)
+    assert LAWS["dirichlet"].central(2, np.array([3.0])).tolist() == [0.0]
+
+    assert LAWS["permutation"].mean(5.0).tolist() == [2.0]
+    assert LAWS["permutation"].central(2, 5.0).tolist() == [2.0]
+
+    cov = np.array([[2.0, 0.6], [0.6, 0.5]])
+    normal = LAWS["multivariate_normal"]
+    assert normal.mean((1.0, -2.0), cov).tolist() == [1.0, -2.0]
+    np.testing.assert_allclose(normal.central(4, (1.0, -2.0), cov), [12.0, 0.75])
+    assert normal.covariance((1.0, -2.0), cov).tolist() == cov.tolist()
+    assert all(LAWS[name].covariance(a) is None for name in ("dirichlet", "choice"))
+
+
+def test_a_width_beyond_float64_has_no_known_moment() -> None:
+    law = LAWS["uniform"]
+    assert math.isnan(law.mean(-1e308, 1e308))
+    assert float(law.norm(2, -1e308, 1e308)) == 1e308

@@ -1,0 +1,328 @@
+"""Norms and exponential moments of laws: never below the truth, and equal to it where they say so.
+
+The truth is a sum over all values, or an integral of the density between many quantiles, where the
+density itself is held against scipy's in test_densities.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from law_table import CASES, as_arrays
+from numpy.typing import NDArray
+
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS
+
+Array = NDArray[Any]
+
+SLACK = 1e-9  # of the truth's own rounding
+ORDERS = (1.0, 1.5, 2.0, 3.0, 3.7, 4.0, 6.5, 8.0, 12.0, 31.5, 64.0)
+SIZES = (-0.7, -0.2, 0.3, 0.9, 2.5)
+
+
+@cache
+def values_of(law: Law, arguments: tuple[Any, ...]) -> tuple[Array, Array]:
+    """Points and weights of a law: sums over them fall short of means, if anything."""
+    if law.discrete:
+        points = law.points(*arguments, at_most=10**6)
+        assert points is not None
+        return points[0], points[1]
+    tails = np.concatenate([10.0 ** -np.arange(300, 2, -4.0), np.linspace(0.01, 0.5, 120)])
+    ends = [law.quantile(tails, *arguments), law.upper_quantile(tails[::-1], *arguments)]
+    edges = np.unique(np.concatenate([*ends, [0.0]]))
+    low, high = law.support(*arguments)
+    edges = edges[np.isfinite(edges) & (edges >= low) & (edges <= high)]
+    places, weights = np.polynomial.legendre.leggauss(24)
+    half = np.diff(edges)[:, None] / 2
+    points = edges[:-1, None] + half * (1 + places)
+    chances = law.density(as_arrays(arguments), points.ravel()) * (half * weights).ravel()
+    # rounding may put a point on an end where the density is infinite, or weights above 1 in all
+    some = np.isfinite(chances) & (chances > 0)
+    return points.ravel()[some], chances[some] / max(1.0, chances[some].sum())
+
+
+def true_norm(values: Array, weights: Array, p: float) -> float:
+    largest = np.abs(values).max() or 1.0
+    return float(largest * (weights * (np.abs(values) / largest) ** p).sum() ** (1 / p))
+
+
+def short_of(law: Law, arguments: tuple[Any, ...]) -> list[float]:
+    """The orders of which a norm lies below the truth."""
+    values, weights = values_of(law, arguments)
+    return [
+        p
+        for p in ORDERS
+        if not law.norm(p, *arguments) >= true_norm(values, weights, p) * (1 - SLACK)
+    ]
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_no_norm_is_too_small(name: str, arguments: tuple[Any, ...]) -> None:
+    assert short_of(LAWS[name], arguments) == []
+
+
+@pytest.mark.parametrize("name", ["gamma", "student_t", "poisson", "normal"])
+def test_a_norm_that_is_too_small_is_found(name: str) -> None:
+    law = LAWS[name]
+    standard = law.standard
+    assert standard is not None
+    norm = standard.norm
+    assert norm is not None
+    small = replace(standard, norm=lambda p, *shapes: 0.999 * norm(p, *shapes))
+    arguments = {"gamma": (0.7, 1.0), "student_t": (30.0,), "poisson": (4.0,), "normal": (0.0, 1.0)}
+    assert short_of(replace(law, standard=small), arguments[name])
+
+
+EXACT = [
+    *(("normal", (0.0, 2.5)), ("lognormal", (-2.0, 0.3)), ("exponential", (0.02,))),
+    *(("gamma", (0.7, 2.0)), ("chi_square", (7.0,)), ("beta", (2.0, 5.0)), ("laplace", (0.0, 0.5))),
+    *(
+        ("student_t", (30.0,)),
+        ("f", (5.0, 20.0)),
+        ("logistic", (0.0, 4.0)),
+        ("weibull", (4.0, 0.3)),
+    ),
+    *(("rayleigh", (0.1,)), ("pareto", (10.0, 3.0))),
+    *(("bernoulli", (1e-7,)), ("rademacher", ())),
+    *(
+        ("choice", ((1.0, -2.0, 5.0),)),
+        ("categorical", ((0.2, 0.3, 0.5),)),
+        ("uniform", (0.0, 3.0)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), EXACT)
+def test_a_formula_is_exact_for_all_orders(name: str, arguments: tuple[Any, ...]) -> None:
+    values, weights = values_of(LAWS[name], arguments)
+    for p in ORDERS:
+        if p < 0.6 * LAWS[name].moment_order(*arguments):  # closer, the integral falls short
+            truth = true_norm(values, weights, p)
+            assert float(LAWS[name].norm(p, *arguments)) == pytest.approx(truth, rel=1e-8), p
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+@pytest.mark.parametrize("p", [2, 4, 6, 8])
+def test_even_orders_are_exact(name: str, arguments: tuple[Any, ...], p: int) -> None:
+    law = LAWS[name]
+    values, weights = values_of(law, arguments)
+    # nearer to the last moment that there is, and beside an infinite density, sums fall short
+    if p < 0.6 * law.moment_order(*arguments) and weights.sum() > 1 - 1e-9:
+        truth = true_norm(values, weights, p)
+        assert float(law.norm(p, *arguments)) == pytest.approx(truth, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "order"),
+    [
+        ("cauchy", (0.0, 1.0), 1.0),
+        ("student_t", (1.5,), 1.5),
+        ("pareto", (1.5, 2.0), 1.5),
+        ("f", (3.0, 3.0), 1.5),
+        ("student_t", (4.0,), 4.0),
+    ],
+)
+def test_norms_are_finite_as_far_as_moments_exist(
+    name: str, arguments: tuple[float, ...], order: float
+) -> None:
+    law = LAWS[name]
+    assert law.norm(order, *arguments) == math.inf
+    if order > 1.0:
+        assert math.isfinite(law.norm(1.0, *arguments))
+        assert math.isfinite(law.norm(order - 0.01, *arguments))
+
+
+def test_rare_values_are_not_lost_between_orders() -> None:
+    """E x^3 of a Poisson variable of rate 1e-9 is 1e-9, between orders that have a formula too."""
+    for name in ("poisson", "bernoulli"):
+        assert float(LAWS[name].norm(3, 1e-9)) ** 3 == pytest.approx(1e-9, rel=1e-6)
+        assert float(LAWS[name].norm(2.5, 1e-9)) ** 2.5 == pytest.approx(1e-9, rel=1e-6)
+    assert float(LAWS["binomial"].norm(3, 1e6, 1e-15)) ** 3 == pytest.approx(1e-9, rel=1e-6)
+
+
+# ---- exponential moments -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_no_exponential_moment_is_too_small(name: str, arguments: tuple[Any, ...]) -> None:
+    law = LAWS[name]
+    values, weights = values_of(law, arguments)
+    # steps that are comparable to the law's own unit
+    unit = float(law.quantile(0.9, *arguments) - law.quantile(0.1, *arguments)) or 1.0
+    for size in SIZES:
+        t = size / unit
+        powers = t * values
+        top = powers.max()
+        truth = top + math.log((weights * np.exp(powers - top)).sum())
+        assert law.log_mgf(t, *arguments) >= truth - SLACK * max(1.0, abs(truth)), size
+    assert law.log_mgf(0.0, *arguments) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "t", "exact"),
+    [
+        ("normal", (1.0, 2.0), 3.0, 3.0 + 18.0),
+        ("exponential", (2.0,), 0.25, -math.log(0.5)),
+        ("exponential", (2.0,), 0.5, math.inf),
+        ("gamma", (3.0, 2.0), -1.0, -3 * math.log(3.0)),
+        ("laplace", (0.0, 1.0), 0.5, -math.log(0.75)),
+        ("laplace", (0.0, 1.0), 1.0, math.inf),
+        ("logistic", (0.0, 1.0), 0.5, math.log(math.pi / 2)),
+        ("gumbel", (0.0, 1.0), -1.0, 0.0),
+        ("uniform", (0.0, 1.0), 2.0, math.log(math.expm1(2.0) / 2.0)),
+        ("poisson", (3.0,), 1.0, 3 * math.expm1(1.0)),
+        ("bernoulli", (0.25,), 1.0, math.log(0.75 + 0.25 * math.e)),
+        ("negative_binomial", (2.0, 0.5), 0.1, 2 * math.log(0.5 / (1 - 0.5 * math.exp(0.1)))),
+        ("geometric", (0.5,), 1.0, math.inf),
+        ("student_t", (5.0,), 1e-9, math.inf),
+        ("lognormal", (0.0, 1.0), 1e-9, math.inf),
+        ("weibull", (1.0, 1.0), 0.5, math.log(2.0)),
+        ("weibull", (0.5, 1.0), 0.5, math.inf),
+    ],
+)
+def test_exponential_moments_that_are_known(
+    name: str, arguments: tuple[float, ...], t: float, exact: float
+) -> None:
+    assert float(LAWS[name].log_mgf(t, *arguments)) == pytest.approx(exact, rel=1e-12, abs=1e-14)
+
+
+# ---- random arguments ----------------------------------------------------------------------------
+
+# laws, and arguments from which those of one draw are picked
+MIXED: dict[str, tuple[tuple[float, ...], ...]] = {
+    "normal": ((-3.0, 0.0, 1.0), (0.0, 1.0, 5.0)),
+    "laplace": ((-3.0, 0.0, 1.0), (0.1, 1.0, 5.0)),
+    "uniform": ((-3.0, 0.0, 1.0), (1.5, 2.0, 9.0)),
+    "lognormal": ((-3.0, 0.0, 0.5), (0.0, 0.3, 0.8)),
+    "exponential": ((0.0, 1.0, 5.0),),
+    "gamma": ((1e-7, 1.0, 5.0), (0.0, 1.0, 5.0)),
+    "chi_square": ((1e-7, 1.0, 50.0),),
+    "beta": ((1e-3, 1.0, 5.0), (1e-3, 1.0, 5.0)),
+    "student_t": ((20.0, 30.0, 1e6),),
+    "f": ((0.5, 3.0, 100.0), (40.0, 80.0, 1e5)),
+    "weibull": ((0.5, 1.0, 50.0), (0.0, 1.0, 5.0)),
+    "rayleigh": ((0.0, 1.0, 5.0),),
+    "pareto": ((20.0, 30.0, 80.0), (0.0, 1.0, 5.0)),
+    "triangular": ((-3.0, 0.0, 1.0), (1.0, 1.5), (1.5, 2.0, 9.0)),
+    "von_mises": ((-3.0, 0.0, 1.0), (0.0, 1.0, 50.0)),
+    "truncated_normal": ((-3.0, 0.0, 3.0), (0.1, 1.0, 5.0), (-1.0, -0.5), (0.5, 2.0)),
+    "bernoulli": ((0.0, 1e-9, 1.0),),
+    "binomial": ((0.0, 1.0, 40.0), (0.0, 1e-9, 0.9)),
+    "geometric": ((0.1, 0.9, 1.0),),
+    "negative_binomial": ((0.0, 0.3, 7.0), (0.1, 0.9, 1.0)),
+    "poisson": ((0.0, 1e-9, 30.0),),
+    "hypergeometric": ((3.0, 10.0), (0.0, 7.0), (0.0, 1.0, 3.0)),
+    "discrete_uniform": ((-9.0, 0.0, 1.0), (1.0, 6.0, 40.0)),
+}
+
+
+class Mixture:
+    """A draw whose arguments are picked at random, each from a few values."""
+
+    def __init__(self, law: Law, seed: int) -> None:
+        generator = np.random.default_rng([seed, *law.name.encode()])
+        self.law, self.columns = law, MIXED[law.name]
+        self.weights = [generator.dirichlet(np.full(len(one), 0.3)) for one in self.columns]
+        # in half of the cases, of the extremes alone
+        self.unbounded = bool(generator.random() < 0.5)
+
+    def truth(self, p: float) -> float:
+        total = 0.0
+        for rows in itertools.product(*(range(len(one)) for one in self.columns)):
+            arguments = [column[i] for column, i in zip(self.columns, rows, strict=True)]
+            weight = math.prod(one[i] for one, i in zip(self.weights, rows, strict=True))
+            total += weight * float(self.law.norm(p, *arguments)) ** p
+        return float(total ** (1 / p))
+
+    def bound(self, p: float, law: Law | None = None) -> float:
+        return (law or self.law).random_norm(p, self.norm, self.hull)
+
+    def norm(self, i: int, q: float) -> float:
+        values, weights = np.abs(self.columns[i]), self.weights[i]
+        return float((weights * values**q).sum() ** (1 / q))
+
+    def hull(self, i: int) -> Hull:
+        """Nothing may be known of an argument but its norms."""
+        column = self.columns[i]
+        return Hull(-math.inf, math.inf) if self.unbounded else Hull(min(column), max(column))
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_no_norm_is_too_small_where_arguments_are_random(name: str) -> None:
+    """Orders for which the norm of fixed arguments is exact, so that the truth is."""
+    for seed in range(10):
+        mixture = Mixture(LAWS[name], seed)
+        for p in (2.0, 4.0, 8.0):
+            assert mixture.bound(p) >= mixture.truth(p) * (1 - SLACK), (seed, p)
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_norms_are_known_where_arguments_are_bounded(name: str) -> None:
+    mixture = Mixture(LAWS[name], 0)
+    mixture.unbounded = False
+    assert all(math.isfinite(mixture.bound(p)) for p in (1.0, 2.0, 4.0, 7.5, 8.0))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("normal", "laplace", "uniform", "exponential", "rayleigh", "bernoulli", "poisson"),
+        *("hypergeometric", "discrete_uniform", "triangular", "truncated_normal", "gamma"),
+    ],
+)
+def test_norms_follow_from_those_of_the_arguments(name: str) -> None:
+    """No bounds of the arguments are known, but that what is a shape of the law is fixed."""
+    mixture = Mixture(LAWS[name], 0)
+    mixture.unbounded = True
+    shapes = LAWS[name].standard_arguments or ()
+
+    def hull(i: int) -> Hull:
+        return Hull(2.0, 2.0) if i < len(shapes) and shapes[i] is None else mixture.hull(i)
+
+    assert math.isfinite(LAWS[name].random_norm(4.0, mixture.norm, hull))
+
+
+def test_rarity_by_a_random_rate_is_in_the_bound() -> None:
+    """P(x > 0) is 5e-8 where the rate is 1e-7 times a uniform variable; all moments are that."""
+
+    def norm(i: int, q: float) -> float:
+        return 1e-7 * (1 / (q + 1)) ** (1 / q)
+
+    def hull(i: int) -> Hull:
+        return Hull(0.0, 1e-7)
+
+    for name in ("poisson", "bernoulli"):
+        assert LAWS[name].random_norm(2.0, norm, hull) ** 2 == pytest.approx(5e-8, rel=1e-6)
+        assert LAWS[name].random_norm(4.0, norm, hull) ** 4 == pytest.approx(5e-8, rel=1e-6)
+
+
+def test_lists_of_random_numbers() -> None:
+    def norm(i: int, q: float) -> float:
+        return (3.0, 0.5)[i]
+
+    def hull(i: int) -> Hull:
+        return (Hull(0.0, 7.0), Hull(0.0, 0.9))[i]
+
+    assert LAWS["choice"].random_norm(3.0, norm, hull) == 3.0
+    assert LAWS["dirichlet"].random_norm(3.0, norm, hull) == 1.0
+    assert 1.5 <= LAWS["multinomial"].random_norm(2.0, norm, hull) <= 3.0
+    normal = LAWS["multivariate_normal"].random_norm(4.0, norm, hull)
+    assert normal == pytest.approx(3.0 + 3**0.25 * 0.5**0.5)
+
+
+def test_a_bound_of_random_arguments_that_is_too_small_is_found() -> None:
+    def half(p: float, norm: Callable[[int, float], float], hull: Callable[[int], Hull]) -> float:
+        return 0.5 * norm(0, p)
+
+    wrong = replace(LAWS["poisson"], norm_of_random=half)
+    mixture = Mixture(LAWS["poisson"], 0)
+    assert mixture.bound(2.0, wrong) < mixture.truth(2.0)
