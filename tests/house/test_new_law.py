@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from law_judges import distance_allowed, gap
 from lowered import expressed, lowering
-from scipy import stats
+from scipy import integrate, stats
 from trials import OPEN, REFUTED, VERIFIED, judged
 
 from dropcheck.analysis.bounds import support
@@ -100,6 +100,29 @@ def test_its_density_is_known() -> None:
     assert isinstance(value, tuple)
     assert value[0] == pytest.approx(stats.lomax(3, scale=2).pdf(0.7), rel=1e-12)
     assert value[1] == -math.inf
+
+
+def test_its_moments_and_probabilities_are_known(lomax: Law) -> None:
+    theirs = stats.lomax(9.5, scale=2.0)
+    assert float(lomax.mean(9.5, 2.0)) == pytest.approx(theirs.mean(), rel=1e-12)
+    for order in (2, 4):
+        assert float(lomax.central(order, 9.5, 2.0)) == pytest.approx(
+            integrate.quad(
+                lambda x, k=order: (x - theirs.mean()) ** k * theirs.pdf(x), 0, math.inf
+            )[0]
+        )
+        assert float(lomax.norm(order, 9.5, 2.0)) ** order == pytest.approx(theirs.moment(order))
+    assert lomax.norm(1.5, 1.5, 2.0) == math.inf
+    x = np.array([1e-9, 0.5, 40.0])
+    np.testing.assert_allclose(lomax.cdf(x, 9.5, 2.0), theirs.cdf(x), rtol=1e-12)
+    np.testing.assert_allclose(lomax.upper_quantile(theirs.sf(x), 9.5, 2.0)[1:], x[1:], rtol=1e-12)
+    assert lomax.as_line(9.5, 2.0) == (0.0, 2.0, (9.5, 1.0))
+
+
+def test_what_is_known_of_it_may_be_left_out(lomax: Law) -> None:
+    bare = replace(lomax, standard=None, line=None, standard_arguments=None)
+    assert bare.norm(1.0, 9.5, 2.0) == math.inf
+    assert bare.cdf(0.5, 9.5, 2.0) is None
 
 
 @pytest.mark.usefixtures("lomax")

@@ -295,7 +295,7 @@ def test_rarity_by_a_random_rate_is_in_the_bound() -> None:
     """P(x > 0) is 5e-8 where the rate is 1e-7 times a uniform variable; all moments are that."""
 
     def norm(i: int, q: float) -> float:
-        return 1e-7 * (1 / (q + 1)) ** (1 / q)
+        return 1e-7 * math.pow(q + 1, -1 / q)
 
     def hull(i: int) -> Hull:
         return Hull(0.0, 1e-7)

@@ -191,7 +191,7 @@ def largest_of(law: Law, arguments: tuple[Any, ...]) -> float:
     """The largest of the arguments of a law between two ends, whose values are near an end."""
     if law is not LAWS["truncated_normal"]:
         return 0.0
-    return max(abs(one) for one in arguments if math.isfinite(one))
+    return max(abs(float(one)) for one in arguments if math.isfinite(one))
 
 
 def wrong_quantiles(law: Law, arguments: tuple[Any, ...]) -> list[tuple[str, float]]:
@@ -349,10 +349,10 @@ class Symbol:
     __rmul__ = __mul__
 
     def __sub__(self, other: Any) -> Symbol:
-        return self + other * -1.0
+        return self.__add__(other * -1.0)
 
     def __rsub__(self, other: Any) -> Symbol:
-        return self * -1.0 + other
+        return (self * -1.0).__add__(other)
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in LINES}))
