@@ -107,7 +107,7 @@ OPTIONS: tuple[Option, ...] = (
         help="Make a new draw for every value, even where independent draws could be paired."),
     Option(name="processes", commands=("audit",), kind=Kind.THREADS, low=1,
         help="Processes to work with; no count depends on it."),
-    Option(name="require", commands=("run",), kind=Kind.WORD, words=REQUIRED, setting="require",
+    Option(name="require", commands=_CASES, kind=Kind.WORD, words=REQUIRED, setting="require",
         in_repeat=True, in_verify=one_of(tuple(f"'{word}'" for word in REQUIRED)),
         ini="what a verdict must rest on at least: exact, finite-sample, moments or asymptotic",
         help="What a verdict must rest on at least; a case that rests on less is undecided "

@@ -16,7 +16,7 @@ from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.exactly import by_exact_value
-from dropcheck.judging.limit_theorem import by_limit_theorem
+from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
 from dropcheck.judging.look import ROUNDING, scale_of, settling
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import short_of
@@ -91,13 +91,8 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
 
 
 def _accepted(run: CaseRun, compiled: Compiled, finding: Finding) -> Finding:
-    """A finding of the limit theorem, where it is enough.
-
-    Where a model bounds no moment of what is averaged, values that no draw shows may carry it, or
-    it may have no mean at all, and no sample tells. So it takes somebody who accepts that. Of code
-    of one's own no model says anything, and the limit theorem is all that there is.
-    """
-    if compiled.program.calls_own_code or run.settings.require is not None:
+    """A finding of the limit theorem, undecided where that is not enough for a verdict."""
+    if accepted(run, compiled):
         return finding
     short = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
     if short is None:

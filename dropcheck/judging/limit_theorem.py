@@ -83,6 +83,16 @@ class Pilot:
     doubt: Interval | None = None  # the pilot's own: how many draws its shape takes to settle
 
 
+def accepted(run: CaseRun, compiled: Compiled) -> bool:
+    """Whether the limit theorem is enough for a verdict.
+
+    Where a model bounds no moment of what is averaged, values that no draw shows may carry it, or
+    it may have no mean at all, and no sample tells. So it takes somebody who accepts that. Of code
+    of one's own no model says anything, and the limit theorem is all that there is.
+    """
+    return compiled.program.calls_own_code or run.settings.require is not None
+
+
 def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Finding]:
     """Judge a function of averages by the limit theorem and the delta method."""
     conditions = len(compiled.program.watched)

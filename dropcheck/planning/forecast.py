@@ -16,6 +16,7 @@ from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_d
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import ENDLESS, judge_look, region_floor, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
+from dropcheck.judging.witness import BASES
 from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee
@@ -147,7 +148,16 @@ def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Sp
 
         result = replace(result, smallest=smallest)
     endless = why_endless(judged.interval, judged.region, judged.widen)
-    return _decided_after(result, pilot.expected, endless)
+    result = _decided_after(result, pilot.expected, endless)
+    if result.draws is None or limit_theorem.accepted(run, compiled):
+        return result
+    why = Reason.REQUIRED.explain(
+        verdict="decided",
+        basis=BASES[Guarantee.ASYMPTOTIC],
+        guarantee=str(Guarantee.ASYMPTOTIC),
+        required=str(Guarantee.MOMENTS),
+    )
+    return replace(result, draws=None, ends=result.draws, explanation=why)
 
 
 def _of_counts(

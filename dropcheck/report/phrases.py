@@ -203,7 +203,9 @@ def reading(case: CaseResult) -> str:
     if case.verdict is Verdict.VERIFIED:
         return "true, although it is expected to be refuted"
     if case.exact is not None and case.reason is not Reason.REQUIRED:
-        return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}"
+        more = needs(case)
+        by_draws = "" if more is None else f"; by draws it {more}"
+        return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}{by_draws}"
     if case.more_draws is not None:
         return f"too few draws: {needs(case)}"
     if case.explanation is not None and case.explanation.reading:

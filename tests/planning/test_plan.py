@@ -99,10 +99,21 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
 
 def test_a_pilot_without_an_interval_says_why() -> None:
     registry = registry_of(pole="x, w ~ normal(0.001, 1); 1 / E(x * exp(w * x / 20)) == 1000")
-    (case,) = planned(registry).cases
+    plan = planned(registry, require="asymptotic")
+    (case,) = plan.cases
     assert case.discrepancy is None
     assert str(case.explanation) == "it is undefined for some averages within the error"
-    assert "may take more: it is undefined" in plan_report(planned(registry), Terminal(width=200))
+    assert "may take more: it is undefined" in plan_report(plan, Terminal(width=200))
+
+
+def test_what_the_limit_theorem_alone_would_decide_says_so() -> None:
+    registry = registry_of(one="x, w ~ normal(0, 1); E(log(20 + x * w)) == 2.99446")
+    (case,) = planned(registry).cases
+    assert case.draws is None
+    assert str(case.explanation).startswith("decided, but by the limit theorem (asymptotic)")
+    (accepted,) = planned(registry, require="asymptotic").cases
+    assert accepted.within
+    assert accepted.draws == case.drawn
 
 
 def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
@@ -111,7 +122,7 @@ def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
         skew="x ~ exponential(1); E(x**2) == 2",
         sum="; 1 + 1 == 2",
     )
-    plan = planned(registry)
+    plan = planned(registry, require="asymptotic")
     heavy, skew, sure = plan.cases
     assert (heavy.doubtful, heavy.within, heavy.beyond) == (True, False, False)
     assert (heavy.draws or 0) < heavy.budget
@@ -124,7 +135,7 @@ def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
     assert f"≥{count(heavy.draws or 0)}" in told
     assert "a run takes at least " in told
     assert heavy.discrepancy is None  # its spread is not known either
-    scant = planned(registry, max_draws=200_000)
+    scant = planned(registry, max_draws=200_000, require="asymptotic")
     assert counts(scant) == {"within": 1, "doubtful": 0, "beyond": 2, "unknown": 0}
     told = plan_report(scant, Terminal(width=200))
     assert "beyond the budget of 200k draws; may take more: " in told
@@ -138,6 +149,7 @@ def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
         "x ~ normal(0, 1); P(x > 51, given=x > 50) == 1",
         "x ~ normal(0, 1); E(log(x + 3)) == 1",
         "x ~ cauchy(0, 1); E(x) == 0",
+        "x, w ~ normal(0, 1); E(log(20 + x * w)) == 2.99446",  # by the limit theorem alone
     ],
 )
 def test_what_a_run_gives_up_is_planned_to_be_given_up(claim: str) -> None:
@@ -223,14 +235,14 @@ def test_a_time_limit_bounds_what_the_plan_spends(
             for name, resolution in [("easy", "0.01"), ("hard", "1.0e-6"), ("harder", "1.0e-7")]
         }
     )
-    limited = planned(registry, time_limit=2.0)
+    limited = planned(registry, time_limit=2.0, require="asymptotic")
     assert 2.0 - 0.05 < limited.run_seconds <= 2.0 - 3 * pilots * 1e-8 / 2
     easy, hard, harder = limited.cases
     assert easy.within
     assert not hard.within
     assert hard.spent == pytest.approx(harder.spent, rel=0.05)
     assert hard.spent > 5 * easy.spent  # not in equal parts
-    longer = planned(registry, time_limit=20.0).cases[1]
+    longer = planned(registry, time_limit=20.0, require="asymptotic").cases[1]
     assert (longer.discrepancy or 1) < (hard.discrepancy or 0)
 
 
@@ -337,14 +349,12 @@ def test_errors_and_help(
 def test_an_undecided_case_says_what_it_needs(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ratio = CLAIMS.replace("model: x ~ normal(m, 1)", "model: |\n      x, w ~ gamma(9, 1)")
-    ratio = ratio.replace("E(x) == m", "E(m * x / w) == 9 * m / 8")
-    Path("claims.yaml").write_text(ratio, encoding="utf-8")
     assert main(["run", "mean", "--max-draws", "1000", "--format", "json"]) == 4
     cases = json.loads(capsys.readouterr().out)["cases"]
     assert all(case["more_draws"] > 1000 and case["more_seconds"] > 0 for case in cases)
     assert main(["run", "mean", "--max-draws", "1000"]) == 4
-    assert re.search(r"reading +too few draws: needs about ", capsys.readouterr().out)
+    said = r"reading +the model gives .*: --exact decides by that; by draws it needs about "
+    assert re.search(said, capsys.readouterr().out)
     most = max(case["draws"] + case["more_draws"] for case in cases)
     assert main(["run", "mean", "--max-draws", str(2 * most)]) == 0  # and that is enough
 

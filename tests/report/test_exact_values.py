@@ -30,6 +30,9 @@ from dropcheck.settings import Settings
 
 OPEN = replace(UNDECIDED, exact=Exact(0.41), confirmed=False)
 REFUTED = replace(FAILED, exact=Exact(0.7), confirmed=True)
+REQUIRED = Reason.REQUIRED.explain(
+    verdict="verified", basis="the limit theorem", guarantee="asymptotic", required="moments"
+)
 ON_THE_LIMIT = replace(PASSED, guarantee=Guarantee.ASYMPTOTIC)
 
 
@@ -145,8 +148,10 @@ def test_an_exact_value_has_a_digit_more_than_the_estimate(value: float, text: s
 
 
 def test_an_undecided_case_with_an_exact_value_can_be_decided_by_that() -> None:
-    assert phrases.reading(OPEN) == "the model gives the exact value, 0.41: --exact decides by that"
-    required = replace(OPEN, explanation=Reason.REQUIRED.explain(), more_draws=None)
+    reading = "the model gives the exact value, 0.41: --exact decides by that"
+    assert phrases.reading(replace(OPEN, more_draws=None)) == reading
+    assert phrases.reading(OPEN) == f"{reading}; by draws it {phrases.needs(OPEN)}"
+    required = replace(OPEN, explanation=REQUIRED, more_draws=None)
     assert phrases.reading(required).startswith("the verdict rests on less than is required")
 
 
