@@ -12,7 +12,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.majorants import elements, exponentials, growing, powers, rule, sums
+from dropcheck.vocabulary.majorants import (
+    elements,
+    exponentials,
+    growing,
+    powers,
+    rule,
+    summed_products,
+    sums,
+)
 from dropcheck.vocabulary.majorants.rule import Applied, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
@@ -243,16 +251,18 @@ POWER = Growth(
     powers.Raised(),
     lambda both: _raised(both[0].reciprocal, both[0].order, both[1].known),
 )
-ALL_PRODUCTS = Growth(lambda both: _products(both, summed=False, paired=False), sums.Products())
+ALL_PRODUCTS = Growth(
+    lambda both: _products(both, summed=False, paired=False), summed_products.Products()
+)
 SUM_OF_PRODUCTS = Growth(
     lambda both: _products(both, summed=True, paired=True),
-    sums.SumOfProducts(sums.inner_of_vectors),
+    summed_products.SumOfProducts(summed_products.inner_of_vectors),
     _sum_of_squares_reciprocal,
 )
 # of a vector with itself a sum of squares, else products of unlike elements beside them
 MATRIX_PRODUCT = Growth(
     lambda both: _products(both, summed=True, paired=len(both[0].shape) == 1),
-    sums.SumOfProducts(sums.inner_of_matrices),
+    summed_products.SumOfProducts(summed_products.inner_of_matrices),
     _sum_of_squares_reciprocal,
 )
 # squared distances from a mean

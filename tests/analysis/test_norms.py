@@ -131,10 +131,29 @@ def test_no_bound_of_a_made_model_is_below_the_truth(first: int) -> None:
     } == {}
 
 
+OF_WEIGHTS = (
+    "w ~ rademacher()[4]; u ~ discrete_uniform(-1, 1)[3]; b ~ choice([-1, 0.5, 2])[3]; m ~ "
+    "bernoulli(0.3)[4]; s ~ rademacher()[3]; l ~ choice([-1, 0, 5]); g ~ binomial(2, 0.2)"
+)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "text",
+    ["sum(w)", "w @ m", "w @ (m + 3)", "sum(w * m)", "mean(w * (m - 0.3))", "u @ b", "(u * s) @ b",
+     "sum(u * b)", "sum(u)", "u @ [1, -2, 5]", "dot(w, arange(4))", "cumsum(w * l)", "(u * l) @ b",
+     "sum(w * sum(m))", "w @ (m * sum(m))", "sum(u * g * b)", "sum(u + s)", "u @ (b * sum(b))",
+     "outer(u, s) @ b", "sum(outer(u, b), axis=0)", "relu(u @ b)**2", "(2 * u - s) @ b"],
+)  # fmt: skip
+def test_no_bound_of_a_sum_with_weights_is_below_the_truth(text: str, seed: int) -> None:
+    assert below_the_truth([lowered(OF_WEIGHTS, text)], seed) == []
+
+
 MISTAKES: dict[str, Any] = {
     "what depends is taken for independent": (norms_module, "_disjoint", lambda _: True),
     "slices": (norms_module, "alignment_of", lambda one, _: (frozenset(),) * len(one.shape)),
-    "orders": (norms_module, "_grouped", lambda parts: [[part] for part in parts]),
+    "orders": (norms_module, "grouped", lambda parts, _: [[part] for part in parts]),
+    "signs": (norms_module, "_signed", lambda one: one.apart),
     "centring": (norms_module, "centring", lambda _: 0.5),
 }
 
@@ -194,8 +213,8 @@ KNOWN: list[tuple[str, float, float, float]] = [
     ("z", 4, 3**0.25, 1), ("n - 3", 2, 2, 1), ("z * y", 4, 9**0.25, 1), ("z * z", 2, 3**0.5, 1),
     ("z**4", 2, 105**0.5, 1), ("b * z", 2, 0.2**0.5, 1), ("b * b * b", 2, 0.2**0.5, 1),
     ("z - z", 2, 0, 1), ("z + y", 2, 2**0.5, 1), ("z + y", 4, 12**0.25, 1.5),
-    ("mean(v)", 2, 0.1, 1), ("sum(v)", 4, 10 * 3**0.25, 1.8), ("v @ w", 2, 10, 1),
-    ("(q @ k)[0, 1]", 2, 10, 1), ("(q @ k)[0, 1]", 4, (3 * 100**2 + 6 * 100) ** 0.25, 2.3),
+    ("mean(v)", 2, 0.1, 1), ("sum(v)", 4, 10 * 3**0.25, 1), ("v @ w", 2, 10, 1),
+    ("(q @ k)[0, 1]", 2, 10, 1), ("(q @ k)[0, 1]", 4, (3 * 100**2 + 6 * 100) ** 0.25, 1.11),
     ("sum(m * v)", 2, 20**0.5, 1), ("sum(v * z)", 2, 10, 1), ("v @ v", 2, 10200**0.5, 1.72),
     ("big - 1e8", 2, 1, 1.0001), ("mean(xs) - 5", 2, 0.125, 1.0001),
     ("mean(g)", 2, 25.01**0.5, 1.1),
@@ -206,6 +225,10 @@ KNOWN: list[tuple[str, float, float, float]] = [
     ("s", 2, 8**0.5, 1), ("z / u", 2, 0.5**0.5, 1.5), ("max(v)", 2, 2.5, 1.5),
     ("norm(v)", 2, 10, 1), ("var(v)", 1, 0.99, 1.1), ("std(v)", 2, 0.99**0.5, 1.1),
     ("relu(z)", 2, 0.5**0.5, 1.5), ("tanh(z)", 2, 0.6279, 1.7), ("pe", 2, 10**0.5, 1.5),
+    ("sum(f)", 6, 30**0.5 * 15 ** (1 / 6), 1.04), ("ones(30) @ f", 4, (2700 - 60) ** 0.25, 1.01),
+    ("v @ arange(100)", 8, 328350**0.5 * 105**0.125, 1),
+    ("sum(v * relu(k[:, 0]))", 2, 50**0.5, 1.5),
+    ("g @ w", 4, (3 * (2600**2 + 100 * 102)) ** 0.25, 1.05),
 ]  # fmt: skip
 
 

@@ -256,3 +256,16 @@ def test_semi_definiteness_agrees_with_eigenvalues() -> None:
         problem = argument_problem("multivariate_normal", ((0.0,) * int(size), cov))
         assert (problem is None) == good
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_what_is_called_symmetric_lies_alike_on_both_sides(
+    name: str, arguments: tuple[Any, ...]
+) -> None:
+    law, levels = LAWS[name], np.array([1e-9, 0.013, 0.1, 0.21, 0.37, 0.49])
+    below, above = law.quantile(levels, *arguments), law.upper_quantile(levels, *arguments)
+    if below is not None and law.symmetric:
+        middle = law.mean(*arguments)
+        middle = law.quantile(0.5, *arguments) if math.isnan(middle) else middle
+        rounding = 1e-9 * np.maximum(np.abs(below), np.abs(above))
+        assert (np.abs(below + above - 2 * middle) <= rounding).all()

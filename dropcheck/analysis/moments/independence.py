@@ -7,13 +7,16 @@ slice i is made of their slices i alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.shapes import Shape
 
 Places = frozenset[tuple[str, int]] | None
 """The axes of draws that lie along one axis of a quantity; None: not all do, or not alone."""
+
+_Part = TypeVar("_Part")
 
 Alignment = tuple[Places, ...]
 """The places of each axis of a quantity."""
@@ -71,3 +74,20 @@ def carried(axes: frozenset[int], shape: Shape, into: Shape) -> frozenset[int]:
     """Axes of an argument as those of what is made element by element, where none is stretched."""
     shift = len(into) - len(shape)
     return frozenset(axis + shift for axis in axes if shape[axis] == into[axis + shift])
+
+
+def grouped(
+    parts: Sequence[_Part], sources: Callable[[_Part], frozenset[str]]
+) -> list[list[_Part]]:
+    """The parts in groups that share no draw."""
+    groups: list[tuple[frozenset[str], list[_Part]]] = []
+    for part in parts:
+        joined, members = sources(part), [part]
+        apart: list[tuple[frozenset[str], list[_Part]]] = []
+        for group in groups:
+            if group[0].isdisjoint(joined):
+                apart.append(group)
+            else:
+                joined, members = joined | group[0], [*group[1], *members]
+        groups = [*apart, (joined, members)]
+    return [members for _, members in groups]

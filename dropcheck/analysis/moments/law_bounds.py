@@ -15,7 +15,15 @@ import numpy as np
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, plus, raised, scaled, times
+from dropcheck.vocabulary.majorants.bounds_arithmetic import (
+    INF,
+    ZERO,
+    centring,
+    plus,
+    raised,
+    scaled,
+    times,
+)
 from dropcheck.vocabulary.majorants.rule import Argument
 
 # central moments are known up to this order
@@ -63,8 +71,7 @@ def draw_spread(value: Value, p: float) -> float:
     if line is None:
         return INF
     _, scale, own = line
-    # |z - E z| has at most 2^|1 - 2/p| times the norm of z: see `norms.CENTRING`
-    of_z = 2 ** abs(1 - 2 / p) * largest(value.law.norm(p, *own))
+    of_z = centring(p) * largest(value.law.norm(p, *own))
     return times(largest(np.abs(scale)), of_z)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.existence import Line, line_of
-from dropcheck.analysis.moments.independence import Alignment, alignment_of, carried
+from dropcheck.analysis.moments.independence import Alignment, alignment_of, carried, grouped
 from dropcheck.analysis.moments.integrals import Integrals, is_function_of_one_draw
 from dropcheck.analysis.moments.law_bounds import (
     draw_log_moment,
@@ -29,7 +29,17 @@ from dropcheck.analysis.moments.law_bounds import (
 from dropcheck.analysis.moments.negative_moments import inverse_of_line
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
 from dropcheck.vocabulary.hulls import Hull
-from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, nearest_zero, size, times
+from dropcheck.vocabulary.majorants.bounds_arithmetic import (
+    INF,
+    ZERO,
+    away,
+    centring,
+    highest,
+    nearest_zero,
+    size,
+    spread_within,
+    times,
+)
 from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant, Part
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
@@ -84,11 +94,11 @@ class Norms:
         """As the function of the same name."""
 
         def about(quantity: Quantity) -> float:
-            found = _away(quantity.hull, centre)
+            found = away(quantity.hull, centre)
             if quantity.random:
                 # the distance of two numbers, each of which is rounded
                 rounding = 1e-15 * max(size(quantity.mean), abs(centre))
-                by_mean = _away(quantity.mean, centre) + rounding + quantity.spread(p)
+                by_mean = away(quantity.mean, centre) + rounding + quantity.spread(p)
                 found = min(found, quantity.norm(p) + abs(centre), by_mean)
             return found
 
@@ -185,6 +195,7 @@ class Quantity:
         self.alignment: Alignment = ()
         self.apart: frozenset[int] = frozenset()
         self.centred: frozenset[int] = frozenset()
+        self.signed: frozenset[int] = frozenset()
         self.line: Line | None = None
         if value.random:
             self._describe()
@@ -196,6 +207,7 @@ class Quantity:
         self.alignment = alignment_of(value, [one.alignment for one in below])
         self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
         self.centred = _centred(self)
+        self.signed = _signed(self)
         self.line = line_of(value, [one.line for one in below])
 
     @property
@@ -219,7 +231,7 @@ class Quantity:
         """A bound of log E exp(t · x)."""
         if t == 0:
             return 0.0
-        return self._bound("log_moment", t)[0] if self.random else _largest(self.hull, t)
+        return self._bound("log_moment", t)[0] if self.random else highest(self.hull, t)
 
     def inverse(self, r: float) -> float:
         """A bound of (E|x|^-r)^(1/r)."""
@@ -242,7 +254,7 @@ class Quantity:
     def parts(self) -> Sequence[Sequence[Part]]:
         """Itself as a product of powers, in groups that share no draw."""
         if self._parts is None:
-            self._parts = _grouped(_opened(self))
+            self._parts = grouped(_opened(self), lambda part: part[0].value.sources)
         return self._parts
 
 
@@ -279,10 +291,28 @@ def _centred(quantity: Quantity) -> frozenset[int]:
     value, every = quantity.value, frozenset(range(len(quantity.shape)))
     if value.kind == Kind.DRAW:
         return every if drawn_about_zero(value, quantity.below, quantity.mean) else frozenset()
-    found = [quantity.apart if quantity.mean == ZERO else frozenset[int]()]
+    apart = quantity.apart if quantity.mean == ZERO else frozenset[int]()
+    return max(apart, _carried(quantity, lambda one: one.centred), key=len)
+
+
+def _signed(quantity: Quantity) -> frozenset[int]:
+    """The axes along which the sign of each element may be turned by itself.
+
+    As of a draw that lies alike on both sides of 0; times what is independent of it, it stays so.
+    """
+    value = quantity.value
+    if value.kind == Kind.DRAW:
+        alike = value.law is not None and value.law.symmetric
+        return quantity.centred if alike else frozenset()
+    return _carried(quantity, lambda one: one.signed)
+
+
+def _carried(quantity: Quantity, axes: Callable[[Quantity], frozenset[int]]) -> frozenset[int]:
+    """The axes of a factor that is independent of the others, as many as there are of one."""
+    found = [frozenset[int]()]
     for place in quantity.majorant.linear_in(quantity.use):
         one = quantity.below[place]
-        found.append(carried(one.centred, one.shape, quantity.shape))
+        found.append(carried(axes(one), one.shape, quantity.shape))
     return max(found, key=len)
 
 
@@ -308,31 +338,7 @@ def _opened(quantity: Quantity) -> list[_Power]:
     return list(found.values())
 
 
-def _grouped(parts: Sequence[_Power]) -> list[list[_Power]]:
-    """The parts in groups that share no draw."""
-    groups: list[tuple[frozenset[str], list[_Power]]] = []
-    for part in parts:
-        sources, members = part[0].value.sources, [part]
-        apart: list[tuple[frozenset[str], list[_Power]]] = []
-        for group in groups:
-            if group[0].isdisjoint(sources):
-                apart.append(group)
-            else:
-                sources, members = sources | group[0], [*group[1], *members]
-        groups = [*apart, (sources, members)]
-    return [members for _, members in groups]
-
-
 # ---- bounds, by order ---------------------------------------------------------------------------
-
-
-def centring(p: float) -> float:
-    """||x - E x||_p is no larger than this times ||x||_p.
-
-    Taking the mean away has the norm 1 on L², and at most 2 on L¹ and L^∞; between, by the theorem
-    of Riesz and Thorin (Thorin 1948), it is at most 2^|1 - 2/p|.
-    """
-    return float(2 ** abs(1 - 2 / p))
 
 
 def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
@@ -347,7 +353,9 @@ def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]
             found = quantity.majorant.norm(quantity.use, p)
             spread = quantity.majorant.spread(quantity.use, p)
     found = min(_outward(found), size(hull))
-    spread = min(_outward(spread), _outward(times(centring(p), found)), _spread_within(hull, p))
+    spread = min(
+        _outward(spread), _outward(times(centring(p), found)), _outward(spread_within(hull, p))
+    )
     if mean.low == mean.high:
         spread = min(spread, _outward(found + abs(mean.low)))
     return min(found, _outward(size(mean) + spread)), spread
@@ -355,11 +363,6 @@ def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]
 
 def _spread(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
     return _sizes(quantity, p, exhausted)[::-1]
-
-
-def _spread_within(hull: Hull, p: float) -> float:
-    """Of p >= 2, E|x - E x|^p is at most width^(p - 2) times a variance of at most width² / 4."""
-    return _outward(hull.width * 0.25 ** (1 / max(p, 2.0)))
 
 
 def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, float]:
@@ -370,7 +373,7 @@ def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, f
         else:
             found = quantity.majorant.log_moment(quantity.use, t)
     found += OUTWARD * max(1.0, abs(found)) if abs(found) < INF else 0.0
-    return min(found, _largest(quantity.hull, t)), 0.0
+    return min(found, highest(quantity.hull, t)), 0.0
 
 
 def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, float]:
@@ -389,11 +392,3 @@ _WORK = {"sizes": _sizes, "spread": _spread, "log_moment": _log_moment, "inverse
 
 def _outward(bound: float) -> float:
     return bound * (1 + OUTWARD)
-
-
-def _largest(hull: Hull, t: float) -> float:
-    return max(t * end for end in (hull.low, hull.high))
-
-
-def _away(hull: Hull, centre: float) -> float:
-    return max(abs(hull.low - centre), abs(hull.high - centre))

@@ -85,6 +85,7 @@ def _uniform_draws(generator: Generator, size: Size, low: Array, high: Array) ->
 
 UNIFORM = bounded(
     name="uniform",
+    symmetric=True,
     summary="equally likely anywhere between low and high, never at either",
     parameters=(LOW, HIGH),
     conditions=(("low <= high is required", lambda low, high: low <= high), (NO_ROOM, room)),

@@ -174,6 +174,7 @@ BERNOULLI = discrete(
 
 RADEMACHER = discrete(
     name="rademacher",
+    symmetric=True,
     summary="1 or -1, equally likely",
     parameters=(),
     values=Values.SIGNS,

@@ -180,6 +180,7 @@ STANDARD_EQUAL_CHANCES = counts(
 
 DISCRETE_UNIFORM = discrete(
     name="discrete_uniform",
+    symmetric=True,
     summary="equally likely whole numbers from low to high, both ends in",
     parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
     conditions=(("low <= high is required", lambda low, high: low <= high),),

@@ -89,6 +89,7 @@ STANDARD_NORMAL = Standard(
 
 NORMAL = _any_number(
     name="normal",
+    symmetric=True,
     summary="the normal (Gaussian) law; sd is the standard deviation, not the variance",
     parameters=(MEAN, SD),
     degenerate=lambda mean, sd: (sd == 0, mean),
@@ -148,6 +149,7 @@ def _student_t_quantile(u: Array, df: Array) -> Any:
 
 STUDENT_T = _any_number(
     name="student_t",
+    symmetric=True,
     summary="Student's t; moments of order below df alone exist",
     parameters=(DF,),
     degenerate=None,
@@ -180,6 +182,7 @@ def _cauchy_quantile(u: Array) -> Any:
 
 CAUCHY = _located(
     name="cauchy",
+    symmetric=True,
     summary="Cauchy's law; it has no mean",
     moments=1.0,
     tails=lambda loc, scale: (0.0, 0.0),
@@ -210,6 +213,7 @@ def _laplace_quantile(u: Array) -> Any:
 
 LAPLACE = _located(
     name="laplace",
+    symmetric=True,
     summary="two-sided exponential; its variance is 2 * scale**2",
     moments=math.inf,
     tails=lambda loc, scale: (1 / scale, 1 / scale),
@@ -244,6 +248,7 @@ def _logistic_norm(p: float) -> Any:
 
 LOGISTIC = _located(
     name="logistic",
+    symmetric=True,
     summary="its distribution function is the sigmoid of (x - loc) / scale",
     moments=math.inf,
     tails=lambda loc, scale: (1 / scale, 1 / scale),

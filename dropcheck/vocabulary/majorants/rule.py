@@ -58,6 +58,10 @@ class Argument(Protocol):
     def centred(self) -> frozenset[int]:
         """The axes along which a slice has the mean 0, whatever other slices are."""
 
+    @property
+    def signed(self) -> frozenset[int]:
+        """The axes along which the sign of each slice may be turned by itself: the law stays."""
+
     def norm(self, p: float) -> float:
         """A bound of the norm; of an order below 1 that of order 1."""
 

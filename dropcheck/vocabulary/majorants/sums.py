@@ -10,6 +10,15 @@ D_1, D_2, … of mean 0 given those before,
 * 1 <= p <= 2: E|a + D|^p <= E|a|^p + 2^(2 - p) E|D|^p, as |a + d|^p is at most |a|^p +
   p sign(a) |a|^(p - 1) d + 2^(2 - p) |d|^p (von Bahr and Esseen 1965, "Inequalities for the r-th
   absolute moment of a sum of random variables, 1 <= r <= 2", Ann. Math. Statist. 36).
+
+Where the sign of each term may be turned by itself, the sum is no larger than with normal weights:
+
+* p >= 2: ||Σ X_i||_p <= ||z||_p ||Σ X_i²||_(p/2)^(1/2) of a standard normal z (Khintchine's
+  inequality with the constant of Haagerup 1981, "The best constants in the Khintchine inequality",
+  Studia Math. 70);
+* p = 2k: of independent w_i that lie alike on both sides of 0, independent of b, with
+  ||w_i||_2j <= τ ||z||_2j for each j <= k, ||Σ w_i b_i||_p <= τ ||z||_p ||Σ b_i²||_(p/2)^(1/2).
+  Given b, no product in E(Σ w_i b_i)^2k is negative, and none is larger than with τ z_i for w_i.
 """
 
 from __future__ import annotations
@@ -17,30 +26,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
-from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, union
+from dropcheck.vocabulary.hulls import Hull, union
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     INF,
     ZERO,
     combined,
+    highest,
+    normal_norm,
     plus,
-    product,
     raised,
     scaled,
-    size,
     times,
 )
 from dropcheck.vocabulary.majorants.growing import about
-from dropcheck.vocabulary.majorants.powers import Powers
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, OverAxes
-from dropcheck.vocabulary.shapes import broadcast, normalise_axes
 
 Size = Callable[[float], float]
 """A bound of a norm, from its order."""
 
 # orders that are asked for where a higher one may serve better
-_HIGHEST = 64.0
+HIGHEST = 64.0
 
 
 # ---- sums of what has the mean 0 ----------------------------------------------------------------
@@ -68,10 +73,23 @@ def weighted(largest: float, root: float, total: float, each: Size, p: float) ->
     return min(found, by_order, times(root, each(2.0)))
 
 
+def turning(count: float, each: Size, p: float) -> float:
+    """The norm of a sum of so many numbers, whose signs may be turned one by one; p >= 2."""
+    return times(normal_norm(p), math.sqrt(count), each(p)) if p >= 2 else INF
+
+
+def as_normal(each: Size, p: float) -> tuple[float, float]:
+    """The next even order q from p on, and τ ||z||_q, by the norms of one weight."""
+    order = max(2.0, 2.0 * math.ceil(p / 2))
+    orders = [2.0 * j for j in range(1, int(order / 2) + 1)]
+    found = max(each(one) / normal_norm(one) for one in orders)
+    return order, times(found, normal_norm(order))
+
+
 def of_largest(count: int, each: Size, p: float) -> float:
     """The norm of the largest size of so many numbers: E max^q <= n E|x|^q, for any q >= p."""
     found, order = INF, p
-    while order <= _HIGHEST:
+    while order <= HIGHEST:
         found = min(found, times(raised(float(count), 1 / order), each(order)))
         order *= 2
     return found
@@ -121,8 +139,8 @@ class Sum(Majorant):
             return a.log_moment(t) + b.log_moment(self._sign * t)
         return min(
             (a.log_moment(2 * t) + b.log_moment(2 * self._sign * t)) / 2,
-            _largest(a.hull, t) + b.log_moment(self._sign * t),
-            a.log_moment(t) + _largest(b.hull, self._sign * t),
+            highest(a.hull, t) + b.log_moment(self._sign * t),
+            a.log_moment(t) + highest(b.hull, self._sign * t),
         )
 
     def inverse(self, use: Applied, r: float) -> float:
@@ -131,10 +149,6 @@ class Sum(Majorant):
         if self._sign < 0 or min(a.hull.low, b.hull.low) < 0:
             return INF
         return min(a.inverse(r), b.inverse(r))
-
-
-def _largest(hull: Hull, t: float) -> float:
-    return max(0.0 if end == 0 else t * end for end in (hull.low, hull.high))
 
 
 # ---- sums of elements ---------------------------------------------------------------------------
@@ -151,8 +165,7 @@ class Total(OverAxes):
 
     def norm(self, use: Applied, p: float) -> float:
         """As many as there are; √n of those along axes where each has the mean 0."""
-        x, factor = use.arguments[0], self._factor(use)
-        return times(factor, _sum_along(use, x.centred, x.norm, p))
+        return times(self._factor(use), _sum_of(use, p))
 
     def spread(self, use: Applied, p: float) -> float:
         """The same, along axes whose slices are independent."""
@@ -182,6 +195,22 @@ class Total(OverAxes):
         return times(1 / self._factor(use), inverse_of_sum(use, r, 1.0))
 
 
+def _sum_of(use: Applied, p: float) -> float:
+    """The norm of a sum over the axes of the first argument."""
+    x = use.arguments[0]
+    found = _sum_along(use, x.centred, x.norm, p)
+    signed = [axis for axis in use.axes() if axis in x.signed]
+    if not signed:
+        return found
+    count = math.prod(x.shape[axis] for axis in signed)
+    others = use.length() // max(count, 1)
+    found = min(found, times(others, turning(count, x.norm, p)))
+    if x.apart.issuperset(signed):
+        order, factor = as_normal(x.norm, p)
+        found = min(found, times(others, factor, math.sqrt(count)) if order <= HIGHEST else INF)
+    return found
+
+
 def _sum_along(use: Applied, centred: frozenset[int], each: Size, p: float) -> float:
     """A sum over the axes of the first argument, some of which have terms of mean 0."""
     shape, axes = use.arguments[0].shape, use.axes()
@@ -209,8 +238,7 @@ class RunningTotal(Majorant):
 
     def norm(self, use: Applied, p: float) -> float:
         """That of the longest."""
-        x = use.arguments[0]
-        return _sum_along(use, x.centred, x.norm, p)
+        return _sum_of(use, p)
 
     def spread(self, use: Applied, p: float) -> float:
         """That of the longest."""
@@ -256,117 +284,3 @@ class Trace(Majorant):
 def _trace(x: Argument, centred: frozenset[int], each: Size, p: float) -> float:
     count, axes = x.shape[-1], {len(x.shape) - 1, len(x.shape) - 2}
     return drifting(count, each, p) if axes & centred else times(count, each(p))
-
-
-# ---- sums of products ---------------------------------------------------------------------------
-
-
-class Products(Powers):
-    """Every product of an element of one and an element of the other."""
-
-    def __init__(self) -> None:
-        super().__init__(1.0, 1.0)
-
-    def mean(self, use: Applied) -> Hull:
-        """Of independent ones the product of the means."""
-        a, b = use.arguments
-        return product(a.mean, b.mean) if use.independent else EVERYWHERE
-
-
-class SumOfProducts(Majorant):
-    """Sums of products of elements of two arguments.
-
-    `inner` says how many terms there are, and along which axis of each argument, -1 if several.
-    """
-
-    def __init__(self, inner: Callable[[Applied], tuple[int, tuple[int, int]]]) -> None:
-        self._inner = inner
-
-    def norm(self, use: Applied, p: float) -> float:
-        """As many as there are; √n if either of two independent ones has the mean 0."""
-        a, b = use.arguments
-        count, (left, right) = self._inner(use)
-        if not use.independent:
-            return times(count, a.norm(2 * p), b.norm(2 * p))
-        if a.fixed is not None or b.fixed is not None:
-            x, weights, along, axis = (
-                (b, a, right, left) if b.fixed is None else (a, b, left, right)
-            )
-            return _of_fixed(weights, axis, count, along in x.centred, x.norm, p)
-        each = _both(a.norm, b.norm)
-        centred = left in a.centred or right in b.centred
-        return drifting(count, each, p) if centred else times(count, each(p))
-
-    def spread(self, use: Applied, p: float) -> float:
-        """A b - E a E b = a (b - E b) + (a - E a) E b, and the sum of either by itself."""
-        a, b = use.arguments
-        count, (left, right) = self._inner(use)
-        if not use.independent:
-            return INF
-        if a.fixed is not None or b.fixed is not None:
-            x, weights, along, axis = (
-                (b, a, right, left) if b.fixed is None else (a, b, left, right)
-            )
-            return _of_fixed(weights, axis, count, along in x.apart | x.centred, x.spread, p)
-        apart = (left in a.apart | a.centred, right in b.apart | b.centred)
-        found = INF
-        for (x, x_apart), (y, y_apart) in (
-            ((a, apart[0]), (b, apart[1])), ((b, apart[1]), (a, apart[0]))
-        ):  # fmt: skip
-            first, second = _both(x.norm, y.spread), x.spread
-            moved = drifting(count, first, p) if y_apart else times(count, first(p))
-            rest = drifting(count, second, p) if x_apart else times(count, second(p))
-            found = min(found, moved + times(size(y.mean), rest))
-        return found
-
-    def mean(self, use: Applied) -> Hull:
-        """Of independent ones the products of the means, as many times."""
-        a, b = use.arguments
-        if not use.independent:
-            return EVERYWHERE
-        return scaled(product(a.mean, b.mean), self._inner(use)[0])
-
-    def inverse(self, use: Applied, r: float) -> float:
-        """Of a vector with itself, a sum of squares."""
-        a = use.arguments[0]
-        if not use.same or len(a.shape) != 1:
-            return INF
-        return inverse_of_sum(use, r, 2.0)
-
-
-def _both(first: Size, second: Size) -> Size:
-    return lambda p: times(first(p), second(p))
-
-
-def _of_fixed(
-    weights: Argument, axis: int, count: int, centred: bool, each: Size, p: float
-) -> float:
-    """A sum with weights that are known, the worst row of them."""
-    array = np.abs(np.asarray(weights.fixed, dtype=np.float64)[..., 0])
-    if axis < 0 or not array.size:
-        return times(count, size(weights.hull), each(p))
-    rows = np.moveaxis(array, axis, -1)
-    total = float(rows.sum(axis=-1).max())
-    if not centred:
-        return times(total, each(p))
-    root = float(np.sqrt(np.square(rows).sum(axis=-1).max()))
-    powers = float((rows ** min(p, 2.0)).sum(axis=-1).max())
-    return weighted(total, root, powers, each, p)
-
-
-def inner_of_matrices(use: Applied) -> tuple[int, tuple[int, int]]:
-    """The axis that `a @ b` sums over."""
-    a, b = (one.shape for one in use.arguments)
-    return a[-1], (len(a) - 1, 0 if len(b) == 1 else len(b) - 2)
-
-
-def inner_of_vectors(use: Applied) -> tuple[int, tuple[int, int]]:
-    """The axis that `dot(a, b)` sums over."""
-    a, b = (one.shape for one in use.arguments)
-    common = broadcast((a, b))
-    axes = normalise_axes(use.options.get("axis"), common)
-    count = math.prod(common[axis] for axis in axes)
-    if len(axes) > 1:
-        return count, (-1, -1)
-    from_right = len(common) - axes[0]
-    return count, (len(a) - from_right, len(b) - from_right)

@@ -1,0 +1,174 @@
+"""Sums of products of elements of two arguments: products of matrices, and of vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.majorants.bounds_arithmetic import (
+    INF,
+    centring,
+    product,
+    raised,
+    scaled,
+    size,
+    times,
+)
+from dropcheck.vocabulary.majorants.powers import Powers
+from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
+from dropcheck.vocabulary.majorants.sums import (
+    HIGHEST,
+    Size,
+    as_normal,
+    drifting,
+    inverse_of_sum,
+    turning,
+    weighted,
+)
+from dropcheck.vocabulary.shapes import broadcast, normalise_axes
+
+
+class Products(Powers):
+    """Every product of an element of one and an element of the other."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0, 1.0)
+
+    def mean(self, use: Applied) -> Hull:
+        """Of independent ones the product of the means."""
+        a, b = use.arguments
+        return product(a.mean, b.mean) if use.independent else EVERYWHERE
+
+
+class SumOfProducts(Majorant):
+    """Sums of products of elements of two arguments.
+
+    `inner` says how many terms there are, and along which axis of each argument, -1 if several.
+    """
+
+    def __init__(self, inner: Callable[[Applied], tuple[int, tuple[int, int]]]) -> None:
+        self._inner = inner
+
+    def norm(self, use: Applied, p: float) -> float:
+        """As many as there are; √n if either of two independent ones has the mean 0."""
+        a, b = use.arguments
+        count, (left, right) = self._inner(use)
+        if not use.independent:
+            return times(count, a.norm(2 * p), b.norm(2 * p))
+        weighted_by_normal = min(
+            _of_signed(a, left, b, right, count, p), _of_signed(b, right, a, left, count, p)
+        )
+        if a.fixed is not None or b.fixed is not None:
+            x, weights, along, axis = (
+                (b, a, right, left) if b.fixed is None else (a, b, left, right)
+            )
+            found = _of_fixed(weights, axis, count, along in x.centred, x.norm, p)
+            return min(found, weighted_by_normal)
+        each = _both(a.norm, b.norm)
+        centred = left in a.centred or right in b.centred
+        found = drifting(count, each, p) if centred else times(count, each(p))
+        return min(found, weighted_by_normal)
+
+    def spread(self, use: Applied, p: float) -> float:
+        """A b - E a E b = a (b - E b) + (a - E a) E b, and the sum of either by itself."""
+        a, b = use.arguments
+        count, (left, right) = self._inner(use)
+        if not use.independent:
+            return INF
+        if a.fixed is not None or b.fixed is not None:
+            x, weights, along, axis = (
+                (b, a, right, left) if b.fixed is None else (a, b, left, right)
+            )
+            return _of_fixed(weights, axis, count, along in x.apart | x.centred, x.spread, p)
+        apart = (left in a.apart | a.centred, right in b.apart | b.centred)
+        found = INF
+        for (x, x_apart), (y, y_apart) in (
+            ((a, apart[0]), (b, apart[1])), ((b, apart[1]), (a, apart[0]))
+        ):  # fmt: skip
+            first, second = _both(x.norm, y.spread), x.spread
+            moved = drifting(count, first, p) if y_apart else times(count, first(p))
+            rest = drifting(count, second, p) if x_apart else times(count, second(p))
+            found = min(found, moved + times(size(y.mean), rest))
+        return found
+
+    def mean(self, use: Applied) -> Hull:
+        """Of independent ones the products of the means, as many times."""
+        a, b = use.arguments
+        if not use.independent:
+            return EVERYWHERE
+        return scaled(product(a.mean, b.mean), self._inner(use)[0])
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """Of a vector with itself, a sum of squares."""
+        a = use.arguments[0]
+        if not use.same or len(a.shape) != 1:
+            return INF
+        return inverse_of_sum(use, r, 2.0)
+
+
+def _of_signed(x: Argument, along: int, other: Argument, axis: int, count: int, p: float) -> float:
+    """The norm of Σ x_i b_i, where the signs of x may be turned one by one."""
+    if along not in x.signed or not count:
+        return INF
+    found = turning(count, _both(x.norm, other.norm), p) if other.fixed is None else INF
+    if along in x.apart:
+        order, factor = as_normal(x.norm, p)
+        if order <= HIGHEST:
+            found = min(found, times(factor, _length(other, axis, count, order)))
+    return found
+
+
+def _length(b: Argument, axis: int, count: int, p: float) -> float:
+    """||Σ b_i²||_(p/2)^(1/2) along an axis, of p >= 2."""
+    if b.fixed is not None:
+        if axis < 0:
+            return times(math.sqrt(count), size(b.hull))
+        array = np.asarray(b.fixed, dtype=np.float64)[..., 0]
+        return float(np.sqrt(np.square(array).sum(axis=axis).max()))
+    found = times(math.sqrt(count), b.norm(p))
+    if p > 2 and axis in b.apart:
+        # Σ E b_i², and what the sum is off by
+        off = drifting(count, lambda q: times(centring(q), raised(b.norm(2 * q), 2.0)), p / 2)
+        found = min(found, raised(times(count, raised(b.norm(2.0), 2.0)) + off, 0.5))
+    return found
+
+
+def _both(first: Size, second: Size) -> Size:
+    return lambda p: times(first(p), second(p))
+
+
+def _of_fixed(
+    weights: Argument, axis: int, count: int, centred: bool, each: Size, p: float
+) -> float:
+    """A sum with weights that are known, the worst row of them."""
+    array = np.abs(np.asarray(weights.fixed, dtype=np.float64)[..., 0])
+    if axis < 0 or not array.size:
+        return times(count, size(weights.hull), each(p))
+    rows = np.moveaxis(array, axis, -1)
+    total = float(rows.sum(axis=-1).max())
+    if not centred:
+        return times(total, each(p))
+    root = float(np.sqrt(np.square(rows).sum(axis=-1).max()))
+    powers = float((rows ** min(p, 2.0)).sum(axis=-1).max())
+    return weighted(total, root, powers, each, p)
+
+
+def inner_of_matrices(use: Applied) -> tuple[int, tuple[int, int]]:
+    """The axis that `a @ b` sums over."""
+    a, b = (one.shape for one in use.arguments)
+    return a[-1], (len(a) - 1, 0 if len(b) == 1 else len(b) - 2)
+
+
+def inner_of_vectors(use: Applied) -> tuple[int, tuple[int, int]]:
+    """The axis that `dot(a, b)` sums over."""
+    a, b = (one.shape for one in use.arguments)
+    common = broadcast((a, b))
+    axes = normalise_axes(use.options.get("axis"), common)
+    count = math.prod(common[axis] for axis in axes)
+    if len(axes) > 1:
+        return count, (-1, -1)
+    from_right = len(common) - axes[0]
+    return count, (len(a) - from_right, len(b) - from_right)
