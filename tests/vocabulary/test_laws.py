@@ -262,7 +262,7 @@ def test_semi_definiteness_agrees_with_eigenvalues() -> None:
 def test_what_is_called_symmetric_lies_alike_on_both_sides(
     name: str, arguments: tuple[Any, ...]
 ) -> None:
-    law, levels = LAWS[name], np.array([1e-9, 0.013, 0.1, 0.21, 0.37, 0.49])
+    law, levels = LAWS[name], np.array([1e-9, 0.01307, 0.1003, 0.2119, 0.3701, 0.4903])
     below, above = law.quantile(levels, *arguments), law.upper_quantile(levels, *arguments)
     if below is not None and law.symmetric:
         middle = law.mean(*arguments)

@@ -254,7 +254,8 @@ class Quantity:
     def parts(self) -> Sequence[Sequence[Part]]:
         """Itself as a product of powers, in groups that share no draw."""
         if self._parts is None:
-            self._parts = grouped(_opened(self), lambda part: part[0].value.sources)
+            groups = grouped(_opened(self), lambda part: part[0].value.sources)
+            self._parts = groups
         return self._parts
 
 
