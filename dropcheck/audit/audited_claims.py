@@ -21,7 +21,8 @@ class BuiltIn:
     """A built-in set: the claims file that holds it, and what a repetition is, unless asked for.
 
     `short_blocks` are for cheap repetitions at a large error rate; otherwise blocks are as in
-    `run`. `by_class` asks for a report by class, which is the `section` of a claim.
+    `run`. `require` is what a verdict must rest on at least; None for what `run` asks. `by_class`
+    asks for a report by class, which is the `section` of a claim.
     """
 
     file: str
@@ -101,10 +102,11 @@ def _known(case: Case, kept: BuiltIn) -> Subject:
     if kept.short_blocks:
         block = LONG_BLOCK if "long" in claim.tags else SHORT_BLOCK
     if off == 0:
-        return Subject(case, Truth.TRUE, "", block=block, group=group)
+        return Subject(case, Truth.TRUE, "", block=block, group=group, require=kept.require)
     if abs(off) <= 1:
         raise ValueError(f"{claim.id} is off by {off:g} resolutions: no verdict is wrong")
-    return Subject(case, Truth.FALSE, f"{off:+.4g} resolutions", block=block, group=group)
+    off_by = f"{off:+.4g} resolutions"
+    return Subject(case, Truth.FALSE, off_by, block=block, group=group, require=kept.require)
 
 
 def own(cases: Iterable[Case]) -> tuple[Subject, ...]:
