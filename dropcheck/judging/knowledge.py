@@ -198,40 +198,83 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
 
 def integrands_of(compiled: Compiled, centres: Floats) -> list[Integrand]:
     """What a program averages, about centres: [registers]."""
-    return [
-        Integrand(
-            factors=tuple((compiled.values[register], power) for register, power in term.factors),
-            given=None if term.given is None else compiled.values[term.given],
-            centres=tuple(float(centres[register]) for register, _ in term.factors),
-        )
-        for term in compiled.program.terms
-    ]
+    return [_integrand(compiled, term, centres) for term in _terms(compiled)]
+
+
+def _integrand(compiled: Compiled, term: _Term, centres: Floats) -> Integrand:
+    factors, given = term
+    return Integrand(
+        factors=tuple((compiled.values[register], power) for register, power in factors),
+        given=None if given is None else compiled.values[given],
+        centres=tuple(float(centres[register]) for register, _ in factors),
+    )
 
 
 def _exact(compiled: Compiled, used: tuple[int, ...]) -> ExactAverages | None:
     """The means and covariances, where the model says those of all integrands."""
     centres = compiled.program.origin
-    integrands = integrands_of(compiled, centres)
-    factors = (factor for term in compiled.program.terms for factor in term.factors)
-    registers = sorted({register for register, _ in factors})
-    values = [compiled.values[register] for register in registers]
-    powers = [Integrand(factors=((value, power),)) for value in values for power in (1, 2)]
-    found = exact_means([*powers, *integrands])
+    found = _about(compiled, used, centres)
     if found is None:
         return None
-    means, errors = (own[len(powers) :] for own in found)
+    factors = (factor for term in compiled.program.terms for factor in term.factors)
+    registers = sorted({register for register, _ in factors})
+    powers = [(((register, power),), None) for register in registers for power in (1, 2)]
+    known = _means_of(compiled, powers, found)
+    if known is None:
+        return None
     for place, register in enumerate(registers):
-        mean, square = found[0][2 * place : 2 * place + 2]
+        mean, square = known[0][2 * place : 2 * place + 2]
         if mean * mean > FAR**2 * max(square - mean * mean, 0.0):
             centres[register] = mean
-    if centres.any():
-        integrands = integrands_of(compiled, centres)
-        found = exact_means(integrands)
-        if found is None:
-            return None
-        means, errors = found
+    return _about(compiled, used, centres) if centres.any() else found
+
+
+def _about(compiled: Compiled, used: tuple[int, ...], centres: Floats) -> ExactAverages | None:
+    """The means and covariances about centres; None where the model does not say them."""
+    integrands = integrands_of(compiled, centres)
     groups = None if compiled.crossed is None else compiled.crossed.groups
     moments = exact_moments([integrands[column] for column in used], groups)
     if moments is None:
         return None
-    return ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)
+    deviations = np.sqrt(np.maximum(moments.covariance(1).diagonal(), 0.0))
+    means, errors = (np.zeros(len(integrands)) for _ in range(2))
+    means[list(used)] = moments.means
+    errors[list(used)] = moments.error * (np.abs(moments.means) + deviations)
+    found = ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)
+    others = [column for column in range(len(integrands)) if column not in used]
+    terms = _terms(compiled)
+    more = _means_of(compiled, [terms[column] for column in others], found)
+    if more is None:
+        return None
+    means[others], errors[others] = more
+    return found
+
+
+def _means_of(
+    compiled: Compiled, terms: Sequence[_Term], known: ExactAverages
+) -> tuple[Floats, Floats] | None:
+    """The means of terms about the centres of what is known, and what they may be off.
+
+    The mean of a number, and that of its square, follow from its mean and variance.
+    """
+    own = {_terms(compiled)[column]: place for place, column in enumerate(known.used)}
+    covariance = known.moments.covariance(1)
+    means, errors = np.zeros(len(terms)), np.zeros(len(terms))
+    asked: list[int] = []
+    for place, term in enumerate(terms):
+        factors, given = term
+        ((register, power), *others) = factors or ((0, 0),)
+        column = own.get((((register, 1),), None))
+        simple = given is None and not others and power in (1, 2) and column is not None
+        if column is None or not simple or compiled.values[register].shape:
+            asked.append(place)
+            continue
+        mean, variance = float(known.moments.means[column]), float(covariance[column, column])
+        means[place] = mean if power == 1 else variance + mean * mean
+        errors[place] = known.moments.error * (abs(mean) + math.sqrt(variance)) ** power
+    integrands = [_integrand(compiled, terms[place], known.centres) for place in asked]
+    found = exact_means(integrands)
+    if found is None:
+        return None
+    means[asked], errors[asked] = found
+    return means, errors
