@@ -262,6 +262,10 @@ def _means_of(
     means, errors = np.zeros(len(terms)), np.zeros(len(terms))
     asked: list[int] = []
     for place, term in enumerate(terms):
+        if term in own:
+            means[place] = known.means[known.used[own[term]]]
+            errors[place] = known.errors[known.used[own[term]]]
+            continue
         factors, given = term
         ((register, power), *others) = factors or ((0, 0),)
         column = own.get((((register, 1),), None))
