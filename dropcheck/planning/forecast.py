@@ -16,8 +16,8 @@ from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_d
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import ENDLESS, judge_look, region_floor, why_endless, why_undefined
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.witness import BASES
 from dropcheck.judging.rare_probabilities import by_averages
+from dropcheck.judging.witness import BASES
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee
 from dropcheck.settings import Settings
