@@ -15,7 +15,7 @@ from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of
+from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Statement
 from dropcheck.reasons import Explanation, Reason
@@ -46,6 +46,8 @@ SPANS_AT_ONCE = 512
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
+# What is less than 1e-12 of the largest magnitude on the way is rounding (ROUNDING of `look`).
+CANCELS = 1e-12 / ROUNDING
 # Draws without a condition being met once after which it is given up: by then one as rare as one
 # in ten thousand was met with chance 1 - e^-64.
 NEVER = 640_000
@@ -239,8 +241,11 @@ class CaseRun:
         quantity, region = self._claimed(finding)
         confirmed, warnings = self._confirmed(finding, region), finding.warnings
         if confirmed is False:
-            why = "the interval misses the exact value, which chance may do at this error rate"
-            warnings = (*warnings, f"{claim.id}: {why}")
+            why = "which chance may do at this error rate"
+            if self.alpha <= SELDOM:
+                why = "as more digits cancel in the model than float64 has"
+                finding = replace(finding, exact=None)
+            warnings = (*warnings, f"{claim.id}: the interval misses the exact value, {why}")
         guarantee = Guarantee.EXACT if confirmed else finding.guarantee
         short = short_of(self.settings.require, guarantee, finding.verdict)
         if short is not None:
@@ -310,11 +315,19 @@ class CaseRun:
         if exact is None or interval is None or region is None or not (trusted and finding.draws):
             return None
         if not inside(exact, interval, finding.scale):
-            if self.alpha <= SELDOM:
+            if self.alpha <= SELDOM and not inside(exact, interval, self._rounding()):
                 raise disagreement(self.case, exact, interval, self.repeat)
             return False
         widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
         return fits(exact, verdict, region, widening) or None
+
+    def _rounding(self) -> float:
+        """A scale of which `witness.ROUNDING` is what rounding can do to what is averaged."""
+        program = None if self.prepared.compiled is None else self.prepared.compiled.program
+        if program is None:
+            return 0.0
+        draws = min(program.span_draws, PILOT_DRAWS)
+        return CANCELS * program.largest(self.generator(PILOT, 0), draws)
 
     def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
         """The quantity that was judged, and where the statement says that it lies.

@@ -6,7 +6,7 @@ it uses only
 - how it draws: `cost`, `sampling`, `combined`, `rarest`, `unwatched`, `watched`;
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `block_draws`, `fitted`, `in_blocks`, `in_blocks_of`;
-- a pilot: `origin`, `centres`, `near_ties`;
+- a pilot: `origin`, `centres`, `near_ties`, `largest`;
 - strata: `stratified` makes a program that draws one of its draws from them;
 - draws: `span`, and `forced` where a truth is to have one outcome.
 

@@ -242,6 +242,18 @@ class Program:
             self.registers(generator, draws, observe)
         return compared
 
+    def largest(self, generator: np.random.Generator, draws: int) -> float:
+        """The largest magnitude on the way to what is averaged, as some draws show it."""
+        largest = 0.0
+
+        def observe(_: Value, inputs: list[Array]) -> None:
+            nonlocal largest
+            largest = max(largest, *(float(np.abs(array).max(initial=0.0)) for array in inputs))
+
+        with np.errstate(all="ignore"):
+            self.registers(generator, draws, observe)
+        return largest
+
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
         sums, seen, bad = self.drawn(generator, centres)

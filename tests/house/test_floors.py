@@ -79,7 +79,7 @@ DOORS: dict[tuple[str, str], set[str]] = {
 PROGRAM = {
     *("cost", "sampling", "combined", "rarest", "unwatched", "watched"),
     *("terms", "sums_about", "span_draws", "block_draws", "fitted", "in_blocks", "in_blocks_of"),
-    *("origin", "centres", "near_ties", "span", "forced"),
+    *("origin", "centres", "near_ties", "largest", "span", "forced"),
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
 LIBRARIES = {
