@@ -1,9 +1,8 @@
 """A distribution as mathematics: where its values lie, its moments, its distribution function.
 
 All is known before any draw. Arguments are fixed here: numbers, or arrays that broadcast, one for
-each element; lists and matrices are nested tuples, or arrays with their own axes last. There is no
-axis of draws. What is given broadcasts like the arguments, with the own axis of a law of vectors
-last.
+each element; lists and matrices are nested tuples, or arrays with their own axes last. Results
+broadcast like the arguments, the own axis of a law of vectors last. There is no axis of draws.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,24 @@ class Values(Enum):
     LISTED = "numbers of a list"
     TRUTHS = "1 or 0, kept as true or false"
     SIGNS = "1 or -1"
+
+
+@lru_cache(maxsize=4096)
+def _found(method: Callable[..., Any], *arguments: Any) -> Any:
+    return method(*arguments)
+
+
+def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that is often asked of the same numbers; of arrays it is computed each time."""
+
+    @wraps(method)
+    def asked(*arguments: Any) -> Any:
+        try:
+            return _found(method, *arguments)
+        except TypeError:  # arrays are not hashed
+            return method(*arguments)
+
+    return asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,6 +150,7 @@ class Distribution:
             loc = loc - scale * own_loc
         return loc, scale, own
 
+    @_remembered
     def mean(self, *arguments: Any) -> Any:
         """E x; infinite where it is, NaN where it does not exist or is not known.
 
@@ -147,6 +166,7 @@ class Distribution:
             mean = np.where(scale == 0, loc, self._existing(1, mean, scale, arguments))
             return _plain(mean + self._zeros(loc, scale, shapes))
 
+    @_remembered
     def central(self, order: int, *arguments: Any) -> Any:
         """E (x - E x)^order, of orders 0 to 8; infinite or NaN as the mean is.
 
@@ -170,6 +190,10 @@ class Distribution:
         >>> [float(one) for one in LAWS["poisson"].cumulants(0.5)[:4]]
         [0.0, 0.5, 0.5, 0.5]
         """
+        return list(self._cumulants(*arguments))
+
+    @_remembered
+    def _cumulants(self, *arguments: Any) -> list[Any]:
         if self.standard is None:
             return [math.nan] * (HIGHEST_ORDER + 1)
         with np.errstate(all="ignore"):
@@ -181,6 +205,7 @@ class Distribution:
                 found.append(_plain(np.where(scale == 0, 0.0, existing) + zeros))
             return found
 
+    @_remembered
     def norm(self, p: float, *arguments: Any) -> Any:
         """(E|x|^p)^(1/p) of real p >= 1, or a bound of it from above; infinite where it is.
 
@@ -207,6 +232,7 @@ class Distribution:
             bound = np.where(scale == 0, np.abs(loc), bound)
             return _plain(np.where(np.isnan(bound), np.inf, bound))
 
+    @_remembered
     def log_mgf(self, t: Any, *arguments: Any) -> Any:
         """Log E exp(t x), or a bound of it from above; infinite where it is.
 
