@@ -418,15 +418,17 @@ def test_arguments_of_many_elements_broadcast(name: str) -> None:
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     if not columns:
         return
-    for function in (
+    asked: tuple[Callable[..., Any], ...] = (
         law.mean,
         lambda *a: law.central(4, *a),
         lambda *a: law.cumulants(*a)[3],
         lambda *a: law.norm(2.5, *a),
-    ):
+    )
+    for function in asked:
         found = function(*columns)
         assert found.shape == (len(rows),)
-        np.testing.assert_allclose(found, [float(function(*row)) for row in rows], rtol=1e-12)
+        alone = np.array([float(function(*row)) for row in rows])
+        np.testing.assert_allclose(found, alone, rtol=1e-12)
 
 
 def test_elements_of_vectors() -> None:
