@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dropcheck.analysis.strategy import averages_of
-from dropcheck.judging.averages import outlook_in_strata
 from dropcheck.judging.case_run import CaseRun
+from dropcheck.judging.foreseen import outlook_in_strata
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program, compile_averages

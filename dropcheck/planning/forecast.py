@@ -11,10 +11,12 @@ from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unans
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
-from dropcheck.judging import averages, counting, limit_theorem
+from dropcheck.judging import counting, limit_theorem
 from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_draws
+from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import ENDLESS, judge_look, region_floor, why_endless, why_undefined
+from dropcheck.judging.outlook import smallest_seen
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.judging.witness import BASES
@@ -91,7 +93,7 @@ def _of_averages(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge
 ) -> Generator[Request, SpanSums, Forecast]:
     """Where the model bounds moments: what it says, or a pilot's spread and the bounds."""
-    outlook = yield from averages.foreseen(run, compiled, knowledge)
+    outlook = yield from foreseen(run, compiled, knowledge)
     tally = outlook.pilot
     if tally is None:  # what a draw takes is not known before there is one
         tally = Tally(outlook.program, outlook.centres)
@@ -108,7 +110,7 @@ def _of_averages(
 
     def smallest(most: int) -> float | None:
         share = _last_share(outlook.fewest, most, run.alpha)
-        return averages.smallest_seen(run, compiled, outlook, most, share)
+        return smallest_seen(run, compiled, outlook, most, share)
 
     result = replace(result, scale=outlook.scale, smallest=smallest)
     return _decided_after(result, outlook.expected, outlook.endless)

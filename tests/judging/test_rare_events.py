@@ -9,7 +9,6 @@ from trials import alarm, entry, judged, registry_of, tried
 
 from dropcheck.analysis import strata
 from dropcheck.execution.schedule import carried_out
-from dropcheck.judging import averages
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import prepare
 from dropcheck.results import Guarantee, Verdict

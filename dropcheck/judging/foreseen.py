@@ -1,0 +1,217 @@
+"""Where an outlook comes from: the model alone, or a pilot and the bounds that the model gives."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.inference.enclosure import gradient
+from dropcheck.inference.spread import Spread
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Floats
+from dropcheck.judging.knowledge import ExactAverages, Knowledge
+from dropcheck.judging.look import ENDLESS, enclosing
+from dropcheck.judging.outlook import Direction, Outlook, expecting, first_order, targets_of
+from dropcheck.judging.rare_events import in_strata
+from dropcheck.results import Guarantee
+from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally
+from dropcheck.vocabulary.enclosures import over
+
+# Blocks that an interval is made from: with n of them it is wider than for very many by the factor
+# (1 − 2 log(2/α)/n)^(−1/2) (Catoni 2012, proposition 2.4).
+FEWEST_BLOCKS = 64
+PLANNED_BLOCKS = 1024
+# Blocks of a pilot: its spread is then known to about 6%.
+PILOT_BLOCKS = 128
+# The shortest blocks, and batches that are crossed.
+SHORTEST_BLOCK = 32
+SHORTEST_BATCH = 8
+# Draws from which the centres of a pilot are taken.
+CENTRE_DRAWS = 512
+# A quantity whose remainder is no larger, as a share of its first order, is linear.
+NO_REMAINDER = 1e-10
+# Work of a plain run, in rough nanoseconds, from which on strata are looked for, and where it is
+# beyond the budget; they are used where they save as much as this.
+WORTHWHILE, WORTHWHILE_BEYOND = 5e8, 5e7
+SAVING = 4
+# A pilot that plans many times its own draws is made longer: by so many times, so often at most.
+PILOT_GROWTH = 4
+PILOT_STEPS = 3
+PILOT_SHARE = 64
+
+
+def foreseen(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge
+) -> Generator[Request, SpanSums, Outlook]:
+    """What is known before the draws that a case is judged by; a pilot where it takes one."""
+    most = run.most_draws(compiled.program)
+    if knowledge.exact is not None:
+        outlook = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
+        return outlook_in_strata(run, compiled, knowledge, outlook) or outlook
+    if not knowledge.has_variance:
+        in_strata_alone = outlook_in_strata(run, compiled, knowledge)
+        if in_strata_alone is not None:
+            return in_strata_alone
+    program = _in_blocks(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
+    centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
+    tally = Tally(program, centres)
+    wanted = PILOT_BLOCKS * program.block_draws
+    for step in range(PILOT_STEPS + 1):
+        yield from run.draw_until(tally, PILOT, min(wanted, most))
+        run.refuse_if_nowhere_defined(tally)
+        outlook = _piloted(run, compiled, knowledge, tally, most)
+        if tally.undefined:
+            return outlook
+        outlook = expecting(run, compiled, outlook)
+        wanted = min(PILOT_GROWTH * tally.draws, outlook.expected // PILOT_SHARE, most // 16)
+        enough = wanted < tally.draws + program.span_draws
+        if enough or step == PILOT_STEPS or run.out_of_time():
+            break
+    return replace(outlook, program=_in_blocks(outlook.program, outlook.expected))
+
+
+def outlook_in_strata(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: Outlook | None = None
+) -> Outlook | None:
+    """The outlook with one draw from strata of its values; None where that saves little.
+
+    Or, where there is no plain one to compare it with, where it does not decide.
+    """
+    if plain is not None:
+        work = plain.expected * plain.program.cost
+        beyond = plain.expected > plain.most and work > WORTHWHILE_BEYOND
+        if not (beyond or work > WORTHWHILE) or plain.program.sampling != "plain":
+            return None
+
+    def lines(means: Floats, centres: Floats) -> Floats:
+        return np.array([weights for weights, _ in _lines(run, compiled, means, centres)])
+
+    found = in_strata(run.prepared, compiled, knowledge, lines)
+    if found is None:
+        return None
+    most = run.most_draws(found.compiled.program)
+    # weights are bounded: with them what is bounded stays so
+    outlook = _exactly(run, found.compiled, found.exact, knowledge.guarantee, most)
+    if plain is None:
+        return outlook if outlook.expected < ENDLESS else None
+    less = SAVING * outlook.expected * outlook.program.cost
+    return outlook if less < work else None
+
+
+def _exactly(
+    run: CaseRun, compiled: Compiled, exact: ExactAverages, guarantee: Guarantee, most: int
+) -> Outlook:
+    """The outlook where the model says the covariances of all that is averaged.
+
+    Where draws may be crossed, the covariances say at once how long a block is best, and whether
+    crossing saves draws at all.
+    """
+    plain = compiled.program.fitted(most, FEWEST_BLOCKS)
+    outlook = Outlook(
+        program=plain,
+        centres=exact.centres,
+        middle=exact.means,
+        exact_means=exact.means,
+        directions=(),
+        spreads={},
+        guarantee=guarantee,
+        most=most,
+        fewest=FEWEST_DRAWS,
+        expected=FEWEST_DRAWS,
+    )
+    lines = _lines(run, compiled, outlook.middle, outlook.centres)
+
+    def known(program: Program) -> Outlook:
+        directions = tuple(
+            Direction(weights=weights, linear=linear, spread=exact.spread(weights, program))
+            for weights, linear in lines
+        )
+        spreads = {
+            column: exact.spread(_unit(len(exact.means), column), program) for column in exact.used
+        }
+        return replace(outlook, program=program, directions=directions, spreads=spreads)
+
+    whole = known(_in_blocks(plain, 0))
+    targets = targets_of(run, compiled, whole)
+    if targets is None:
+        return whole
+    draws = max(first_order(run, whole, place, one) for place, one in enumerate(targets.widths))
+    choices = [(draws * plain.cost, known(_in_blocks(plain, draws)))]
+    if compiled.crossed is not None and compiled.crossed.program.sums_about(exact.centres):
+        crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
+        for one in map(known, _blockings(crossed)):
+            each = [
+                first_order(run, one, place, width) for place, width in enumerate(targets.widths)
+            ]
+            choices.append((max(each) * crossed.cost, one))
+    _, found = min(choices, key=lambda choice: choice[0])
+    return expecting(run, compiled, found)
+
+
+def _blockings(program: Program) -> list[Program]:
+    """A crossed program in blocks of several lengths, by halves."""
+    lengths = [program.block_draws]
+    while lengths[-1] >= 2 * SHORTEST_BATCH:
+        lengths.append(lengths[-1] // 2)
+    return [program.in_blocks_of(length) for length in lengths]
+
+
+def _in_blocks(program: Program, draws: int) -> Program:
+    """The program in blocks, and in spans of them, that fit so many draws in all."""
+    return program.in_blocks_of(max(SHORTEST_BLOCK, draws // PLANNED_BLOCKS), draws // 16)
+
+
+def _unit(terms: int, column: int) -> Floats:
+    weights = np.zeros(terms)
+    weights[column] = 1.0
+    return weights
+
+
+def _lines(
+    run: CaseRun, compiled: Compiled, means: Floats, centres: Floats
+) -> list[tuple[Floats, bool]]:
+    """The gradient of each comparison's quantity at some averages, and whether it is linear."""
+    lines: list[tuple[Floats, bool]] = []
+    for comparison in run.reading.comparisons:
+        enclosed = enclosing(compiled, comparison, centres)(over(means, 1.0 + np.abs(means)))
+        remainder = float((enclosed.above - enclosed.below).max())
+        size = float(np.abs(enclosed.slopes).reshape(len(means)) @ enclosed.box)
+        linear = remainder <= NO_REMAINDER * (size + float(np.abs(enclosed.value).max()))
+        slopes = enclosed.slopes.reshape(len(means)) if linear else None
+        if slopes is None:
+            slopes = gradient(enclosing(compiled, comparison, centres), means)
+        lines.append((slopes, linear))
+    return lines
+
+
+def _piloted(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, pilot: Tally, most: int
+) -> Outlook:
+    """The outlook from a pilot: the spread that it shows, and the bounds that the model gives."""
+    rows = pilot.sums / pilot.block_values
+    middle = rows.mean(axis=0)
+    bounds = knowledge.bounds(pilot.centres)
+    whole = len(run.reading.comparisons) == 1
+
+    def spread(weights: Floats, *, own: bool = False) -> Spread:
+        values = rows @ weights
+        guess = float(np.var(values, ddof=1)) * pilot.block_draws
+        return bounds.spread(weights, float(values.mean()), guess, whole=own and whole)
+
+    used = compiled.functional.columns(range(len(compiled.functional.operands)))
+    return Outlook(
+        program=compiled.program.fitted(most, FEWEST_BLOCKS),
+        centres=pilot.centres,
+        middle=middle,
+        directions=tuple(
+            Direction(weights=weights, linear=linear, spread=spread(weights, own=linear))
+            for weights, linear in _lines(run, compiled, middle, pilot.centres)
+        ),
+        spreads={column: spread(_unit(len(middle), column)) for column in used},
+        guarantee=knowledge.guarantee,
+        most=most,
+        fewest=FEWEST_DRAWS,
+        expected=FEWEST_DRAWS,
+        pilot=pilot,
+    )

@@ -1,0 +1,241 @@
+"""What is known of a case before the draws that it is judged by, and how many draws that takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dropcheck.inference import budget
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.enclosure import Enclosed, enclose
+from dropcheck.inference.region import reach, widening
+from dropcheck.inference.spread import Spread
+from dropcheck.judging.case_run import CaseRun, Floats
+from dropcheck.judging.look import (
+    ENDLESS,
+    enclosing,
+    region_floor,
+    scale_of,
+    sharpness_of,
+    theta_of,
+    unit_of,
+)
+from dropcheck.reasons import Reason
+from dropcheck.results import Guarantee
+from dropcheck.simulation import MOST_ROWS, Compiled, Program, Tally
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
+
+# Share of a look's error that pays for the intervals of the single averages, which enter the
+# quantity's own in second order alone.
+BOX_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """The combination of averages along which one comparison's quantity changes.
+
+    `weights` has a factor for each average, [terms]; `spread` is that of the combination. Where
+    the quantity is `linear` in the averages there is nothing else to it.
+    """
+
+    weights: Floats
+    spread: Spread
+    linear: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What is known of a case before the draws that it is judged by.
+
+    `directions` has one for each comparison, `spreads` that of each average that the statement's
+    quantity is made of, by column. A verdict is expected after `expected` draws. `middle` are the
+    averages to be expected, [terms], about `centres`, [registers].
+    """
+
+    program: Program
+    centres: Floats
+    middle: Floats
+    directions: tuple[Direction, ...]
+    spreads: Mapping[int, Spread]
+    guarantee: Guarantee
+    most: int
+    fewest: int
+    expected: int
+    exact_means: Floats | None = None  # the averages themselves, where the model says them
+    scale: float | None = None
+    pilot: Tally | None = None
+    endless: Reason = Reason.AT_THE_EDGE  # why no number of draws would do, where none does
+
+
+def half_width(
+    enclosed: Enclosed,
+    outlook: Outlook,
+    direction: Direction,
+    columns: Sequence[int],
+    draws: int,
+    alpha: float,
+) -> float:
+    """The half-width to be expected of a quantity's interval after so many draws."""
+    rows, block = rows_of(outlook.program, draws)
+    if not rows:
+        return math.inf
+    if direction.linear:
+        return direction.spread.half_width(rows, block, alpha)
+    box = BOX_SHARE * alpha / len(columns)
+    widths = np.zeros(len(outlook.middle))
+    for column in columns:
+        widths[column] = outlook.spreads[column].half_width(rows, block, box)
+    along = direction.spread.half_width(rows, block, (1 - BOX_SHARE) * alpha)
+    if not (math.isfinite(along) and np.isfinite(widths).all()):
+        return math.inf
+    low, high = enclose(enclosed, outlook.middle, widths, direction.weights, (-along, along))
+    return (high - low) / 2
+
+
+def rows_of(program: Program, draws: int) -> tuple[int, int]:
+    """Rows of a tally of so many draws, and the draws of each: of many blocks two are joined."""
+    block = program.block_draws
+    while draws // block > MOST_ROWS:
+        block *= 2
+    return draws // block, block
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The half-width at which each comparison is likely to be decided, and the claim's scale."""
+
+    widths: tuple[float, ...]
+    scale: float
+
+
+def targets_of(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Targets | None:
+    """What the intervals must come down to; None where the quantity is undefined.
+
+    A width of 0 cannot be reached: the quantity lies where no interval decides.
+    """
+    operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
+    if not all(map(math.isfinite, operands)):
+        return None
+    scale = scale_of(run.reading, compiled, outlook.middle, outlook.centres)
+    if not math.isfinite(scale):
+        return None
+    sharpness = sharpness_of(run, scale, operands)
+    return Targets(
+        tuple(
+            target_of(
+                compiled, outlook, place, comparison, sharpness / unit_of(comparison, operands)
+            )
+            for place, comparison in enumerate(run.reading.comparisons)
+        ),
+        scale,
+    )
+
+
+def target_of(
+    compiled: Compiled, outlook: Outlook, place: int, comparison: Comparison, sharpness: float
+) -> float:
+    """The half-width at which one comparison is likely to be decided."""
+    theta = theta_of(compiled, comparison, outlook.centres)
+    estimate = float(theta(outlook.middle[:, np.newaxis])[0])
+    spread = outlook.directions[place].spread
+    near = 0.0 if outlook.pilot is None else 2 * spread.standard_error(outlook.pilot.draws)
+    if comparison.region.strict_end_within(estimate, near):
+        return 0.0
+    widen = widening(comparison.region, sharpness)
+    return reach(estimate, near, comparison.region, widen)
+
+
+def expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
+    """The outlook with the draws after which the verdict is expected."""
+    targets = targets_of(run, compiled, outlook)
+    if targets is None:
+        return outlook
+    needed = [draws_for(run, compiled, outlook, *each) for each in enumerate(targets.widths)]
+    return replace(
+        outlook,
+        scale=targets.scale,
+        expected=max(*needed, outlook.fewest),
+        endless=Reason.TOO_FINE if all(targets.widths) else Reason.AT_THE_EDGE,
+    )
+
+
+def first_order(run: CaseRun, outlook: Outlook, place: int, target: float) -> int:
+    """Draws after which one comparison is likely to be decided, were its quantity linear."""
+    spread = outlook.directions[place].spread
+    alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
+
+    def decides(draws: int) -> bool:
+        rows, block = rows_of(outlook.program, draws)
+        width = spread.half_width(rows, block, alpha) if rows else math.inf
+        return width + budget.CHANCE * spread.standard_error(draws) <= target
+
+    return fewest_that(decides, outlook.fewest, ENDLESS)
+
+
+def draws_for(run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, target: float) -> int:
+    """Draws after which one comparison is likely to be decided."""
+    comparison, direction = run.reading.comparisons[place], outlook.directions[place]
+    draws = first_order(run, outlook, place, target)
+    if direction.linear:
+        return draws
+    enclosed = enclosing(compiled, comparison, outlook.centres)
+    columns = compiled.functional.columns(comparison.looked_at)
+    alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
+    while draws < ENDLESS:
+        width = half_width(enclosed, outlook, direction, columns, draws, alpha)
+        width += budget.CHANCE * direction.spread.standard_error(draws)
+        if width <= target:
+            return draws
+        more = raised(width / target, 2.0) if math.isfinite(width) and target > 0 else math.inf
+        draws = int(min(ENDLESS, min(max(1.05, more), 16.0) * draws))
+    return draws
+
+
+def fewest_that(decides: Callable[[int], bool], fewest: int, most: int) -> int:
+    """The fewest draws that decide, to 5%; `most` where none do.
+
+    >>> fewest_that(lambda draws: draws >= 1000, 64, 10**6) in range(1000, 1051)
+    True
+    """
+    if decides(fewest):
+        return fewest
+    low = high = fewest
+    while not decides(high):
+        if high >= most:
+            return most
+        low, high = high, min(8 * high, most)
+    while high > 1.05 * low:
+        between = round(math.sqrt(low * high))
+        low, high = (low, between) if decides(between) else (between, high)
+    return high
+
+
+def smallest_seen(
+    run: CaseRun, compiled: Compiled, outlook: Outlook, most: int, alpha: float
+) -> float | None:
+    """The smallest discrepancy that the last of so many draws see; None where they see none.
+
+    A claim that is false by more is refuted, but with chance α: the estimate errs towards the
+    claim by z(α) standard errors at most, and the interval must miss the claim even so.
+    """
+    operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
+    sharpness = sharpness_of(run, outlook.scale or 0.0, operands)
+    normal = -float(special.ndtri(run.alpha))
+    seen: list[float] = []
+    for place, comparison in enumerate(run.reading.comparisons):
+        unit = unit_of(comparison, operands)
+        direction = outlook.directions[place]
+        enclosed = enclosing(compiled, comparison, outlook.centres)
+        columns = compiled.functional.columns(comparison.looked_at)
+        share = alpha / len(run.reading.comparisons)
+        width = half_width(enclosed, outlook, direction, columns, most, share)
+        if not math.isfinite(width):
+            return None
+        width += normal * direction.spread.standard_error(most)
+        floor = region_floor(comparison.region, widening(comparison.region, sharpness / unit))
+        seen.append(max(width, floor) * unit)
+    return max(seen)
