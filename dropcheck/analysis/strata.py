@@ -204,7 +204,7 @@ class DrawInStrata:
             end = farther
         return min(end.below, end.above), found
 
-    def within(self, stratum: Stratum, vain: int = 0) -> InStratum | None:
+    def within(self, stratum: Stratum) -> InStratum | None:
         """The averages within a stratum; None where the model does not say them."""
         if self._left <= 0:
             return None
@@ -219,7 +219,12 @@ class DrawInStrata:
         means = np.zeros(len(integrands))
         means[self._used], means[self._others] = moments.means, others[0]
         error = MOST_POWERS * max(moments.error, *errors, 0.0)
-        return InStratum(stratum, means, moments.covariance(1), error, vain)
+        return InStratum(
+            stratum=stratum,
+            means=means,
+            covariance=moments.covariance(1),
+            error=error,
+        )
 
     def _changed(self, integrand: Integrand, values: dict[int, Value]) -> Integrand:
         given = integrand.given

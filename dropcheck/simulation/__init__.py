@@ -24,8 +24,8 @@ from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
 from dropcheck.simulation.steps import Forced
-from dropcheck.simulation.stratified import stratified
 from dropcheck.simulation.streams import MAIN, PILOT, stream
+from dropcheck.simulation.weighted import stratified
 
 __all__ = [
     "MAIN",

@@ -141,7 +141,8 @@ def with_loss(found: Estimate) -> tuple[float, float]:
     value = found.value
     if found.error > abs(value):
         value = math.copysign(found.error, value)
-    return value, max(1.0, 2 * found.error / (PRECISION * abs(value))) if value else 1.0
+    # in this order, as the precision of a number near the smallest is 0
+    return value, max(1.0, 2 * (found.error / abs(value)) / PRECISION) if value else 1.0
 
 
 def _of_arrays(law: Law, order: int, *arguments: Any) -> Any:

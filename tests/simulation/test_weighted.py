@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from trials import compiled
 
+from dropcheck.analysis.strata import DrawInStrata, candidates
+from dropcheck.judging.knowledge import integrands_of
 from dropcheck.language.graph import Kind
 from dropcheck.simulation import Compiled, Program, Tally, stratified
 from dropcheck.simulation.blocks import Request
@@ -30,14 +32,18 @@ def in_strata(case: Compiled, name: str = "x") -> Program:
     return stratified(case.program, draw, STRATA, SHARES)
 
 
-def means_of(program: Program, spans: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """The averages of a program about 0, and their standard errors."""
-    tally = Tally(program)
-    request = Request(
+def request(program: Program, spans: int, seed: int) -> Request:
+    """So many of its spans, about 0."""
+    return Request(
         program=program, seed=seed, case_key="k", purpose=1, centres=program.origin,
         first=0, count=spans,
     )  # fmt: skip
-    tally.add(request.carry_out())
+
+
+def means_of(program: Program, spans: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """The averages of a program about 0, and their standard errors."""
+    tally = Tally(program)
+    tally.add(request(program, spans, seed).carry_out())
     rows = tally.sums / tally.block_values
     return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(len(rows))
 
@@ -87,6 +93,29 @@ def test_a_program_sent_to_another_process_draws_the_same() -> None:
     program = in_strata(compiled("x ~ normal(0, 1)", "Var(x) == 1"))
     received = pickle.loads(pickle.dumps(program))
     assert (means_of(program, 2)[0] == means_of(received, 2)[0]).all()
+
+
+@pytest.mark.parametrize("function", ["x ** 2", "relu(x - 4)", "(x > 3) * x", "relu(x - 8) + h"])
+@pytest.mark.parametrize(
+    "law", ["normal(1, 2)", "gamma(0.3, 2)", "student_t(3)", "lognormal(0, 1)", "weibull(0.7, 1)"]
+)
+def test_means_and_variances_are_those_that_the_model_says(law: str, function: str) -> None:
+    case = compiled(f"x ~ {law}; h ~ normal(0, 1)", f"E({function}) > 0")
+    integrands = integrands_of(case, case.program.origin)
+    draw = next(one for one in candidates(integrands) if one.name == "x")
+    own = DrawInStrata(draw, integrands, [0])
+    first = own.first()
+    assert first is not None
+    direction = np.array([[1.0]])
+    known = own.shared_out(own.cut_further(first[0], direction), direction, first[1])
+    program = stratified(case.program, draw, known.strata, known.shares)
+    tally = Tally(program)
+    tally.add(request(program, 12, 1).carry_out())
+    rows = (tally.sums / tally.block_values)[:, 0]
+    variance = known.covariance[0, 0] / tally.block_draws
+    # of many blocks, each a mean of many draws: six deviations are met once in 10^8 times
+    assert abs(rows.mean() - known.means[0]) < 6 * math.sqrt(variance / len(rows))
+    assert abs(rows.var(ddof=1) / variance - 1) < 6 * math.sqrt(2 / len(rows))
 
 
 def test_it_says_so() -> None:
