@@ -322,11 +322,12 @@ def variance_above(
     rows = len(values)
     if cap == 0 or rows < 2 or not np.isfinite(values).all() or not alpha < 1:
         return cap
-    if centre is None:
-        seen = float(np.var(values, ddof=1))
-    else:
-        offsets = values - centre
-        seen = float(offsets @ offsets) / rows
+    with np.errstate(over="ignore"):  # a square that is infinite leaves the cap
+        if centre is None:
+            seen = float(np.var(values, ddof=1))
+        else:
+            offsets = values - centre
+            seen = float(offsets @ offsets) / rows
     centred = centre is not None
     return variance_expected(seen, rows, block_draws, fourth, alpha, width=width, centred=centred)
 

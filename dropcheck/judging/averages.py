@@ -175,7 +175,8 @@ def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Exp
     if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
     rows = tally.sums / tally.block_values @ outlook.directions[judged.place].weights
-    seen = float(np.var(rows, ddof=1)) * tally.block_draws
+    with np.errstate(over="ignore"):
+        seen = float(np.var(rows, ddof=1)) * tally.block_draws
     implied = raised(interval.half_width, 2.0) * draws / (2 * math.log(2 / run.alpha))
     if not implied > UNSEEN * seen:
         return None

@@ -196,7 +196,8 @@ def _piloted(
 
     def spread(weights: Floats, *, own: bool = False) -> Spread:
         values = rows @ weights
-        guess = float(np.var(values, ddof=1)) * pilot.block_draws
+        with np.errstate(over="ignore"):  # an infinite guess plans as many draws as there may be
+            guess = float(np.var(values, ddof=1)) * pilot.block_draws
         return bounds.spread(weights, float(values.mean()), guess, whole=own and whole)
 
     used = compiled.functional.columns(range(len(compiled.functional.operands)))

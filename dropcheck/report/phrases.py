@@ -176,8 +176,10 @@ def resolution(case: CaseResult) -> str | None:
         return f"{far}: violations rarer than that"
     if case.method is Method.ARITHMETIC:
         return f"{far}: nothing is random, and what is not equal differs"
-    if far == "±0":
+    if far == "±0" and (case.region is None or case.region.low_open or case.region.high_open):
         return f"{far}: a strict inequality is not widened"
+    if far == "±0":
+        return f"{far}: a range is widened by a tenth of its half-width at most"
     asked = numbers.rough(sharpness.asked, 3)
     if sharpness.absolute and not sharpness.narrowed:
         return f"{far}, absolute"

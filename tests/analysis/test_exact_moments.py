@@ -17,6 +17,8 @@ from dropcheck.analysis.moments.exact import (
     exact_moments,
     vanishes,
 )
+from dropcheck.analysis.moments.single_draw import Estimate, joint_moment
+from dropcheck.analysis.polynomials import sources
 from dropcheck.analysis.polynomials.term_space import Space
 
 
@@ -229,6 +231,27 @@ def test_what_loses_its_digits_is_unknown() -> None:
 def test_what_overflows_is_unknown() -> None:
     value = lowered("x ~ normal(0, 1e200)", "x")
     assert exact_moments([Integrand(factors=((value, 2),))]) is None
+
+
+@pytest.mark.parametrize("power", [2, 4])
+def test_variance_that_is_rounded_to_0_is_unknown(power: int) -> None:
+    value = lowered("x ~ normal(0, 1e-300)", "x")
+    assert exact_moments([Integrand(factors=((value, power),))]) is None
+
+
+def test_functions_of_a_draw_are_integrated_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the many monomials in functions of two elements each has integrals of its own."""
+    asked: list[object] = []
+
+    def counted(*arguments: Any) -> Estimate:
+        asked.append(arguments)
+        return joint_moment(*arguments)
+
+    monkeypatch.setattr(sources, "joint_moment", counted)
+    expression = "x * where(round(x) > 0.5, maximum(x, 1), x @ x)"
+    value = lowered("x ~ uniform(-2, 3)[2]", expression)
+    assert exact_moments([Integrand(factors=((value, power),)) for power in (1, 2)]) is None
+    assert len(asked) < 2 * sources.MOST_INTEGRALS  # by each of two ways to the moments
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from trials import VERIFIED, judged
         ("x ~ normal(1e200, 1)", "Kurt(x) == 3"), ("x ~ poisson(1e15)", "E(x**8) == 1"),
         ("x ~ geometric(1e-9)", "Corr(x, x**3) == 0.5"), ("x ~ gamma(1e-7, 1e7)", "E(x**8) == 1"),
         ("x ~ choice([[1, -1], [3, 5]])", "E(exp(x)) == 2"),
+        ("x ~ normal(0, 1e150)", "Var(x) == 1e300"),
     ],
 )  # fmt: skip
 def test_no_overflow_ends_a_run(model: str, claim: str) -> None:

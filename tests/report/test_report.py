@@ -373,6 +373,12 @@ def test_what_the_resolution_comes_to(region: Region, absolute: float | None, sh
     assert f" ±{shown.partition('±')[2].partition(',')[0].partition(':')[0]} " in row
 
 
+def test_a_range_whose_ends_are_equal_is_not_called_strict() -> None:
+    case = replace(claiming(FAILED, Region(low=0.0)), sharpness=Resolution(0.01, 0.0, False))
+    shown = "±0: a range is widened by a tenth of its half-width at most"
+    assert f"  resolution  {shown}\n" in case_block(case, Terminal())
+
+
 def test_certainty_is_looked_at_by_violations() -> None:
     sure = replace(
         FAILED,

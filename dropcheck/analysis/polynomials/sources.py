@@ -19,6 +19,8 @@ from dropcheck.vocabulary.shapes import Shape
 
 HIGHEST_ORDER = 8  # of the moments that a law gives
 ITSELF = 0  # the number of the draw among its functions
+MOST_INTEGRALS = 100  # over one draw, a few milliseconds each
+SMALLEST = float(np.finfo(np.float64).tiny)  # below it digits are lost, and then all is 0
 
 Bounds = Callable[[Value, float], float]
 """Upper bounds of (E|quantity|^p)^(1/p)."""
@@ -43,6 +45,7 @@ class DrawnElements(Cumulants):
         self.mean = self._of_law(1)
         self._functions: dict[int, tuple[Value, float]] = {}
         self._bounds: Bounds | None = None
+        self._integrals = 0
 
     def _of_law(self, order: int) -> Number:
         """The mean, or a central moment of the law.
@@ -55,6 +58,8 @@ class DrawnElements(Cumulants):
         if self._plain:
             found = _moment(self._law, order, *self._arguments)
             if not math.isfinite(found):
+                raise PolynomialError
+            if order % 2 == 0 and found < SMALLEST:  # of what is constant nothing is asked
                 raise PolynomialError
             return found
         return self._checked(_of_arrays(self._law, order, *self._arguments))
@@ -95,6 +100,9 @@ class DrawnElements(Cumulants):
         ]
         centres = [mean for _, mean in chosen if isinstance(mean, float)]
         if len(centres) < len(chosen):
+            raise PolynomialError
+        self._integrals += 1
+        if self._integrals > MOST_INTEGRALS:
             raise PolynomialError
         values = [value for value, _ in chosen]
         found = joint_moment(values, [power for _, power in powers], centres, self._bounds)
