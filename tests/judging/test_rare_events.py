@@ -9,6 +9,7 @@ from trials import alarm, entry, judged, registry_of, tried
 
 from dropcheck.analysis import strata
 from dropcheck.execution.schedule import carried_out
+from dropcheck.judging import foreseen
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import prepare
 from dropcheck.results import Guarantee, Verdict
@@ -102,7 +103,7 @@ def test_threads_change_nothing() -> None:
 
 
 def test_what_strata_are_for_is_out_of_reach_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(averages, "outlook_in_strata", lambda *_: None)
+    monkeypatch.setattr(foreseen, "outlook_in_strata", lambda *_: None)
     model, quantity, truth = CARRIED_BY_FEW[2]
     result = judged(model, f"{quantity} == {truth}", most=1_000_000)
     assert result.verdict is Verdict.INCONCLUSIVE
