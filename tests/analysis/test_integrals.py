@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from fresh_norms import centred_norm, norm
 from lowered import expressed, lowered, lowering
 from scipy import special, stats
 
 from dropcheck.analysis.moments import integrals
 from dropcheck.analysis.moments.integrals import is_function_of_one_draw
-from dropcheck.analysis.moments.norms import Norms, centred_norm, norm
+from dropcheck.analysis.moments.norms import Norms
 
 PUT = "z ~ normal(0, 1); h ~ normal(0, 0.1); ST = 100 * exp(0.2 * z - 0.02)"
 

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fresh_norms import centred_norm, norm
 from lowered import expressed, lowered, lowering
 from made_expressions import made
 from outcomes import outcomes_of
+from scipy.special import ndtr
 
 from dropcheck.analysis.moments import norms as norms_module
-from dropcheck.analysis.moments.norms import Norms, Quantity, centred_norm, norm
+from dropcheck.analysis.moments.norms import Norms, Quantity
+from dropcheck.analysis.moments.single_draw import expectation
 from dropcheck.language.graph import Value, kernel_of, ordered
 from dropcheck.vocabulary.function import Array, X
 from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS, SIGNS
@@ -238,6 +241,34 @@ def test_bounds_are_close_where_they_can_be(
 ) -> None:
     bound = norm(expressed(lowering(MODEL), text), order)
     assert truth * (1 - 1e-9) <= bound <= truth * factor * (1 + 1e-9)
+
+
+# exponents in which all but a line cancels, with log E exp(p · exponent)
+EXPONENTS: list[tuple[str, float, float]] = [
+    ("z**2 / 2 - (z - 1)**2 / 2", 4, 6), ("z * y - y * z + n", 2, 14),
+    ("(z + y) * (z - y) - z**2", 1, INF),
+    ("logdensity(normal(0, 1), n) - logdensity(normal(3, 1), n)", 1, 13.5),
+    ("logdensity(normal(1, 2), z) - logdensity(normal(0, 2), z) + y", 2, 1.875),
+    ("(z - ex) * (z + ex) + ex**2 - z**2 + 0.1 * ex", 2, -math.log(0.6)), ("z * y", 1, INF),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("exponent", "order", "log_moment"), EXPONENTS)
+def test_what_cancels_in_an_exponent_does_not_count(
+    exponent: str, order: float, log_moment: float
+) -> None:
+    value = expressed(lowering(MODEL), f"exp({exponent})")
+    known = Norms(integrate=False)
+    assert known.norm(value, order) == pytest.approx(math.exp(log_moment / order), rel=1e-6)
+
+
+def test_a_mean_by_importance_sampling_is_known() -> None:
+    text = "exp(logdensity(normal(0, 1), w) - logdensity(normal(4, 1), w)) * (w > 4)"
+    value = lowered("w ~ normal(4, 1)", text)
+    found = expectation(value, Norms(integrate=False).norm)
+    assert found.value == pytest.approx(float(LAWS["normal"].survival(4.0, 0.0, 1.0)), rel=1e-9)
+    assert found.error <= 1e-9 * found.value
+    assert norm(value, 2) == pytest.approx(math.sqrt(math.exp(16) * ndtr(-8.0)), rel=1e-6)
 
 
 @pytest.mark.parametrize(

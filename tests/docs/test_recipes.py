@@ -41,7 +41,7 @@ TWINS = {
     "stein": ("sd**2 *", "2 * sd**2 *"),
     "box-muller": ("-2 *", "-1 *"),
     "control-variate": ("6 * (3 - e)", "6 * (e - 3)"),
-    "importance-sampling": ("logdensity(normal(4, 1), z))", "logdensity(normal(4, 2), z))"),
+    "importance-sampling": ("logdensity(normal(4, 1), z))", "logdensity(normal(3, 1), z))"),
     "he-initialisation": ("sqrt(2 / n)", "sqrt(1 / n)"),
     "batch-norm": ("sqrt(n - 1) * (1 + 1e-9)", "sqrt(n - 2)"),
     "label-smoothing": ("s * mean(nll)", "s * sum(nll)"),

@@ -17,6 +17,7 @@ import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.existence import Line, line_of
+from dropcheck.analysis.moments.exponents import Exponents
 from dropcheck.analysis.moments.independence import Alignment, alignment_of, carried, grouped
 from dropcheck.analysis.moments.integrals import Integrals, is_function_of_one_draw
 from dropcheck.analysis.moments.law_bounds import (
@@ -55,24 +56,6 @@ OUTWARD = 1e-12
 _MANY = 4
 
 
-def norm(value: Value, p: float) -> float:
-    """A bound of (E|x|^p)^(1/p), of the element of a draw that has the largest.
-
-    Args:
-        value: A quantity of a model; of an array, its largest element counts.
-        p: The order, any number from 1 on.
-
-    Returns:
-        The bound; infinite where no rule gives one.
-    """
-    return Norms().norm(value, p)
-
-
-def centred_norm(value: Value, centre: float, p: float) -> float:
-    """A bound of (E|x - centre|^p)^(1/p), of the element that has the largest."""
-    return Norms().centred_norm(value, centre, p)
-
-
 class Norms:
     """The bounds of a case's quantities, worked out as they are asked for.
 
@@ -83,15 +66,19 @@ class Norms:
     def __init__(self, integrate: bool = True) -> None:
         self._quantities: dict[int, Quantity] = {}
         self.bounds = 0  # that have been worked out
+        self._exponents = Exponents()
         # what lies in the tails is bounded by the rules alone
         self._integrals = Integrals(Norms(integrate=False).norm) if integrate else None
 
     def norm(self, value: Value, p: float) -> float:
-        """As the function of the same name."""
+        """A bound of (E|x|^p)^(1/p), of the element of a draw that has the largest.
+
+        Infinite where no rule gives one; p is any number from 1 on.
+        """
         return self.ask(value, lambda quantity: quantity.norm(p))
 
     def centred_norm(self, value: Value, centre: float, p: float) -> float:
-        """As the function of the same name."""
+        """A bound of (E|x - centre|^p)^(1/p), of the element that has the largest."""
 
         def about(quantity: Quantity) -> float:
             found = away(quantity.hull, centre)
@@ -131,8 +118,17 @@ class Norms:
         if id(value) not in found:
             for one in in_order([value], lambda v: [w for w in v.inputs if id(w) not in found]):
                 if id(one) not in found:
-                    found[id(one)] = Quantity(one, [found[id(below)] for below in one.inputs])
+                    below = [found[id(other)] for other in one.inputs]
+                    found[id(one)] = Quantity(one, below, self)
         return found[id(value)]
+
+    def log_moment_of_line(self, value: Value, t: float) -> float:
+        """That of a line of others that share no draw; infinite where it is none."""
+        found = self._exponents.straight(value)
+        if found is None:
+            return INF
+        parts = (self.quantity(one).log_moment(t * factor) for factor, one in found.parts)
+        return t * found.shift + math.fsum(parts)
 
     def _work_out(self, quantity: Quantity, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
@@ -176,9 +172,10 @@ class _NotYet(Exception):  # noqa: N818 - it is no error
 class Quantity:
     """A value of a graph, as an argument of the rules."""
 
-    def __init__(self, value: Value, below: Sequence[Quantity]) -> None:
+    def __init__(self, value: Value, below: Sequence[Quantity], norms: Norms) -> None:
         self.value, self.below, self.shape, self.random = value, below, value.shape, value.random
         self.fixed = None if value.random or value.constant is None else number(value.constant)
+        self.norms = norms
         self.known: dict[tuple[str, float], tuple[float, float]] = {}
         self._parts: Sequence[Sequence[Part]] | None = None
         self.depth: int = 1 + max((one.depth for one in below), default=0)
@@ -373,6 +370,8 @@ def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, f
             found = draw_log_moment(quantity.value, quantity.below, t)
         else:
             found = quantity.majorant.log_moment(quantity.use, t)
+            if not quantity.use.independent:
+                found = min(found, quantity.norms.log_moment_of_line(quantity.value, t))
     found += OUTWARD * max(1.0, abs(found)) if abs(found) < INF else 0.0
     return min(found, highest(quantity.hull, t)), 0.0
 

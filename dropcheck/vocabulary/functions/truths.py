@@ -7,6 +7,7 @@ side decides, it decides.
 
 from __future__ import annotations
 
+import math
 from functools import partial, reduce
 from typing import Any
 
@@ -233,6 +234,6 @@ ARRAYS = (
     _truth("all", _all, "whether all are true",
           polynomial=algebra.every, **_OVER),
     entry("first", _first, "index of the first true element, from 0; inf if none",
-          hulls.unknown, growth.ANY, parameters=(*values("event"), *OVER),
+          hulls.within(0.0, math.inf), growth.ANY, parameters=(*values("event"), *OVER),
           shape=reduction(several=False), takes_truth=True),
 )  # fmt: skip

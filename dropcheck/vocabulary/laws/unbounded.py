@@ -97,6 +97,7 @@ NORMAL = _any_number(
     tails=lambda mean, sd: (math.inf, math.inf),
     sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
     log_density_inside=normal_log_density,
+    parabola=lambda mean, sd: (mean, sd, -LOG_ROOT_TWO_PI - np.log(sd)),
     nanoseconds=9.0,
     elsewhere=("N", "gauss", "gaussian", "norm"),
     note="its second argument is the standard deviation, not the variance",
