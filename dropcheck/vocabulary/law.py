@@ -62,6 +62,9 @@ class Law(Distribution):
     # the logarithm of the density, or of the probability of a discrete law: takes x before the
     # arguments, and is asked where x lies between the ends (of vectors: anywhere)
     log_density_inside: Callable[..., Any]
+    # whether the law lies alike on both sides of its mean or, where it has none, of its median,
+    # whatever the arguments are
+    symmetric: bool = False
     # centre, unit and top, where the log density is top - ((x - centre) / unit)² / 2 at every x;
     # takes the arguments, fixed ones
     parabola: Callable[..., tuple[Any, Any, Any]] | None = None

@@ -69,9 +69,6 @@ class Distribution:
     # for all arguments; asked where the law is not degenerate
     moments: float | Callable[..., Any]
 
-    # whether the law lies alike on both sides of its mean or, where it has none, of its median,
-    # whatever the arguments are
-    symmetric: bool = False
     # its moments and its distribution function; None: not known, and nothing made of it has a
     # bound. A draw is loc + scale · z with z of the standard law: `line` gives loc and scale (by
     # + and - of arguments and by * with numbers alone), and then the shapes of z; None: 0, 1 and
