@@ -13,7 +13,7 @@ from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
-from dropcheck.judging.exactly import exact_probability, of_proportion
+from dropcheck.judging.exactly import exact_probability, known_exception, of_proportion
 from dropcheck.judging.look import ROUNDING, more, planned
 from dropcheck.judging.prepared import rarest_violations
 from dropcheck.judging.rare_probabilities import by_averages
@@ -30,7 +30,13 @@ PLANNED_BLOCKS = 512
 def by_counterexample(
     run: CaseRun, claim: Certainty, counted: Counted
 ) -> Generator[Request, SpanSums, Finding]:
-    """An event that is claimed to be certain: one counterexample refutes."""
+    """An event that is claimed to be certain: one counterexample refutes.
+
+    So does the model where it gives the chance of one.
+    """
+    known = known_exception(run, claim.event, claim.condition, claim.probability)
+    if known is not None:
+        return known
     most = run.most_draws(counted.program)
     program = counted.program.fitted(most, FEWEST_BLOCKS)
     bound = violations_bound(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def by_exact_value(run: CaseRun) -> Finding:
     )
     match run.prepared.strategy, run.prepared.compiled, run.prepared.knowledge:
         case Certainty(event, condition, claimed), _, _:
-            return _certainty(run, event, condition, claimed) or unknown
+            return known_exception(run, event, condition, claimed) or unknown
         case Proportion() as claim, _, _:
             exact = of_proportion(claim)
             if exact is None:
@@ -130,14 +131,18 @@ def _found(
     )
 
 
-def _certainty(
+def known_exception(
     run: CaseRun, event: Value, condition: Value | None, claimed: float
 ) -> Finding | None:
-    """A claim of certainty: refuted by any probability that is clearly less."""
+    """A claim of certainty refuted by the model itself; None where it says nothing against it.
+
+    An exception with a known chance is one, however rare: no draw has to show it.
+    """
     exact = exact_probability(event, condition)
     if exact is None:
         return None
-    off = abs(exact.value - claimed)
-    if off > NEARLY + exact.error:
-        return _found(run, run.reading.comparisons[0], exact, 1.0, 0.0, 1.0)
+    allowed = run.case.claim.within or NEARLY
+    if abs(exact.value - claimed) > allowed + exact.error:
+        found = _found(run, run.reading.comparisons[0], exact, 1.0, 0.0, 1.0)
+        return replace(found, sharpness=None)
     return None

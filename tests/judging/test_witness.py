@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from trials import judged
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import InternalError, Problem
@@ -191,3 +192,10 @@ def test_an_undecided_case_keeps_its_own_reason() -> None:
     why = Reason.TOO_WIDE.explain()
     wide = replace(FOUND, verdict=OPEN, guarantee=Guarantee.ASYMPTOTIC, explanation=why)
     assert result(wide, settings={"require": "exact"}).explanation == why
+
+
+def test_an_exception_with_a_known_chance_refutes_a_certainty_without_being_drawn() -> None:
+    run = judged("x ~ normal(0, 1)", "P(x > 5) == 0")
+    assert (run.verdict, run.method, run.draws) == (Verdict.REFUTED, Method.EXACT_VALUE, 0)
+    allowed = judged("x ~ normal(0, 1)", "P(x > 5) == 0", "within: 0.001")
+    assert allowed.verdict is Verdict.VERIFIED
