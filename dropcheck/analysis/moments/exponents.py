@@ -32,6 +32,7 @@ class Exponents(Identities):
         super().__init__()
         self._values: list[Value] = []
         self._reading = Reading(self)
+        self._known: dict[int, Straight | None] = {}
 
     def draw(self, value: Value) -> Polynomial:
         """A letter, by its number."""
@@ -42,6 +43,11 @@ class Exponents(Identities):
 
     def straight(self, value: Value) -> Straight | None:
         """A quantity as such a line; None where it is none, or no simpler than it stands."""
+        if id(value) not in self._known:
+            self._known[id(value)] = self._worked_out(value)
+        return self._known[id(value)]
+
+    def _worked_out(self, value: Value) -> Straight | None:
         if value.kind != Kind.COMPUTED or value.function.polynomial is None:
             return None
         try:

@@ -45,7 +45,7 @@ from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant, Part
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
 HIGHEST_ORDER = 64.0
-MOST_BOUNDS = 100_000
+MOST_BOUNDS = 40_000
 # As far as a product is opened into its parts.
 MOST_PARTS = 32
 # Steps from a draw on, of what is looked at as a function of one draw.
@@ -122,9 +122,9 @@ class Norms:
                     found[id(one)] = Quantity(one, below, self)
         return found[id(value)]
 
-    def log_moment_of_line(self, value: Value, t: float) -> float:
-        """That of a line of others that share no draw; infinite where it is none."""
-        found = self._exponents.straight(value)
+    def log_moment_of_line(self, quantity: Quantity, t: float) -> float:
+        """Of what shares draws, yet is a line of others that share none; else infinite."""
+        found = None if quantity.use.independent else self._exponents.straight(quantity.value)
         if found is None:
             return INF
         parts = (self.quantity(one).log_moment(t * factor) for factor, one in found.parts)
@@ -369,9 +369,9 @@ def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, f
         if quantity.value.kind == Kind.DRAW:
             found = draw_log_moment(quantity.value, quantity.below, t)
         else:
-            found = quantity.majorant.log_moment(quantity.use, t)
-            if not quantity.use.independent:
-                found = min(found, quantity.norms.log_moment_of_line(quantity.value, t))
+            found = quantity.norms.log_moment_of_line(quantity, t)
+            if found == INF:
+                found = quantity.majorant.log_moment(quantity.use, t)
     found += OUTWARD * max(1.0, abs(found)) if abs(found) < INF else 0.0
     return min(found, highest(quantity.hull, t)), 0.0
 
