@@ -54,7 +54,6 @@ class Method(StrEnum):
     ARITHMETIC = "arithmetic"  # nothing is random: the quantity is known, not estimated
     CERTAINTY = "certainty"  # a claim that something always or never happens: one draw refutes it
     PROPORTION = "proportion"  # one probability, from a count
-    BOUNDED_MEAN = "bounded mean"
     BLOCK_MEANS = "block means"
     EXACT_VALUE = "exact value"  # the model gives the quantity, and nothing was drawn
 
