@@ -118,3 +118,10 @@ def test_what_stands_on_both_sides_is_counted_once() -> None:
     mean = compiled(MODEL, "E(v[0]) - E(u) == E(v[0])").mean
     assert mean is not None
     assert (mean.hull.low, mean.hull.high) == pytest.approx((-2, 1))
+
+
+def test_the_first_true_element_has_a_place_or_none() -> None:
+    """It is infinite where none is true, so that an end has to be put to it."""
+    model = "x ~ discrete_uniform(0, 5)[9]"
+    assert support(lowered(model, "first(x == 0)")) == Hull(0.0, math.inf)
+    assert support(lowered(model, "minimum(first(x == 0), 9)")) == Hull(0.0, 9.0)
