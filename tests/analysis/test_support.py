@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from trials import compiled
+from lowered import lowered as expression
+from trials import compiled, lowered
 
-from dropcheck.simulation.compile import Compiled, MeanColumns
+from dropcheck.analysis.bounds import support
+from dropcheck.analysis.strategy import averages_of
+from dropcheck.vocabulary.hulls import Hull
 
 MODEL = (
     "u ~ uniform(-1, 2); v ~ uniform(0, 3)[4]; m ~ bernoulli(0.3); r ~ rademacher()[5]; "
@@ -19,10 +23,12 @@ MODEL = (
 DRAWS = 4096
 
 
-def bounded(quantity: str) -> tuple[Compiled, MeanColumns]:
+def drawn(quantity: str) -> tuple[Hull, npt.NDArray[np.float64]]:
+    """Where a quantity can lie, and its values in some draws."""
     found = compiled(MODEL, f"E({quantity}) == 1")
-    assert found.mean is not None, f"no bounds on {quantity}"
-    return found, found.mean
+    (register,) = found.program.targets
+    held = found.program.registers(np.random.default_rng(1), DRAWS)
+    return support(found.values[register]), np.asarray(held[register], dtype=np.float64)
 
 
 # Quantities and the ends of what they can be, worked out by hand; None where they are not tight.
@@ -75,24 +81,20 @@ QUANTITIES: list[tuple[str, float | None, float | None]] = [
 def test_values_lie_within_bounds_that_are_tight(
     quantity: str, low: float | None, high: float | None
 ) -> None:
-    found, mean = bounded(quantity)
-    held = found.program.registers(np.random.default_rng(1), DRAWS)
-    values = np.asarray(held[mean.register], dtype=np.float64)
-    assert values.min() >= mean.hull.low
-    assert values.max() <= mean.hull.high
+    hull, values = drawn(quantity)
+    assert values.min() >= hull.low
+    assert values.max() <= hull.high
     if low is not None:
-        assert mean.hull.low == pytest.approx(low, rel=1e-9, abs=1e-9)
+        assert hull.low == pytest.approx(low, rel=1e-9, abs=1e-9)
     if high is not None:
-        assert mean.hull.high == pytest.approx(high, rel=1e-9, abs=1e-9)
+        assert hull.high == pytest.approx(high, rel=1e-9, abs=1e-9)
 
 
 def test_values_come_near_the_ends_that_are_given() -> None:
     """The test above can fail: a hull a tenth too small would not hold what is drawn."""
-    found, mean = bounded("u")
-    held = found.program.registers(np.random.default_rng(1), DRAWS)
-    values = np.asarray(held[mean.register], dtype=np.float64)
-    assert values.min() < mean.hull.low + 0.1
-    assert values.max() > mean.hull.high - 0.1
+    hull, values = drawn("u")
+    assert values.min() < hull.low + 0.1
+    assert values.max() > hull.high - 0.1
 
 
 @pytest.mark.parametrize(
@@ -111,17 +113,18 @@ def test_values_come_near_the_ends_that_are_given() -> None:
     ],
 )
 def test_what_has_no_bounds_is_given_none(quantity: str) -> None:
-    assert compiled(MODEL, f"E({quantity}) == 1").mean is None
+    hull, _ = drawn(quantity)
+    assert hull.width == math.inf
 
 
 def test_what_stands_on_both_sides_is_counted_once() -> None:
-    mean = compiled(MODEL, "E(v[0]) - E(u) == E(v[0])").mean
-    assert mean is not None
-    assert (mean.hull.low, mean.hull.high) == pytest.approx((-2, 1))
+    strategy = averages_of(lowered(MODEL, "E(v[0]) - E(u) == E(v[0])"))
+    assert strategy.width == pytest.approx(3)
 
 
 def test_the_first_true_element_has_a_place_or_none() -> None:
     """It is infinite where none is true, so that an end has to be put to it."""
     model = "x ~ discrete_uniform(0, 5)[9]"
-    assert support(lowered(model, "first(x == 0)")) == Hull(0.0, math.inf)
-    assert support(lowered(model, "minimum(first(x == 0), 9)")) == Hull(0.0, 9.0)
+    assert support(expression(model, "first(x == 0)")) == Hull(0.0, math.inf)
+    hull = support(expression(model, "minimum(first(x == 0), 9)"))
+    assert (hull.low, hull.high) == pytest.approx((0, 9))
