@@ -37,8 +37,8 @@ class Reason(Enum):
         "probability in its place",
     )
     TOO_MANY_CONDITIONS = (
-        "the model has {conditions} conditions, and no more than {watched} are watched for "
-        "outcomes too rare to be seen",
+        "the model has {conditions} conditions, and the chances of no more than {most} are worked "
+        "out, to see which outcomes are too rare to be seen",
         "the model has too many conditions to be trusted: split the claim into smaller models",
     )
     NOT_KNOWN_EXACTLY = (
@@ -100,12 +100,6 @@ class Reason(Enum):
     RARE_OUTCOME_EXPECTED = (
         "the rarest outcome of the model is expected {expected:.2g} times in {draws:,} draws, and "
         "must be {needed}",
-    )
-    RARE_OUTCOME_HARDLY_SEEN = ("the rarer outcome in line {line} was hardly seen", _TOO_RARE)
-    RARE_OUTCOME_UNPRICED = (
-        "the effect of the rare event depends on the same values that cause it: the rarer outcome "
-        "in {lines} was seen {seen}, and must be seen {needed} times",
-        _TOO_RARE,
     )
     # what the verdict rests on
     REQUIRED = (

@@ -73,11 +73,6 @@ Averages = Arithmetic | BlockMeans
 Strategy = Averages | Certainty | Proportion | Unanswerable
 
 
-def is_condition(value: Value) -> bool:
-    """Whether a value is 1 or 0, so that its rarer outcome may be too rare to be seen."""
-    return value.binary or (value.kind == Kind.COMPUTED and value.function.indicator)
-
-
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
     """The side that is claimed about, and those that it is held against.
 

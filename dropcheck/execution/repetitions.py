@@ -134,8 +134,8 @@ class Supply:
         while count:
             spans = min(count, spans_of_a_call(program))
             bulk = _of_spans(program, spans)
-            sums, seen, bad = bulk.drawn(self._stream(), centres, spans)
-            yield _Call(program=program, spans=spans, sums=sums, seen=seen, bad=bad)
+            sums, bad = bulk.drawn(self._stream(), centres, spans)
+            yield _Call(program=program, spans=spans, sums=sums, bad=bad)
             count -= spans
 
     def _stream(self) -> np.random.Generator:
@@ -151,18 +151,15 @@ class _Call:
     program: Program
     spans: int
     sums: Sums
-    seen: Sums
     bad: npt.NDArray[np.bool_] | None
 
     def part(self, first: int, end: int) -> SpanSums:
         """What the spans from the first to before the end left behind."""
         blocks, values = self.program.span_blocks, self.program.span_values
-        sums, seen = self.sums[first * blocks : end * blocks], self.seen[first]
-        if seen.size:  # mostly nothing is watched
-            seen = np.add.reduce(self.seen[first:end], axis=0)
+        sums = self.sums[first * blocks : end * blocks]
         if self.bad is None:
-            return SpanSums(sums=sums, seen=seen)
-        return broken_span(sums, seen, self.bad[first * values : end * values], 0)
+            return SpanSums(sums=sums)
+        return broken_span(sums, self.bad[first * values : end * values], 0)
 
 
 def _of_spans(program: Program, parts: int) -> Program:

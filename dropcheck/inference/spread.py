@@ -105,3 +105,17 @@ class Spread:
             self.guess / draws, rows, draws, self.fourth, alpha, width=self.width, centred=True
         )
         return min(self.of_block(draws), seen)
+
+
+def seen_variance(values: Floats, draws: int) -> float:
+    """The variance of one draw as means of blocks of so many show it; infinite if they do not.
+
+    They do not where there are less than two, or where a square is beyond the largest number.
+
+    >>> seen_variance(np.array([1.0, 3.0]), 10), seen_variance(np.array([1.0]), 10)
+    (20.0, inf)
+    """
+    if len(values) < 2:
+        return math.inf
+    with np.errstate(over="ignore"):
+        return float(np.var(values, ddof=1)) * draws

@@ -20,6 +20,7 @@ from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide
+from dropcheck.inference.spread import seen_variance
 from dropcheck.judging.case_run import CaseRun, Finding, Floats, expression
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.foreseen import foreseen
@@ -175,8 +176,7 @@ def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Exp
     if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
     rows = tally.sums / tally.block_values @ outlook.directions[judged.place].weights
-    with np.errstate(over="ignore"):
-        seen = float(np.var(rows, ddof=1)) * tally.block_draws
+    seen = seen_variance(rows, tally.block_draws)
     implied = raised(interval.half_width, 2.0) * draws / (2 * math.log(2 / run.alpha))
     if not implied > UNSEEN * seen:
         return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dropcheck.inference.enclosure import gradient
-from dropcheck.inference.spread import Spread
+from dropcheck.inference.spread import Spread, seen_variance
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Floats
 from dropcheck.judging.knowledge import ExactAverages, Knowledge
 from dropcheck.judging.look import ENDLESS, enclosing
@@ -196,8 +196,7 @@ def _piloted(
 
     def spread(weights: Floats, *, own: bool = False) -> Spread:
         values = rows @ weights
-        with np.errstate(over="ignore"):  # an infinite guess plans as many draws as there may be
-            guess = float(np.var(values, ddof=1)) * pilot.block_draws
+        guess = seen_variance(values, pilot.block_draws)
         return bounds.spread(weights, float(values.mean()), guess, whole=own and whole)
 
     used = compiled.functional.columns(range(len(compiled.functional.operands)))

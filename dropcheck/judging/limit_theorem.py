@@ -1,7 +1,7 @@
 """Averages of which the model bounds no moments: block means and the limit theorem.
 
-What a sample cannot show no theorem makes good here. So the sample is watched: rare outcomes are
-forced, and draws that agree decide nothing.
+What a sample cannot show no theorem makes good here. So outcomes that the model says to be rare
+are waited for, and draws that agree decide nothing.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from dropcheck.judging.look import (
 )
 from dropcheck.judging.unseen import (
     MOST_CONDITIONS,
-    RARE_SHARE,
     RARE_SIGHTINGS,
     alike,
-    allowing_for_rare,
+    conditions_of,
+    draws_to_see,
     moves,
     once_expected,
 )
@@ -80,6 +80,7 @@ class Pilot:
     tally: Tally  # of the pilot's draws, about centres that are the looks' too
     fewest: int
     expected: int
+    rarest: float  # draws that it takes to see the rarest known outcome
     doubt: Interval | None = None  # the pilot's own: how many draws its shape takes to settle
 
 
@@ -95,9 +96,9 @@ def accepted(run: CaseRun, compiled: Compiled) -> bool:
 
 def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Finding]:
     """Judge a function of averages by the limit theorem and the delta method."""
-    conditions = len(compiled.program.watched)
+    conditions = len(conditions_of(compiled.functional.operands))
     if conditions > MOST_CONDITIONS:
-        why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, watched=MOST_CONDITIONS)
+        why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
         return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
     pilot = yield from piloted(run, compiled)
     program, most = pilot.program, pilot.most
@@ -108,7 +109,7 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
         broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
         if broken is not None:
             return broken
-        decided = deciding(run, compiled, tally, pilot.doubt)
+        decided = deciding(compiled, tally, pilot.rarest, pilot.doubt)
         judged = judge_look(run, compiled, tally, look.alpha, decided)
         over = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and run.seems_never(tally.draws)
@@ -147,16 +148,19 @@ def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pi
     program = whole.in_blocks(1)
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
     tally = Tally(program, centres)
-    rare = math.ceil(RARE_SIGHTINGS * program.rarest)
+    rarest = draws_to_see(program, conditions_of(compiled.functional.operands))
+    rare = math.ceil(RARE_SIGHTINGS * rarest)
     fewest = max(FEWEST_DRAWS, FEWEST_BLOCKS * program.block_draws, rare)
-    pilot = Pilot(program=whole, most=most, tally=tally, fewest=fewest, expected=fewest)
+    pilot = Pilot(
+        program=whole, most=most, tally=tally, fewest=fewest, expected=fewest, rarest=rarest
+    )
     wanted = PILOT_BLOCKS * program.block_draws
     for step in range(PILOT_STEPS + 1):
         yield from run.draw_until(tally, PILOT, min(wanted, most))
         run.refuse_if_nowhere_defined(tally)
         if tally.undefined:
             return replace(pilot, program=whole.in_blocks(fewest // PLANNED_BLOCKS))
-        decided = deciding(run, compiled, tally)
+        decided = deciding(compiled, tally, rarest)
         judged = judge_look(run, compiled, tally, run.alpha * budget.PLANNED, decided)
         around = _around(run, judged, tally, fewest)
         wanted = min(PILOT_GROWTH * tally.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
@@ -171,7 +175,7 @@ def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pi
 
 
 def deciding(
-    run: CaseRun, compiled: Compiled, tally: Tally, doubt: Interval | None = None
+    compiled: Compiled, tally: Tally, rarest: float, doubt: Interval | None = None
 ) -> Decide:
     """How one comparison is judged by the averages so far.
 
@@ -187,18 +191,16 @@ def deciding(
             tally.sums,
             tally.block_values,
             theta,
-            (1 - RARE_SHARE) * alpha,
+            alpha,
             tally.draws,
             _columns(compiled, comparison),
         )
-        rare = RARE_SHARE * alpha / 2
-        interval = allowing_for_rare(run, tally, theta, interval, rare)
         if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
             interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
         if interval.unmet is not None and interval.half_width <= rounding:
             interval = _once_settled(interval, compiled, tally, alpha, comparison)
-        # last: a rare outcome that is not watched needs its draws, whatever the shape
-        interval = once_expected(interval, tally)
+        # last: a rare outcome needs its draws, whatever the shape
+        interval = once_expected(interval, tally.draws, rarest)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         if interval.unmet is not None:

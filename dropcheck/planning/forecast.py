@@ -124,7 +124,7 @@ def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Sp
     if undefined is not None:  # the first look sees it
         return replace(result, explanation=undefined, ends=_in_spans(pilot.fewest, result))
     judged = judge_look(
-        run, compiled, tally, run.alpha, limit_theorem.deciding(run, compiled, tally)
+        run, compiled, tally, run.alpha, limit_theorem.deciding(compiled, tally, pilot.rarest)
     )
     if judged is None:
         return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))

@@ -3,12 +3,12 @@
 This is the room's door: what judges and plans a case imports what is named here, and of a program
 it uses only
 
-- how it draws: `calls_own_code`, `cost`, `sampling`, `combined`, `rarest`, `unwatched`, `watched`;
+- how it draws: `calls_own_code`, `cost`, `sampling`, `combined`, `rarest`;
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `block_draws`, `fitted`, `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres`, `near_ties`, `largest`;
 - strata: `stratified` makes a program that draws one of its draws from them;
-- draws: `span`, and `forced` where a truth is to have one outcome.
+- draws: `span`.
 
 What a program is made of, and the shortcuts that it takes, are the room's own.
 """
@@ -22,8 +22,6 @@ from dropcheck.simulation.compile import (
 )
 from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.shortcuts.forced import hangs_on_its_cause
-from dropcheck.simulation.steps import Forced
 from dropcheck.simulation.streams import MAIN, PILOT, stream
 from dropcheck.simulation.weighted import stratified
 
@@ -33,14 +31,12 @@ __all__ = [
     "PILOT",
     "Compiled",
     "Counted",
-    "Forced",
     "Program",
     "Request",
     "SpanSums",
     "Tally",
     "compile_averages",
     "compile_strategy",
-    "hangs_on_its_cause",
     "means_of",
     "stratified",
     "stream",

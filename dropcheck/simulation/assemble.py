@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.analysis.products import below
-from dropcheck.analysis.strategy import is_condition
 from dropcheck.language.cost import draw_cost
 from dropcheck.language.graph import Kind, Value, kernel_of, ordered
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
-from dropcheck.simulation.steps import Step, Watched, computed, crossed_product
+from dropcheck.simulation.steps import Step, computed, crossed_product
 from dropcheck.vocabulary.function import Array
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
@@ -102,7 +101,6 @@ class ProgramBuilder:
         plan = None if pairs is None else _plan(pairs, self._values)
         steps: list[Step] = []
         fixed = []
-        watched: list[int] = []
         cost = 0.0
         for register, value in enumerate(self._values):
             if not value.random:
@@ -110,10 +108,6 @@ class ProgramBuilder:
                 continue
             crossed = plan is not None and value is plan.product
             kernel = None if value.kind == Kind.DRAW else kernel_of(value)
-            place = None
-            if is_condition(value):
-                place = len(watched)
-                watched.append(register)
             steps.append(
                 Step(
                     target=register,
@@ -121,7 +115,6 @@ class ProgramBuilder:
                     inputs=tuple(self._registers[id(below)] for below in value.inputs),
                     kernel=crossed_product if crossed else kernel,
                     crossed=crossed,
-                    watched=place,
                 )
             )
             cost += _cost(value)
@@ -157,22 +150,11 @@ class ProgramBuilder:
             span_blocks=blocks,
             cost=max(cost, 1.0),
             rarest=rarest(self._values, picked),
-            unwatched=rarest([v for r, v in enumerate(self._values) if r not in watched], picked),
             paired=plan is not None,
             tables=tables,
             lean=lean,
             separations=products,
             apart=apart,
-            watched=tuple(
-                Watched(
-                    register=register,
-                    line=value.at.location.line,
-                    elements=math.prod(value.shape),
-                    sources=value.sources,
-                    picked=bool(value.sources & picked),
-                )
-                for register, value in ((place, self._values[place]) for place in watched)
-            ),
         )
 
     def _tables(self, steps: list[Step]) -> tuple[tuple[Table, ...], tuple[Step, ...]]:

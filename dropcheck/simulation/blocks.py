@@ -59,16 +59,12 @@ def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:
         seconds = sum(part.seconds for part in parts)
     if len(parts) == 1:
         return replace(parts[0], seconds=seconds)
-    seen = parts[0].seen
-    if seen.size:  # mostly nothing is watched
-        seen = np.add.reduce([part.seen for part in parts], axis=0)
     firsts = [part.first_undefined for part in parts if part.first_undefined is not None]
     return SpanSums(
         sums=np.concatenate([part.sums for part in parts]),
         undefined=sum(part.undefined for part in parts),
         first_undefined=min(firsts, default=None),
         seconds=seconds,
-        seen=seen,
     )
 
 
@@ -88,14 +84,12 @@ class Tally:
         self.undefined = 0
         self.first_undefined: int | None = None
         self.spans = 0
-        self.seen: Sums = np.zeros((len(program.watched), 2))
         self.seconds = 0.0  # spent on these spans, by all threads
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
         self.spans += len(spans.sums) // self.program.span_blocks
         self.seconds += spans.seconds
-        self.seen = self.seen + spans.seen
         self.undefined += spans.undefined
         if self.first_undefined is None:
             self.first_undefined = spans.first_undefined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from dropcheck.language.graph import Value, number
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
-from dropcheck.simulation.shortcuts.truth_tables import Table, counts, occurrences, weighted
-from dropcheck.simulation.steps import Forced, Observer, Step, Watched, computed, draw_law
+from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
+from dropcheck.simulation.steps import Observer, Step, computed, draw_law
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied
 
@@ -35,15 +35,13 @@ class SpanSums:
 
     `sums` has shape [blocks, terms]. `undefined` counts draws with a NaN or an infinity that is
     looked at; `first_undefined` is the number of the first, within the case, or None. `seconds` is
-    the time they took. `seen` has a row a watched truth: how often it held, and of how many times
-    it was asked.
+    the time they took.
     """
 
     sums: Sums
     undefined: int = 0
     first_undefined: int | None = None
     seconds: float = 0.0
-    seen: Sums = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +69,6 @@ class Program:
     # integrands as products over groups of draws, and the steps that these need where all are
     separations: Separations | None = None
     apart: tuple[Step, ...] = ()
-    watched: tuple[Watched, ...] = ()
-    # the same as `rarest`, of laws whose outcomes are not watched
-    unwatched: float = 0.0
     # the draw that is made from strata of its values, with weights
     stratified: str | None = None
 
@@ -165,15 +160,11 @@ class Program:
         draws: int,
         observe: Observer | None = None,
         steps: tuple[Step, ...] | None = None,
-        seen: Sums | None = None,
-        forced: Mapping[int, Forced] | None = None,
     ) -> list[Array | None]:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
         All steps unless some are named. Targets stay filled. `observe` is shown every computed
-        value with its inputs; `seen`, of shape [parts, watched, 2], counts watched truths in each
-        of so many equal parts of the draws; `forced` are registers of truths that are to have
-        one outcome.
+        value with its inputs.
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
@@ -196,13 +187,6 @@ class Program:
                     observe(step.value, [number(array) for array in inputs])
                 extra = {"batches": self.span_blocks} if step.crossed else {}
                 held[step.target] = computed(step, inputs, **extra)
-            if forced is not None and step.target in forced:
-                values = filled(held[step.target])
-                held[step.target] = forced[step.target].applied(values, generator)
-            if seen is not None and step.watched is not None:
-                values = filled(held[step.target])
-                holds = values if values.dtype == np.bool_ else values == 1
-                _count(seen, step.watched, holds)
             for register in step.frees:
                 held[register] = None
         return held
@@ -256,30 +240,28 @@ class Program:
 
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
-        sums, seen, bad = self.drawn(generator, centres)
+        sums, bad = self.drawn(generator, centres)
         if bad is None:
-            return SpanSums(sums=sums, seen=seen[0])
-        return broken_span(sums, seen[0], bad, number_of_span * self.span_values)
+            return SpanSums(sums=sums)
+        return broken_span(sums, bad, number_of_span * self.span_values)
 
     def drawn(
         self, generator: np.random.Generator, centres: Sums, parts: int = 1
-    ) -> tuple[Sums, Sums, npt.NDArray[np.bool_] | None]:
-        """Sums in each block of a span, what was seen in each of its parts, undefined draws.
+    ) -> tuple[Sums, npt.NDArray[np.bool_] | None]:
+        """Sums in each block of a span, and undefined draws.
 
         These are None where every sum is defined.
         """
         with np.errstate(all="ignore"):
             if self.tables or self.separations is not None:
                 state = generator.bit_generator.state
-                seen = np.zeros((parts, len(self.watched), 2))
-                by_parts = self._by_parts(generator, centres, seen)
+                by_parts = self._by_parts(generator, centres)
                 if by_parts is not None and np.isfinite(by_parts).all():
-                    return by_parts, seen, None
+                    return by_parts, None
                 generator.bit_generator.state = state  # the same draws, one by one
             else:
                 by_parts = None
-            seen = np.zeros((parts, len(self.watched), 2))
-            held = self.registers(generator, self.span_draws, seen=seen)
+            held = self.registers(generator, self.span_draws)
             moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
             sums = np.empty((self.span_blocks, len(self.terms)))
             for index, term in enumerate(self.terms):
@@ -290,36 +272,15 @@ class Program:
             sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], by_parts, sums)
             if bad is not None:
                 bad &= ~defined.repeat(len(bad) // parts)
-        return sums, seen, bad
+        return sums, bad
 
-    def forced(
-        self,
-        generator: np.random.Generator,
-        draws: int,
-        centres: Sums,
-        outcomes: Mapping[int, Forced],
-    ) -> Sums:
-        """Averages of every integrand where truths have one outcome in every draw: [terms].
-
-        Args:
-            generator: the stream to draw from.
-            draws: how many, at most those of a span.
-            centres: as for `span`.
-            outcomes: for places among the watched truths, the outcome that each is to have.
-        """
-        forced = {self.watched[truth].register: outcome for truth, outcome in outcomes.items()}
-        with np.errstate(all="ignore"):
-            held = self.registers(generator, draws, forced=forced)
-            moments = Moments(Held(held, centres, self.span_values if self.paired else draws))
-            return np.array([moments.a_draw(term).mean() for term in self.terms])
-
-    def _by_parts(self, generator: np.random.Generator, centres: Sums, seen: Sums) -> Sums | None:
+    def _by_parts(self, generator: np.random.Generator, centres: Sums) -> Sums | None:
         """The same sums from what integrands are made of; None where they cannot be had so."""
         products = self.separations
         if products is None:
-            held = self.registers(generator, self.span_draws, steps=self.lean, seen=seen)
+            held = self.registers(generator, self.span_draws, steps=self.lean)
             return self._counted(held, centres)
-        held = self.registers(generator, self.span_draws, steps=self.apart, seen=seen)
+        held = self.registers(generator, self.span_draws, steps=self.apart)
         return self._combined(held, centres, products)
 
     def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
@@ -351,18 +312,8 @@ class Program:
         return sums
 
 
-def broken_span(sums: Sums, seen: Sums, bad: npt.NDArray[np.bool_], before: int) -> SpanSums:
+def broken_span(sums: Sums, bad: npt.NDArray[np.bool_], before: int) -> SpanSums:
     """A span of which some draws may be undefined, that comes after so many others."""
     places = np.flatnonzero(bad)
     first = before + int(places[0]) if len(places) else None
-    return SpanSums(sums=sums, undefined=len(places), first_undefined=first, seen=seen)
-
-
-def _count(seen: Sums, truth: int, holds: Array) -> None:
-    """Count in each part of the draws how often a truth holds, and of how many."""
-    parts = len(seen)
-    if parts == 1:
-        seen[0, truth] += np.count_nonzero(holds), holds.size
-        return
-    seen[:, truth, 0] += counts(holds, parts)
-    seen[:, truth, 1] += holds.size // parts
+    return SpanSums(sums=sums, undefined=len(places), first_undefined=first)

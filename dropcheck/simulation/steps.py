@@ -28,13 +28,12 @@ class Step:
     kernel: Kernel | None  # None: draw
     frees: tuple[int, ...] = ()  # registers that no later step needs
     crossed: bool = False  # the product of both sides, in a paired program
-    watched: int | None = None  # the place among the truths whose outcomes are counted
 
     def __reduce__(self) -> tuple[Callable[..., Step], tuple[object, ...]]:
         """How a step goes between processes: its kernel by its function's name."""
         return _received, (
             *(self.target, self.value, self.inputs, self.kernel is None),
-            *(self.frees, self.crossed, self.watched),
+            *(self.frees, self.crossed),
         )
 
 
@@ -45,49 +44,9 @@ def _received(
     draws: bool,
     frees: tuple[int, ...],
     crossed: bool,
-    watched: int | None,
 ) -> Step:
     kernel = None if draws else crossed_product if crossed else kernel_of(value)
-    return Step(target, value, inputs, kernel, frees=frees, crossed=crossed, watched=watched)
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """A truth whose outcomes are counted, as one of them may be too rare to be seen.
-
-    `elements` are those of one draw; `picked` says that single ones of them are looked at.
-    """
-
-    register: int
-    line: int | None  # of the claims file
-    elements: int
-    sources: frozenset[str]
-    picked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Forced:
-    """An outcome that a truth is to have in every draw.
-
-    Where the truth has elements, all of them have it, or so many of each draw, taken at random.
-    """
-
-    outcome: bool
-    elements: int | None = None  # 1 or 2
-
-    def applied(self, truths: Array, generator: np.random.Generator) -> Array:
-        """Truths of shape [elements…, draws] with the outcome in place."""
-        flat = truths.reshape(-1, truths.shape[-1])
-        count, draws = flat.shape
-        if self.elements is None or self.elements >= count:
-            return np.full(truths.shape, self.outcome)
-        flat = flat.copy()
-        first = generator.integers(count, size=draws)
-        flat[first, np.arange(draws)] = self.outcome
-        if self.elements == 2:
-            second = (first + 1 + generator.integers(count - 1, size=draws)) % count
-            flat[second, np.arange(draws)] = self.outcome
-        return flat.reshape(truths.shape)
+    return Step(target, value, inputs, kernel, frees=frees, crossed=crossed)
 
 
 def computed(step: Step, inputs: list[Array], **extra: int) -> Array:

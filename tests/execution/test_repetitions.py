@@ -69,7 +69,6 @@ def test_spans_of_one_call_are_the_parts_of_one_long_span(model: str, claim: str
     assert len(parts) == 3
     assert np.array_equal(np.concatenate([part.sums for part in parts]), whole.sums, equal_nan=True)
     assert sum(part.undefined for part in parts) == whole.undefined
-    assert np.array_equal(np.sum([part.seen for part in parts], axis=0), whole.seen)
 
 
 @pytest.mark.parametrize(
@@ -85,15 +84,6 @@ def test_each_span_is_told_of_its_own_undefined_values(model: str, claim: str) -
         (part.first_undefined is not None) == one for part, one in zip(parts, broken, strict=True)
     )
     assert all((part.first_undefined or 0) < program.span_values for part in parts)
-
-
-def test_each_span_is_told_what_was_seen_in_it() -> None:
-    program = program_of(TWO_VALUES, "E(m) == 0.2")
-    parts = list(Supply(1, "key").shares(program, np.zeros(program.size), [1] * 8))
-    held = [part.seen[0, 0] for part in parts]
-    assert held == pytest.approx([part.sums[:, 0].sum() for part in parts])
-    assert len(set(held)) > 1
-    assert all(part.seen[0, 1] == program.span_draws for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +121,6 @@ def test_a_share_is_what_its_spans_would_be_one_by_one(
         )
         assert share.undefined == sum(part.undefined for part in own)
         assert (share.first_undefined is None) == (share.undefined == 0)
-        assert np.array_equal(share.seen, np.sum([part.seen for part in own], axis=0))
 
 
 def test_an_undefined_draw_changes_no_other_repetition() -> None:

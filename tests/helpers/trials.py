@@ -53,18 +53,29 @@ def judged(
     alpha: float = 1e-6,
     most: int | None = None,
     crossing: bool = True,
+    require: str | None = None,
 ) -> CaseResult:
     """One claim by itself, judged."""
-    settings = Settings(alpha=alpha, seed=seed, max_draws=most, threads=1, crossing=crossing)
+    settings = Settings(
+        alpha=alpha, seed=seed, max_draws=most, threads=1, crossing=crossing, require=require
+    )
     (result,) = tried(registry_of(entry("claim", model, claim, keys)), settings)
     return result
 
 
 def verdicts(
-    model: str, claim: str, seeds: Iterable[int], alpha: float = 0.01, most: int | None = None
+    model: str,
+    claim: str,
+    seeds: Iterable[int],
+    alpha: float = 0.01,
+    most: int | None = None,
+    require: str | None = None,
 ) -> list[Verdict]:
     """One claim's verdicts, a seed each."""
-    return [judged(model, claim, seed=seed, alpha=alpha, most=most).verdict for seed in seeds]
+    return [
+        judged(model, claim, seed=seed, alpha=alpha, most=most, require=require).verdict
+        for seed in seeds
+    ]
 
 
 def lowered(model: str, claim: str) -> LoweredCase:

@@ -39,8 +39,9 @@ def test_noise_that_draws_share_is_not_lost(seed: int) -> None:
 
 
 def test_a_verdict_that_is_undecided_says_how_draws_were_combined_too() -> None:
-    found = judged("x ~ normal(1, 1); m ~ bernoulli(0.5); y = m * sqrt(x + 2.5)", "Var(y) == 1")
-    assert "undefined" in str(found.explanation)
+    model = "x ~ normal(1, 1); m ~ bernoulli(0.5); y = m * x"
+    found = judged(model, "Var(y) == 0.75", most=2_000)
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.sampling.startswith("crossed")
 
 
@@ -67,20 +68,25 @@ def test_a_verdict_says_how_draws_were_combined_and_can_do_without() -> None:
     claim = "Std(y) / Std(x) == sqrt(2)"
     model = "x ~ normal(0, 1); m ~ bernoulli(0.5); y = m * x / 0.5"
     crossed, plain = (judged(model, claim, crossing=crossing) for crossing in (True, False))
-    assert crossed.sampling == "crossed 512×512"
+    assert crossed.sampling.startswith("crossed ")
     assert plain.sampling == "plain"
     assert crossed.verdict is plain.verdict is Verdict.VERIFIED
     assert crossed.draws < plain.draws / 2
 
 
-def test_where_the_first_order_cancels_draws_are_looked_at_one_by_one() -> None:
-    """Cov of independent draws: over all combinations it is a product of two normals."""
+def test_where_the_first_order_cancels_crossing_is_known_to_save_draws() -> None:
+    """Cov of independent draws: over all combinations it is a product of two normals.
+
+    The limit theorem had no use for its first order, which is 0. The variance of the product is
+    what the model says it to be, and falls with the pairs.
+    """
     model = "x ~ normal(1, 2); w ~ exponential(2)"
     found = judged(model, "E(x * w) == E(x) * E(w)")
     assert found.verdict is Verdict.VERIFIED
-    assert found.sampling == "plain"
+    assert found.sampling.startswith("crossed")
     plain = judged(model, "E(x * w) == E(x) * E(w)", crossing=False)
-    assert found.draws <= plain.draws
+    assert plain.verdict is Verdict.VERIFIED
+    assert found.draws <= plain.draws / 10
 
 
 @pytest.mark.parametrize(
@@ -115,17 +121,19 @@ def test_the_promise_is_kept(model: str, claim: str, keys: str, wrong: Verdict) 
     assert decided > 140
 
 
+@pytest.mark.parametrize("seed", [3, 28])
 @pytest.mark.parametrize(
-    ("model", "claim", "seed"),
+    ("model", "claim", "false"),
     [
-        ("x, w ~ uniform(0, 1)", "Cov(x * w, x) == E(w) * Var(x)", 3),
-        ("x, w ~ exponential(1)", "E(x * w) == E(x) * E(w)", 28),
-        ("x, w, v ~ uniform(0, 1)", "E(x * w * v) == E(x) * E(w) * E(v)", 4),
+        ("x, w ~ uniform(0, 1)", "Cov(x * w, x) == {} * E(w) * Var(x)", 1.1),
+        ("x, w ~ exponential(1)", "E(x * w) == {} * E(x) * E(w)", 1.1),
+        ("x, w, v ~ uniform(0, 1)", "E(x * w * v) == {} * E(x) * E(w) * E(v)", 1.2),
     ],
 )
-def test_a_first_order_that_vanishes_is_seen_whatever_the_pilots_shape(
-    model: str, claim: str, seed: int
+def test_a_first_order_that_vanishes_leaves_a_quantity_that_is_enclosed(
+    model: str, claim: str, false: float, seed: int
 ) -> None:
-    found = judged(model, claim, seed=seed, most=400_000)
+    found = judged(model, claim.format(1), seed=seed, most=400_000)
     assert found.verdict is Verdict.VERIFIED
-    assert found.sampling == "plain"
+    assert found.confirmed
+    assert judged(model, claim.format(false), seed=seed, most=400_000).verdict is Verdict.REFUTED
