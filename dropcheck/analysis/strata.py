@@ -16,24 +16,37 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
 from dropcheck.analysis.moments.exact import Integrand, exact_means, exact_moments
-from dropcheck.analysis.moments.single_draw import joint_moment
+from dropcheck.analysis.moments.part_of_draw import in_stratum
 from dropcheck.analysis.polynomials.terms import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.records import dataclass
-from dropcheck.vocabulary.law_parts import Level, Stratum, can_be_cut, part_of
+from dropcheck.vocabulary.law_parts import Level, Stratum, can_be_cut
 
-# Chances below and above, where the first strata end.
-FIRST_LEVELS = (0.1, 1e-2, 1e-4, 1e-8, 1e-16)
+# Chances below and above, where the first strata end: no round numbers, as models have their kinks
+# there, and on which side of a kink a rounded value lies is not known.
+FIRST_LEVELS = (0.11, 0.013, 1.3e-4, 1.7e-8, 1.9e-16)
+_FIRST = (
+    *(Level.from_below(chance) for chance in FIRST_LEVELS[::-1]),
+    *(Level.from_above(chance) for chance in FIRST_LEVELS),
+)
+# Of a law's end they stay away by this share of it.
+LEAST_APART = 1e-11
 # Where the variance beyond the last is infinite they go on, and what lies beyond is left out.
 FAR_LEVELS = (1e-32, 1e-64, 1e-128, 1e-240)
 # Values with a smaller chance below or above are rare ones.
-COMMON = 1e-2
+COMMON = 0.013
+# Ends of parts of the common values; where the root mean squares in all of them and of the whole
+# are alike to this share, strata gain little.
+COMMON_LEVELS = (
+    *(Level.from_below(chance) for chance in (COMMON, 0.31)),
+    *(Level.from_above(chance) for chance in (0.31, COMMON)),
+)
+ALIKE = 0.6
 # Strata that are looked at, in all; each takes milliseconds.
 MOST_PARTS = 100
 # Strata are cut until the mixture's deviation is no farther than this share from the best.
@@ -47,8 +60,6 @@ BY_THE_LAW = 0.1
 MOST_VALUES = 200
 MOST_ELEMENTS = 1000
 MOST_DRAWS = 4
-# A moment of a part of a law is known to this share of its size, or not at all.
-LARGEST_ERROR = 1e-2
 # Moments go into a covariance with powers: so many times their own error may be its.
 MOST_POWERS = 16
 # Rounding in the sums over strata.
@@ -172,10 +183,7 @@ class DrawInStrata:
 
         None where the model does not say them.
         """
-        levels = [
-            *(Level.from_below(chance) for chance in FIRST_LEVELS[::-1]),
-            *(Level.from_above(chance) for chance in FIRST_LEVELS),
-        ]
+        levels = list(filter(self._told_from_end, _FIRST))
         found = []
         for low, high in pairwise(levels):
             one = self.within(Stratum(low, high))
@@ -185,6 +193,15 @@ class DrawInStrata:
         below, lower = self._far_out(levels[0], Level.from_below)
         above, upper = self._far_out(levels[-1], Level.from_above)
         return [*lower, *found, *upper], below + above
+
+    def _told_from_end(self, level: Level) -> bool:
+        """Whether a level lies so far from the law's end on its side that rounding leaves both."""
+        if self.draw.law is None:
+            return False
+        arguments = [one.known for one in self.draw.inputs]
+        low, high = self.draw.law.support(*arguments)
+        end, value = low if level.below < level.above else high, level.of(self.draw.law, arguments)
+        return abs(value - end) > LEAST_APART * max(abs(value), abs(end)) or math.isinf(end)
 
     def _far_out(
         self, end: Level, level: Callable[[float], Level]
@@ -203,6 +220,34 @@ class DrawInStrata:
             found.append(one)
             end = farther
         return min(end.below, end.above), found
+
+    def matters(self, lines: Callable[[Floats], Floats]) -> bool:
+        """Whether strata of the draw might lower a variance by much.
+
+        They do not where some common values, taken apart, each have about the mean square of the
+        whole: then neither rare values carry it, nor some of the common ones.
+
+        Args:
+            lines: combinations of the judged averages, [directions, used], at averages [terms].
+        """
+        whole = exact_moments([self._integrands[at] for at in self._used])
+        found = [self.within(Stratum(*pair)) for pair in pairwise(COMMON_LEVELS)]
+        parts = [one for one in found if one is not None]
+        if whole is None or len(parts) < len(found):
+            return whole is None
+        plain = InStratum(
+            stratum=Stratum(Level(0.0, 1.0), Level(1.0, 0.0)),
+            means=_spread_out(whole.means, self._used, len(self._integrands)),
+            covariance=whole.covariance(1),
+            error=whole.error,
+        )
+        directions = lines(plain.means)
+        if not np.isfinite(directions).all():
+            return True
+        size, _ = plain.sizes(directions, self._used)
+        sizes = [one.sizes(directions, self._used)[0] / one.chance for one in parts]
+        least, most = np.min(sizes, axis=0), np.max(sizes, axis=0)
+        return bool(((least < ALIKE * most) | (least < ALIKE * size)).any())
 
     def within(self, stratum: Stratum) -> InStratum | None:
         """The averages within a stratum; None where the model does not say them."""
@@ -303,6 +348,12 @@ class DrawInStrata:
         )
 
 
+def _spread_out(values: Floats, places: Sequence[int], count: int) -> Floats:
+    found = np.zeros(count)
+    found[list(places)] = values
+    return found
+
+
 def _between(one: Level, other: Level) -> Stratum:
     return Stratum(*sorted((one, other), key=lambda level: (level.below, -level.above)))
 
@@ -316,47 +367,3 @@ def _gap(sizes: tuple[Floats, Floats], totals: Floats) -> float:
     size, least = sizes
     shares = np.divide(size - least, totals, out=np.zeros_like(totals), where=totals > 0)
     return float(shares.max(initial=0.0))
-
-
-def in_stratum(draw: Value, stratum: Stratum) -> tuple[Value, list[float]]:
-    """A draw of a single number, given that it lies in a stratum, and how wrong its moments are.
-
-    The list has an entry for each moment that was asked for so far: its error as a share of the
-    power of the root mean square, or of the deviation.
-    """
-    law = draw.law
-    if law is None:
-        raise ValueError("the draw has no law")
-    arguments = [one.known for one in draw.inputs]
-    bare = part_of(law, arguments, stratum)
-    plain = dataclasses.replace(draw, law=bare)
-    errors: list[float] = []
-
-    def norm(_: Value, p: float) -> float:
-        return float(bare.norm(p, *arguments))
-
-    def about(centre: float) -> Callable[[int], float]:
-        @cache
-        def moment(order: int) -> float:
-            found = joint_moment([plain], [order], [centre], norm)
-            size = float(np.power(max(found.value if order == 2 else moment(2), 0.0), order / 2))
-            if not found.error <= LARGEST_ERROR * size:
-                return math.nan
-            errors.append(found.error / size if size else 0.0)
-            return found.value
-
-        return moment
-
-    @cache
-    def mean() -> float:
-        return about(0.0)(1)
-
-    @cache
-    def about_mean() -> Callable[[int], float]:
-        return about(mean())
-
-    def moment(order: int) -> float:
-        return about_mean()(order)
-
-    law = part_of(law, arguments, stratum, mean, moment)
-    return dataclasses.replace(draw, law=law), errors

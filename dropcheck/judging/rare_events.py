@@ -52,7 +52,7 @@ def in_strata(
 def _best(compiled: Compiled, knowledge: Knowledge, lines: Lines) -> InStrata | None:
     found: _Trial | None = None
     for draw in candidates(integrands_of(compiled, compiled.program.origin)):
-        trial = _Trial.of(draw, compiled, lines)
+        trial = _Trial.of(draw, compiled, lines, compare=knowledge.exact is not None)
         if trial is not None and (found is None or trial.variance < found.variance):
             found = trial
         if found is not None and found.gains(knowledge.exact):
@@ -76,13 +76,18 @@ class _Trial:
         self._beyond, self._directions, self._used = beyond, directions, used
 
     @classmethod
-    def of(cls, draw: Value, compiled: Compiled, lines: Lines) -> _Trial | None:
-        """The averages in the first strata of a draw; None where the model does not say them."""
+    def of(cls, draw: Value, compiled: Compiled, lines: Lines, *, compare: bool) -> _Trial | None:
+        """The averages in the first strata of a draw; None where the model does not say them.
+
+        Or where it says, beside those of the whole to `compare` with, that they are all alike.
+        """
         centres = _centres(draw, compiled)
         if centres is None:
             return None
         used = compiled.functional.columns(range(len(compiled.functional.operands)))
         strata = DrawInStrata(draw, integrands_of(compiled, centres), used)
+        if compare and not strata.matters(lambda means: lines(means, centres)[:, used]):
+            return None
         first = strata.first()
         if first is None:
             return None
