@@ -43,7 +43,7 @@ def exact_quantity(
 
 def exact_probability(event: Value, condition: Value | None) -> Exact | None:
     """The probability of an event that is one truth a draw; None where it is not known."""
-    if event.shape or not event.truth or (condition is not None and condition.shape):
+    if event.shape or not event.binary or (condition is not None and condition.shape):
         return None
     both = Integrand(factors=((event, 1),), given=condition)
     found = exact_means(

@@ -6,9 +6,9 @@ What every operator on the law makes of the averages, its entry in the vocabular
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from dropcheck.vocabulary.enclosures.affine import Affine, enclosed
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import elementwise
 from dropcheck.vocabulary.functions.elementwise import POWER
-from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.operators import Averages, Floats, Operator
 
 
@@ -54,26 +53,6 @@ class Leaf:
             for name, column in self.columns.items()
             if name != "g"
         }
-
-    def with_unseen(
-        self, hulls: Sequence[Hull], means: Floats, centres: Floats, share: float
-    ) -> list[Floats]:
-        """The averages [terms] if such a share of the draws lay at one corner of the hulls, each.
-
-        `hulls` say where the first quantity can lie, and the second where there is one.
-        """
-        averages = []
-        for corner in product(*((hull.low, hull.high) for hull in hulls)):
-            own = {
-                letter: value - float(centres[register])
-                for value, (letter, register) in zip(corner, self._registers.items(), strict=True)
-            }
-            there = means.copy()
-            for name, column in self.columns.items():
-                value = 1.0 if name == "g" else math.prod(own[letter] for letter in name)
-                there[column] += share * (value - means[column])
-            averages.append(there)
-        return averages
 
     @property
     def _registers(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Exact binomial intervals, and those for bounded means, by going through every outcome.
+"""Exact binomial intervals, by going through every outcome.
 
 Nothing here is random: the chance that an interval misses is summed over all outcomes.
 """
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.inference.finite_sample import clopper_pearson, empirical_bernstein, upper_bound
+from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 
 Ends = Callable[[int, int, float], tuple[float, float]]
 
@@ -28,18 +28,6 @@ def wilson(successes: int, trials: int, alpha: float) -> tuple[float, float]:
     """Wilson's score interval: right on average over p, not at each."""
     found = stats.binomtest(successes, trials).proportion_ci(1 - alpha, "wilson")
     return float(found.low), float(found.high)
-
-
-def bernstein(successes: int, trials: int, alpha: float) -> tuple[float, float]:
-    found = empirical_bernstein(successes, successes, trials, 1.0, 0.0, alpha)
-    return found.low, found.high
-
-
-def bernstein_without_its_last_term(
-    successes: int, trials: int, alpha: float
-) -> tuple[float, float]:
-    found = empirical_bernstein(successes, successes, trials, 1.0, 0.0, alpha)
-    return found.low + found.second_order, found.high - found.second_order
 
 
 def most_missed(ends: Ends, trials: int, alpha: float) -> float:
@@ -94,31 +82,3 @@ def test_upper_bound_has_all_of_alpha_on_one_side(alpha: float) -> None:
     assert stats.binom.cdf(3, 50, upper_bound(3, 50, alpha)) == pytest.approx(alpha, rel=1e-6)
     assert upper_bound(0, 1000, alpha) == pytest.approx(1 - alpha ** (1 / 1000), rel=1e-9)
     assert upper_bound(3, 50, alpha) < clopper_pearson(3, 50, alpha)[1]
-
-
-@pytest.mark.parametrize("alpha", [0.1, 0.01, 1e-6])
-@pytest.mark.parametrize("trials", [2, 5, 20, 60])
-def test_interval_for_a_bounded_mean_holds_it_as_often_as_promised(
-    trials: int, alpha: float
-) -> None:
-    assert most_missed(bernstein, trials, alpha) <= alpha
-
-
-def test_without_its_last_term_it_is_found_out() -> None:
-    assert most_missed(bernstein_without_its_last_term, 60, 0.01) > 0.02
-
-
-def test_bounded_interval_moves_and_grows_with_its_quantity() -> None:
-    rng = np.random.default_rng(1)
-    x = rng.random(500)
-    one = empirical_bernstein(float(x.sum()), float((x**2).sum()), 500, 1.0, 0.0, 0.01)
-    assert one.standard_error == pytest.approx(x.std(ddof=1) / math.sqrt(500))
-    y = 3 * x
-    shifted = empirical_bernstein(float(y.sum()), float((y**2).sum()), 500, 3.0, 1e8, 0.01)
-    assert shifted.low - 1e8 == pytest.approx(3 * one.low, abs=1e-6)
-    assert shifted.high - 1e8 == pytest.approx(3 * one.high, abs=1e-6)
-
-
-def test_one_draw_bounds_no_mean() -> None:
-    found = empirical_bernstein(0.5, 0.25, 1, 1.0, 0.0, 0.05)
-    assert (found.low, found.high) == (-math.inf, math.inf)
