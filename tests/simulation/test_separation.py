@@ -123,7 +123,7 @@ def test_averages_over_all_combinations_are_those_of_brute_force(
     program = replace(program_of(model, "Skew(y) == 0"), span_draws=draws, span_blocks=blocks)
     assert program.separations is not None
     centres = np.zeros(program.size)
-    found, _, undefined = program.drawn(np.random.default_rng(5), centres)
+    found, undefined = program.drawn(np.random.default_rng(5), centres)
     assert undefined is None
     steps = tuple(replace(step, frees=()) for step in program.apart)
     held = program.registers(np.random.default_rng(5), draws, steps=steps)
@@ -151,7 +151,7 @@ def test_quantities_within_one_group_keep_their_centre() -> None:
     about_y = program.origin
     about_y[y] = 1
     assert not program.sums_about(about_y)  # a product is combined about 0 alone
-    found, _, _ = program.drawn(np.random.default_rng(2), centres)
+    found, _ = program.drawn(np.random.default_rng(2), centres)
     held = program.registers(np.random.default_rng(2), 64)
     plain = Moments(Held(held, centres, 64, 4))
     of_x = [c for c, term in enumerate(program.terms) if all(r == x for r, _ in term.factors)]
