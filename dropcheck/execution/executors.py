@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.vocabulary import special
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -220,6 +221,10 @@ class SpanExecutors(contextlib.ExitStack):
 
     def submit(self, request: Request) -> list[Future[SpanSums]]:
         """Have a request drawn: a future for each of its parts, in order."""
+        if self._may_start:
+            # Not by a thread: a process that is forked meanwhile has the lock on the module and
+            # nobody to release it.
+            special.load()
         parts = _parts(request, self._workers)
         others = self._worth_starting(request)
         program = None if others is None else _pickled(request.program)

@@ -6,6 +6,7 @@ import hashlib
 from functools import lru_cache
 
 import numpy as np
+import numpy.random  # not when a thread first draws: it would hold a lock while others are forked
 import numpy.typing as npt
 
 TOGETHER = 3

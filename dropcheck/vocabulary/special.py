@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from dropcheck.records import dataclass
+
+
+def load() -> None:
+    """Import the library now."""
+    importlib.import_module("scipy.special")
 
 
 def __getattr__(name: str) -> Any:

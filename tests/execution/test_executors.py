@@ -318,3 +318,28 @@ def test_spawned_processes_do_what_forked_ones_do(monkeypatch: pytest.MonkeyPatc
     with Processes(1, abs) as processes:
         assert processes.submit(called, -3).result() == 3
     assert not multiprocessing.active_children()
+
+
+FORKED_EARLY = """
+from dropcheck.claims.reader import read_text
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+
+claim = "{title: T, model: 'u, v ~ uniform(0, 1)', claim: P(u + v < 1.998) == 1%s}"
+text = "dropcheck: 1\\nclaims:\\n  a: %s\\n  b: %s\\n" % (claim % "", claim % ", within: 1e-6")
+registry = read_text(text)
+settings = Settings(threads=2)
+print(len(list(verify_cases(registry.expand(), settings, registry, processes=True))))
+"""
+
+
+def test_processes_may_be_forked_while_a_thread_draws_for_the_first_time() -> None:
+    """A thread that imports what it draws with holds a lock, which a forked process waits for."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED_EARLY],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout.strip() == "2"
