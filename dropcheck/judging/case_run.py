@@ -182,6 +182,9 @@ class CaseRun:
                 count=count,
                 wanted=a_span * (needed - tally.spans),
             )
+            if offset and spans.first_undefined is not None:  # numbered among those that are drawn
+                first = max(spans.first_undefined - program.span_values, 0)
+                spans = replace(spans, first_undefined=first)
             tally.add(spans)  # fewer come back than were asked for where time is up
             if self.out_of_time():
                 return
