@@ -65,8 +65,8 @@ class Stratum:
     def chance(self) -> float:
         """The chance of lying in it, by the nearer tail.
 
-        >>> Stratum(Level.from_above(1e-20), Level.from_above(2.5e-21)).chance
-        7.5e-21
+        >>> Stratum(Level.from_above(2**-64), Level.from_above(2**-66)).chance == 3 * 2**-66
+        True
         """
         if self.high.below <= self.low.above:
             return self.high.below - self.low.below

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from dropcheck.records import dataclass
@@ -10,7 +9,7 @@ from dropcheck.records import dataclass
 
 def load() -> None:
     """Import the library now."""
-    importlib.import_module("scipy.special")
+    __getattr__("erf")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ import time
 import pytest
 from lowered import expressed, lowering
 
-from dropcheck.analysis.existence import missing_moment, moment_order
+from dropcheck.analysis.existence import missing_moment, missing_variance, moment_order
 from dropcheck.claims.reader import read_text
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.vocabulary.growth import Order
@@ -223,7 +223,8 @@ def missing(model: str, claim: str) -> str | None:
         f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: {claim}\n"
     )
     (case,) = registry.expand()
-    found = missing_moment(lower_case(parse_claim(case.claim), case.parameters))
+    lowered = lower_case(parse_claim(case.claim), case.parameters)
+    found = missing_moment(lowered) or missing_variance(lowered)
     return None if found is None else str(found)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from scipy import stats
 
 from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
+from dropcheck.execution.schedule import carried_out
+from dropcheck.judging.judge import run_case
+from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
@@ -71,9 +75,12 @@ def verdicts(
     most: int | None = None,
     require: str | None = None,
 ) -> list[Verdict]:
-    """One claim's verdicts, a seed each."""
+    """One claim's verdicts, a seed each; the case is made ready once."""
+    (case,) = registry_of(entry("claim", model, claim)).expand()
+    prepared = prepare(case)
+    settings = Settings(alpha=alpha, max_draws=most, threads=1, require=require)
     return [
-        judged(model, claim, seed=seed, alpha=alpha, most=most, require=require).verdict
+        carried_out(run_case(prepared, replace(settings, seed=seed), alpha)).verdict
         for seed in seeds
     ]
 

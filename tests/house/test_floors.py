@@ -78,7 +78,16 @@ DOORS: dict[tuple[str, str], set[str]] = {
 # All that judging and planning read of a program: the door's own page lists it.
 PROGRAM = {
     *("calls_own_code", "cost", "sampling", "combined", "rarest"),
-    *("terms", "sums_about", "span_draws", "block_draws", "fitted", "in_blocks", "in_blocks_of"),
+    *(
+        "terms",
+        "sums_about",
+        "span_draws",
+        "span_values",
+        "block_draws",
+        "fitted",
+        "in_blocks",
+        "in_blocks_of",
+    ),
     *("origin", "centres", "near_ties", "largest", "span"),
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
