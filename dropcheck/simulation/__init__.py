@@ -5,7 +5,8 @@ it uses only
 
 - how it draws: `calls_own_code`, `cost`, `sampling`, `combined`, `rarest`;
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
-- in what portions: `span_draws`, `span_values`, `block_draws`, `fitted`, `in_blocks`, `in_blocks_of`;
+- in what portions: `span_draws`, `span_values`, `block_draws`, `fitted`, `in_blocks`,
+  `in_blocks_of`;
 - a pilot: `origin`, `centres`, `near_ties`, `largest`;
 - strata: `stratified` makes a program that draws one of its draws from them;
 - draws: `span`.
