@@ -119,6 +119,14 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """Where a claim stands: a document, by its key, and the section in it."""
+
+    document: str | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Resolution:
     """How sharply a case was looked at, in the unit of its quantity.
 
@@ -149,8 +157,7 @@ class CaseResult:
     parameters: dict[str, float | str]
     title: str
     statement: str
-    document: str | None
-    section: str | None
+    sources: tuple[Passage, ...]
     tags: tuple[str, ...]
     quantity: Quantity | None
     expression: str  # the quantity as it is written in the statement: `E(y) - E(x)`

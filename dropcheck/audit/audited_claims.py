@@ -94,7 +94,7 @@ def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
 
 def _known(case: Case, kept: BuiltIn) -> Subject:
     claim = case.claim
-    group = (claim.section or "") if kept.by_class else ""
+    group = (claim.sources[0].section or "" if claim.sources else "") if kept.by_class else ""
     if "undefined" in claim.tags:
         return Subject(case, Truth.UNDEFINED, "no such moment", group=group, require=kept.require)
     off = float(case.parameters.get(OFF, 0.0))

@@ -7,12 +7,14 @@ its errors, the JSON Schema, and the page of the documentation that lists the ke
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-from dropcheck.claims import grids
+from dropcheck.claims import families, grids, models
 from dropcheck.claims.kinds import (
+    Apart,
+    Field,
     Key,
+    Kind,
     Level,
     Names,
     Schema,
@@ -22,13 +24,13 @@ from dropcheck.claims.kinds import (
     items,
     named,
     number,
+    read,
     text,
     word,
 )
-from dropcheck.claims.nodes import Entry, Scalar, Tree
+from dropcheck.claims.nodes import Tree
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.claims.source import Report
-from dropcheck.errors import suggestion
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
@@ -41,38 +43,29 @@ MOST_CASES_IN_ALL = 1_000_000  # of a file: their names alone take a gigabyte
 
 
 def _check_file(root: Tree, report: Report) -> None:
-    """Report documents that are named and not listed, and more cases than one file may have."""
-    documents = grids.mapping_at(root, "documents")
+    """Report what is named and does not exist, and more cases than one file may have."""
     claims = [entry.node for entry in grids.mapping_at(root, "claims").values()]
-    defaults = root.entries.get("defaults")
-    for node in (*claims, *([defaults.node] if defaults is not None else [])):
-        if isinstance(node, Tree):
-            _check_document(node, documents, report)
-    counts = [grids.count_cases(node) for node in claims if isinstance(node, Tree)]
+    families.check_documents(root, report)
+    families.check_truths(root, report)
+    counts = [
+        grids.count_cases(node) * max(1, len(grids.mapping_at(node, "claims")))
+        for node in claims
+        if isinstance(node, Tree)
+    ]
     count = sum(counts)
     if count > MOST_CASES_IN_ALL and max(counts) <= MOST_CASES:  # else that has been reported
         message = f"the file has {count:,} cases, and the most is {MOST_CASES_IN_ALL:,}"
         report.add(root.entries["claims"].key_start, message, "split it into several")
 
 
-def _check_document(tree: Tree, documents: Mapping[str, Entry], report: Report) -> None:
-    entry = tree.entries.get("document")
-    if entry is None or not isinstance(entry.node, Scalar):
-        return
-    name = entry.node.value
-    if not isinstance(name, str) or not name.strip() or name in documents:
-        return
-    hint = suggestion(name, documents)
-    if hint is None:
-        names = "the documents are " + ", ".join(list(documents)[:10])
-        hint = names if documents else "list it under 'documents', with its title"
-    report.add(entry.node.start, f"there is no document {name!r}", hint)
-
-
 def _id_problem(name: str) -> tuple[str, str | None] | None:
     if name == "all":
         message = f"a claim cannot be called {name!r}: 'run {name}' means every claim"
         return message, "give it another id"
+    return _part_problem(name)
+
+
+def _part_problem(name: str) -> tuple[str, str | None] | None:
     if re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         return None
     fixed = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
@@ -86,12 +79,19 @@ _ID_SCHEMA = {
     "patternErrorMessage": "ids are lower-case letters, digits and hyphens",
 }
 _IDS = Names(_ID_SCHEMA, _id_problem)
+_PARTS = Names({key: _ID_SCHEMA[key] for key in _ID_SCHEMA if key != "not"}, _part_problem)
 
-_LINE = text(tidy=lambda written: " ".join(written.split()))
-_WAYS: dict[str, Any] = {
-    "either": ("resolution", "within"),
-    "either_hint": "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute",
-}
+_LINE = families.LINE
+_MODEL = expression("lines of text")
+_WAYS = Apart("resolution", "within",
+    "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute")  # fmt: skip
+_PLACES = tuple(
+    Apart("sources", name, "list them all under 'sources'") for name in ("document", "section")
+)
+_EACH = tuple(
+    Apart("claims", name, "give it to each of the 'claims' that it concerns")
+    for name in ("claim", "tolerance", "truth")
+)
 _ID_HINT = "a claim has an id: write 'my-claim:', and indent its keys under it"
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -115,6 +115,59 @@ _SHARED = (
         description="Words to select claims by: `dropcheck run --tag WORD`."),
 )  # fmt: skip
 
+# What a statement of a claim may have of its own; a claim of one statement has the same.
+_STATED = (
+    Key("tolerance",
+        number("a share greater than 0 and less than 1", below=1,
+               if_larger="0.05 is 'within 5%'"),
+        description="Part of the claim: `L == R` give or take this share of `R`.",
+        examples=(0.005,)),
+    Key("says", text(tidy=str.strip), description="What the document says, in its own words.",
+        examples=("The variance grows with the number of terms.",)),
+    Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",
+        examples=("The mask is 0 or 1, so its square is itself.",)),
+    Key("truth", text(),
+        description="Of a claim that expects `refuted`: the id of the claim that says what holds "
+        "in its place; of a statement beside it, the name.", examples=("variance",)),
+    Key("sources", items(families.PASSAGE.kind, "a list of mappings"), default=(),
+        description="Where the claim stands, in place of `document` and `section`, where that is "
+        "more than one passage.", examples=([{"document": "notes", "section": "Scaling"}],)),
+)  # fmt: skip
+_CLAIM_TEXT = expression("a statement as text",
+    hint="a claim states something, such as 'claim: E(x) == 3'")  # fmt: skip
+
+STATEMENT = Level(
+    "statement",
+    description="One of several statements of the same model.",
+    keys=(
+        Key("claim", _CLAIM_TEXT, description="The statement, as in a claim that has one.",
+            examples=("Std(y) == Std(x)",),
+            required="write the statement, such as 'claim: E(y) == E(x)'"),
+        Key("title", _LINE, description="What it says, in one sentence; if left out, the title "
+            "of the whole claim.", examples=("The deviation is kept too",)),
+        *_STATED,
+        *_SHARED,
+    ),
+    apart=(_WAYS, *_PLACES),
+    misplaced=dict.fromkeys(
+        ("model", "parameters", "cases", "requires"),
+        "the statements of a claim share it: give it to the claim",
+    ),
+)  # fmt: skip
+
+
+def _read_statement(field: Field) -> dict[str, Any] | None:
+    if isinstance(field.node, Tree):
+        return STATEMENT.read(field)
+    return {"claim": read(_CLAIM_TEXT, field)}
+
+
+_STATEMENT = Kind(
+    "a statement as text, or a mapping",
+    {"anyOf": [_CLAIM_TEXT.schema, STATEMENT.kind.schema]},
+    _read_statement,
+)
+
 CLAIM = Level(
     "claim",
     description="A claim: a title, a statement, and the model that the statement is about.",
@@ -122,18 +175,24 @@ CLAIM = Level(
         Key("title", _LINE, description="What the claim says, in one sentence.",
             examples=("The mean of dropout's output is its input's",),
             required="write what it says in one sentence, 'title: …'"),
-        Key("claim",
-            expression("a statement as text",
-                       hint="a claim states something, such as 'claim: E(x) == 3'"),
+        Key("claim", _CLAIM_TEXT,
             description="The statement: `L == R`, an inequality, or a range `a <= L <= b`. Random "
             "names stand inside an operator, such as `E(…)`, `Var(…)` or `P(…)`.",
             examples=("Var(q @ k) == dk", "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
                       "P(y == 0, given=x > 0) <= p"),
-            required="write the statement, such as 'claim: Var(q @ k) == dk'"),
-        Key("model", expression("lines of text"),
+            required="write the statement, such as 'claim: Var(q @ k) == dk'", unless="claims"),
+        Key("claims",
+            named(_STATEMENT, _PARTS, what="statement ", if_empty="write at least one statement",
+                  hint="write 'name: statement' on a line for each"),
+            description="In place of `claim`, several statements of the same draws: a name for "
+            "each, and its text, or a mapping with more of it.",
+            examples=({"mean": "E(y) == E(x)", "sd": {"claim": "Std(y) == Std(x)",
+                                                     "expect": "refuted"}},)),
+        Key("model", _MODEL,
             description="What is drawn and what is computed, line by line: `name ~ law` draws, "
-            "`name = expression` computes, and brackets after a law are the shape of one draw. "
-            "Needed where anything in the claim is random.",
+            "`name = expression` computes, and brackets after a law are the shape of one draw; "
+            "the name of a shared model stands for its lines. Needed where anything in the claim "
+            "is random.",
             examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",)),
         Key("parameters",
             named(items(grids.VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
@@ -152,24 +211,18 @@ CLAIM = Level(
             description="A condition on the parameters, or a list of conditions; a case that "
             "breaks one is an error.", default=(),
             examples=("0 <= p < 1", ["0 <= p < 1", "n >= 1"])),
-        Key("tolerance",
-            number("a share greater than 0 and less than 1", below=1,
-                   if_larger="0.05 is 'within 5%'"),
-            description="Part of the claim: `L == R` give or take this share of `R`.",
-            examples=(0.005,)),
-        Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",
-            examples=("The mask is 0 or 1, so its square is itself.",)),
+        *_STATED,
         *_SHARED,
     ),
-    **_WAYS, check=grids.check_claim, hint=_ID_HINT,
+    apart=(_WAYS, *_PLACES, *_EACH), check=grids.check_claim, hint=_ID_HINT,
 )  # fmt: skip
-_CLAIM_KEYS = [key.name for key in CLAIM.keys]
+_CLAIM_KEYS = [key.name for key in CLAIM.keys if key.name != "claims"]
 
 DEFAULTS = Level(
     "defaults",
     description="Values for every claim that does not give its own.",
     keys=_SHARED,
-    **_WAYS,
+    apart=(_WAYS,),
     misplaced=dict.fromkeys(_CLAIM_KEYS, "it belongs to each claim: give it there"),
     examples=({"resolution": 0.01},),
 )
@@ -199,6 +252,11 @@ FILE = Level(
                   hint="write 'key:', and indent its title under it"),
             description="The documents that claims come from: a key for each.",
             examples=({"notes": {"title": "Notes on attention", "date": "2024-02-13"}},)),
+        Key("models",
+            named(_MODEL, models.NAMES, hint="write 'name: |', and indent its lines under it"),
+            description="Models that several claims share: a name, and lines as under `model`. "
+            "A model may name those above it.",
+            examples=({"dropout": "x ~ normal(0, 1)\nm ~ bernoulli(1 - p)\n"},)),
         Key("defaults", DEFAULTS.kind, description=DEFAULTS.description,
             examples=DEFAULTS.examples),
         Key("claims",
@@ -211,7 +269,7 @@ FILE = Level(
     check=_check_file,
     misplaced=dict.fromkeys(_CLAIM_KEYS, "it is a key of a claim: indent it under the claim's id"),
 )  # fmt: skip
-LEVELS = (FILE, DOCUMENT, DEFAULTS, CLAIM)
+LEVELS = (FILE, DOCUMENT, DEFAULTS, CLAIM, STATEMENT, families.PASSAGE)
 
 
 def claims_schema() -> Schema:

@@ -291,6 +291,7 @@ class Key:
     examples: tuple[Any, ...]
     default: Any = None
     required: str | None = None  # what to write where it is missing; None for an optional key
+    unless: str | None = None  # a key that may stand in place of a required one
 
     @property
     def schema(self) -> Schema:
@@ -303,14 +304,22 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class Apart:
+    """Two keys of which at most one is given, and what to do where both are."""
+
+    one: str
+    other: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
-    """A mapping of known keys: the file, a document, the defaults, or a claim."""
+    """A mapping of known keys: the file, a document, the defaults, a claim, or a statement."""
 
     name: str
     description: str
     keys: tuple[Key, ...]
-    either: tuple[str, ...] = ()  # keys of which at most one is given
-    either_hint: str = ""
+    apart: tuple[Apart, ...] = ()  # keys of which at most one is given
     check: Callable[[Tree, Report], None] | None = None  # of keys that concern each other
     misplaced: Mapping[str, str] | None = None  # keys of another level, and what to do with them
     examples: tuple[Any, ...] = ()
@@ -324,14 +333,18 @@ class Level:
     @property
     def definition(self) -> Schema:
         """The part of the JSON Schema that describes it."""
-        required = [key.name for key in self.keys if key.required]
+        required = [key.name for key in self.keys if key.required and key.unless is None]
+        alternatives = [(key.name, key.unless) for key in self.keys if key.required and key.unless]
+        in_place = [{"required": [name]} for pair in alternatives for name in pair]
+        apart = [{"required": [pair.one, pair.other]} for pair in self.apart]
         return {
             "description": self.description,
             "type": "object",
             "properties": {key.name: key.schema for key in self.keys},
             "additionalProperties": False,
             **({"required": required} if required else {}),
-            **({"not": {"required": list(self.either)}} if self.either else {}),
+            **({"anyOf": in_place} if in_place else {}),
+            **({"not": apart[0] if len(apart) == 1 else {"anyOf": apart}} if apart else {}),
             **({"examples": [*self.examples]} if self.examples else {}),
         }
 
@@ -347,10 +360,11 @@ class Level:
             if key is not None:
                 values[name] = read(key.kind, field.under(entry, repr(name)), key.required)
         self._check_names(node, field)
-        if self.either and all(name in values for name in self.either):
-            later = max(node.entries[name].key_start for name in self.either)
-            message = f"{field.name} gives both {' and '.join(map(repr, self.either))}"
-            field.report.add(later, message, self.either_hint)
+        for pair in self.apart:
+            if pair.one in values and pair.other in values:
+                later = max(node.entries[name].key_start for name in (pair.one, pair.other))
+                message = f"{field.name} gives both {pair.one!r} and {pair.other!r}"
+                field.report.add(later, message, pair.hint)
         if self.check is not None:
             self.check(node, field.report)
         return values
@@ -369,5 +383,6 @@ class Level:
         at = field.key_start or tree.start
         for key in self.keys:
             # where an unknown key is a slip for it, the hint there says so
-            if key.required and key.name not in tree.entries and key.name not in meant:
+            given = {key.name, key.unless} & {*tree.entries, *meant}
+            if key.required and not given:
                 field.report.add(at, f"{field.name} lacks {key.name!r}", key.required)

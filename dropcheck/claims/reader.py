@@ -11,9 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dropcheck.claims.families import passages, truth_id
 from dropcheck.claims.format import CLAIM, FILE, FORMAT
+from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
-from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, compose, shown
+from dropcheck.claims.models import Models
+from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, compose, shown
 from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.source import Report, Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem
@@ -71,13 +74,16 @@ def read_registries(paths: Sequence[str | Path]) -> Registry:
 
 
 def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
-    """A problem for each claim whose id a file before its own has already used."""
-    first: dict[str, Location] = {}
+    """A problem for each entry whose id a file before its own has already used."""
+    first: dict[str, tuple[Registry, Location]] = {}
     for registry in registries:
+        entries: dict[str, Claim] = {}  # the first claim of each
         for claim in registry.claims.values():
-            place = first.setdefault(claim.id, claim.location)
-            if place is not claim.location:
-                message = f"the id {claim.id!r} is already used in {place.file}, line {place.line}"
+            entries.setdefault(claim.entry, claim)
+        for name, claim in entries.items():
+            owner, place = first.setdefault(name, (registry, claim.location))
+            if owner is not registry:
+                message = f"the id {name!r} is already used in {place.file}, line {place.line}"
                 hint = "ids are unique over all files of a run: rename one of the two claims"
                 yield Problem(message, claim.location, hint)
 
@@ -97,8 +103,10 @@ def _joined(registries: Sequence[Registry]) -> Registry:
             keys[key] = f"{key} ({registry.name})" if differs else key
             documents[keys[key]] = replace(document, key=keys[key])
         for claim in registry.claims.values():
-            claims[claim.id] = replace(claim, document=keys.get(claim.document))
-    return Registry(", ".join(one.name for one in registries), documents, claims)
+            sources = [replace(one, document=keys.get(one.document)) for one in claim.sources]
+            claims[claim.id] = replace(claim, sources=tuple(sources))
+    notes = tuple(note for registry in registries for note in registry.notes)
+    return Registry(", ".join(one.name for one in registries), documents, claims, notes)
 
 
 def _shipped() -> Path:
@@ -138,9 +146,24 @@ def _read(source: Source) -> Registry:
     top = _top_level(compose(report), report)
     if not _is_other_format(top, report):
         values = FILE.read(Field(top, "the file", report, (0, 0)))
+        notes = _complete_models(values, top, report)
         if not report:
-            return _registry(values, top, source)
+            return _registry(values, notes, top, source)
     raise report.error()
+
+
+def _complete_models(values: Mapping[str, Any], top: Tree, report: Report) -> tuple[Problem, ...]:
+    """Put the lines of shared models in place of their names; notes on those that nothing uses."""
+    texts = {name: one for name, one in (values.get("models") or {}).items() if one is not None}
+    entries = mapping_at(top, "models")
+    models = Models(
+        texts, {name: report.source.location(entries[name].key_start) for name in texts}
+    )
+    for claim in (values.get("claims") or {}).values():
+        if claim is not None and claim.get("model") is not None:
+            claim["model"] = models.completed(claim["model"])
+    report.extend(models.problems)
+    return models.notes
 
 
 def _top_level(root: Node | None, report: Report) -> Tree:
@@ -172,29 +195,64 @@ def _is_other_format(top: Tree, report: Report) -> bool:
     return True
 
 
-def _registry(values: Mapping[str, Any], top: Tree, source: Source) -> Registry:
+def _registry(
+    values: Mapping[str, Any], notes: tuple[Problem, ...], top: Tree, source: Source
+) -> Registry:
     documents = {key: Document(key, **one) for key, one in values.get("documents", {}).items()}
-    nodes = top.entries["claims"].node
-    assert isinstance(nodes, Tree)  # else it would have been reported
+    defaults = values.get("defaults", {})
+    claims: dict[str, Claim] = {}
+    for name, entry in mapping_at(top, "claims").items():
+        own = dict(values["claims"][name])
+        several = own.pop("claims", None)
+        places = _parameter_locations(entry.node, source)
+        if several is None:
+            at = source.location(entry.key_start)
+            claims[name] = _claim(name, None, (defaults, own), at, places)
+            continue
+        assert isinstance(entry.node, Tree)  # else it would have been reported
+        for part, inner in mapping_at(entry.node, "claims").items():
+            at = source.location(inner.key_start)
+            levels = (defaults, own, several[part])
+            claims[f"{name}.{part}"] = _claim(f"{name}.{part}", name, levels, at, places)
     claims = {
-        name: _claim(name, one, values.get("defaults", {}), nodes.entries[name], source)
-        for name, one in values["claims"].items()
+        name: claim
+        if claim.truth is None
+        else replace(claim, truth=truth_id(claim.truth, claim.family, claims))
+        for name, claim in claims.items()
     }
-    return Registry(source.name, documents, claims)
+    return Registry(source.name, documents, claims, notes)
 
 
 def _claim(
-    name: str, own: Mapping[str, Any], defaults: Mapping[str, Any], entry: Entry, source: Source
+    name: str,
+    family: str | None,
+    levels: Sequence[Mapping[str, Any]],
+    at: Location,
+    parameter_locations: Mapping[str, Location],
 ) -> Claim:
-    values: dict[str, Any] = {**_ABSENT, **defaults, **own}
-    if "resolution" in own:
-        values["within"] = None  # of the two ways, a claim's own replaces the default
-    values["tags"] = tuple(dict.fromkeys(values["tags"]))
+    """A claim with the values of each level, its own last, over those above.
+
+    The tags of a statement come beside those of its claim, which replace the default ones.
+    """
+    values: dict[str, Any] = dict(_ABSENT)
+    for level in levels:
+        values |= level
+        if "resolution" in level:
+            values["within"] = (
+                None  # of the two ways, the one that stands nearer replaces the other
+            )
+    tags = [tag for level in levels[1:] for tag in level.get("tags", ())]
+    given = any("tags" in level for level in levels[1:])
+    values["tags"] = tuple(dict.fromkeys(tags if given else values["tags"]))
+    values["sources"] = passages(*levels)
+    for key in ("document", "section", "claims"):
+        del values[key]
     return Claim(
         id=name,
+        family=family,
         statement=values.pop("claim"),
-        location=source.location(entry.key_start),
-        parameter_locations=_parameter_locations(entry.node, source),
+        location=at,
+        parameter_locations=parameter_locations,
         **values,
     )
 

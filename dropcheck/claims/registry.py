@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dropcheck.errors import Location
+from dropcheck.errors import Location, Problem
 from dropcheck.records import dataclass
+from dropcheck.results import Passage
 
 MOST_CASES = 100_000  # of one claim: a day's run at a second a case
 
@@ -87,7 +88,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One entry under `claims`, read and well-formed as YAML; its texts are not yet parsed."""
+    """One statement, read and well-formed as YAML; its texts are not yet parsed.
+
+    It is an entry under `claims`, or one of several statements of such an entry: then `family` is
+    the entry's id, and the claim's own is that id, a dot and the statement's name.
+    """
 
     id: str
     title: str
@@ -100,14 +105,21 @@ class Claim:
     tolerance: float | None
     resolution: float
     within: float | None
-    document: str | None
-    section: str | None
+    sources: tuple[Passage, ...]
+    says: str | None
     note: str | None
+    truth: str | None  # the id of the claim that says what holds in place of this one
     tags: tuple[str, ...]
     location: Location  # of the id
     parameter_locations: Mapping[str, Location]  # where each parameter is named
+    family: str | None = None
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
+
+    @property
+    def entry(self) -> str:
+        """The id of its entry under `claims`: that of its family, or else its own."""
+        return self.family or self.id
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -160,6 +172,7 @@ class Registry:
     name: str  # of the file, or of all files, as shown to the user
     documents: Mapping[str, Document]
     claims: Mapping[str, Claim]  # in file order
+    notes: tuple[Problem, ...] = ()  # on what no claim shows, such as a model that none uses
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -67,13 +67,14 @@ def select_claims(
         DropcheckError: an id that no claim has.
     """
     ids = [one for one in patterns if one != ALL and not _WILD & set(one)]
-    unknown = [_unknown_id(one, registry) for one in ids if one not in registry.claims]
+    known = {*_ids(registry)}
+    unknown = [_unknown_id(one, registry) for one in ids if one not in known]
     if unknown:
         raise DropcheckError(unknown)
     unused = [
         Problem(f"no claim's id matches {one!r}", hint="dropcheck list shows every id")
         for one in patterns
-        if one != ALL and not any(fnmatchcase(name, one) for name in registry.claims)
+        if one != ALL and not any(is_selected(claim, one) for claim in registry.claims.values())
     ]
     known_tags = dict.fromkeys(tag for claim in registry.claims.values() for tag in claim.tags)
     unused += [
@@ -86,7 +87,7 @@ def select_claims(
     selected = tuple(
         claim
         for claim in registry.claims.values()
-        if not patterns or any(one == ALL or fnmatchcase(claim.id, one) for one in patterns)
+        if not patterns or any(is_selected(claim, one) for one in patterns)
         if not tags or any(tag in claim.tags for tag in tags)
     )
     if not selected:
@@ -96,6 +97,11 @@ def select_claims(
         hint = f"{shlex.join(words)} shows those that have it"
         raise NothingSelected(Problem(f"no claim among {asked} has the tag {wanted}", hint=hint))
     return selected
+
+
+def is_selected(claim: Claim, pattern: str) -> bool:
+    """Whether a pattern selects a claim: by its id, or with all that its entry states."""
+    return pattern == ALL or any(fnmatchcase(name, pattern) for name in {claim.id, claim.entry})
 
 
 def parse_values(option: str, text: str) -> tuple[Value, ...]:
@@ -152,17 +158,25 @@ def repeat_command(
 
 
 def _unknown_id(name: str, registry: Registry) -> Problem:
-    if name.lower().endswith((".yaml", ".yml")):  # no id has a dot: a file is meant
+    message = f"there is no claim {name!r} in {registry.name}"
+    if name.lower().endswith((".yaml", ".yml")):  # no id ends so: a file is meant
         hint: str | None = f"did you mean --file {shlex.quote(name)}?"
     else:
-        hint = suggestion(name, [*registry.claims, ALL]) or "dropcheck list shows every id"
+        hint = suggestion(name, [*_ids(registry), ALL]) or "dropcheck list shows every id"
         if registry.name == SHIPPED_NAME and not Path(USUAL_NAME).exists():
             files = sorted(str(one) for one in Path().glob("*.y*ml"))
             near = nearest(f"{name}.yaml", files)
             files.sort(key=lambda file: file != near)
             if files:
                 hint = f"there is no claims.yaml here; name a file: {', '.join(files[:3])}"
-    return Problem(f"there is no claim {name!r} in {registry.name}", hint=hint)
+    return Problem(f"{message}, and no such file" if "." in name else message, hint=hint)
+
+
+def _ids(registry: Registry) -> Iterable[str]:
+    """What may stand on a command line: ids of claims, and of entries that hold several."""
+    return dict.fromkeys(
+        name for claim in registry.claims.values() for name in (claim.entry, claim.id)
+    )
 
 
 def _near_tag(tag: str, known: Iterable[str]) -> str:

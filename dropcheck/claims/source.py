@@ -7,6 +7,7 @@ a `Location` for the user counts from 1.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from dropcheck.errors import (
@@ -68,6 +69,10 @@ class Report:
         self._problems.append(self.source.problem(position, message, hint))
         if len(self._problems) >= MOST_PROBLEMS:
             raise self.error()
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Report problems that know their place."""
+        self._problems.extend(problems)
 
     def error(self, *last: Problem) -> DropcheckError:
         """Everything that was reported, and `last`, as an error, in the order of the file."""

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.cli.given import Given, command_options
@@ -42,8 +41,8 @@ class Command:
     help: str
     words: str = "[CLAIMS]..."
     words_help: str = (
-        "Ids of claims, or globs of them; and claims files, which are recognised by a dot or a "
-        "slash. All claims where no id is given."
+        "Ids of claims, or globs of them; and claims files, which are recognised by their ending "
+        "or a slash. All claims where no id is given."
     )
     with_parameters: bool = False
 
@@ -174,7 +173,7 @@ def _take(given: Given, arguments: Sequence[str]) -> Line:
 def _find_claims(given: Given, lenient: bool) -> None:
     """Read the claims that the arguments name."""
     from dropcheck.claims.reader import load_registry
-    from dropcheck.claims.selection import select_claims
+    from dropcheck.claims.selection import is_selected, select_claims
 
     given.registry = load_registry(given.files)
     if not lenient or given.several("tag"):
@@ -182,7 +181,7 @@ def _find_claims(given: Given, lenient: bool) -> None:
         return
     claims, patterns = given.registry.claims.values(), given.patterns  # what can be recognised
     given.claims = tuple(
-        claim for claim in claims if any(fnmatchcase(claim.id, one) for one in patterns)
+        claim for claim in claims if any(is_selected(claim, one) for one in patterns)
     )
 
 

@@ -45,7 +45,7 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
         NothingSelected: no claim has such an id and such a tag.
     """
     from dropcheck.language.cases import CaseGraphs
-    from dropcheck.language.checks import check_cases
+    from dropcheck.language.checks import check_cases, used_places
 
     overrides = given.assigned()
     graphs = CaseGraphs(memory)
@@ -55,7 +55,8 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
         raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
     if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
         options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
-        checked = check_cases(cases, graphs, options)  # with other values, or fewer notes
+        used = used_places(registry.claims.values(), graphs)
+        checked = check_cases(cases, graphs, options, used)  # with other values, or fewer notes
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
         notes = checked.notes

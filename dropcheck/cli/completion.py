@@ -43,7 +43,8 @@ def claims_and_files(given: Given) -> Completer:
 
     def offered(incomplete: str) -> list[tuple[str, str]]:
         claims = () if is_file(incomplete) else _claims(given)
-        return [(one.id, described(one.title)) for one in claims if one.id.startswith(incomplete)]
+        titles = {name: one.title for one in claims for name in (one.entry, one.id)}
+        return [(name, described(titles[name])) for name in titles if name.startswith(incomplete)]
 
     return offered
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.errors import DropcheckError, Problem, suggestion
@@ -41,12 +42,16 @@ def _refused(option: Option, text: str) -> Problem:
 
 
 def is_file(word: str) -> bool:
-    """Whether a word names a file rather than claims: ids have neither dots nor slashes.
+    """Whether a word names a file rather than claims: by its ending, a slash, or that it exists.
 
-    >>> is_file("claims.yaml"), is_file("./shipped"), is_file("dropout-*")
-    (True, True, False)
+    The id of one of several statements has a dot, and no slash or such an ending.
+
+    >>> is_file("claims.yaml"), is_file("./shipped"), is_file("dropout-*"), is_file("dropout.mean")
+    (True, True, False, False)
     """
-    return "." in word or "/" in word or os.sep in word
+    if "/" in word or os.sep in word or word.lower().endswith((".yaml", ".yml")):
+        return True
+    return "." in word and Path(word).is_file()
 
 
 @dataclass(slots=True)

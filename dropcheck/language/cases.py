@@ -234,10 +234,10 @@ def _check_requires(
             continue
         known = value.known
         if isinstance(known, float) and (known == 0 or math.isnan(known)):
-            used = {n: v for n, v in parameters.items() if n in _names(node)}
+            used = parameter_text({n: v for n, v in parameters.items() if n in _names(node)})
             problems.append(
                 Problem(
-                    f"{parsed.claim.id} requires {text.text.strip()}, and {parameter_text(used)}",
+                    f"{parsed.claim.entry} requires {text.text.strip()}, and {used}",
                     text.locate(0, 0),
                     "choose values for which it holds",
                     About.NAMED_VALUES,

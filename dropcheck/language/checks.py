@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from dropcheck.claims.registry import Case, Claim, Registry
@@ -43,13 +43,17 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
         graphs: keeps what is built here for whoever judges the cases.
     """
     graphs = graphs or CaseGraphs(keep=0)
-    return _merged(check_claim(claim, claim.expand(), graphs) for claim in registry.claims.values())
+    claims = registry.claims.values()
+    used = used_places(claims, graphs)
+    found = _merged(check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
+    return dataclasses.replace(found, notes=(*found.notes, *registry.notes))
 
 
 def check_cases(
     cases: Sequence[Case],
     graphs: CaseGraphs | None = None,
     options: Mapping[str, str] | None = None,
+    used: Collection[Place] = frozenset(),
 ) -> Checked:
     """Check cases, which may have values that no file holds.
 
@@ -58,12 +62,15 @@ def check_cases(
         graphs: keeps what is built here for whoever judges the cases.
         options: parameters and what sets them in place of the file, such as `--law`: an error
             within a law given there names the option, and no place in the file.
+        used: where names stand that other claims use, as `used_places` has it.
     """
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
     graphs, given = graphs or CaseGraphs(keep=0), options or {}
-    return _merged(check_claim(found[0].claim, found, graphs, given) for found in by_claim.values())
+    return _merged(
+        check_claim(found[0].claim, found, graphs, given, used) for found in by_claim.values()
+    )
 
 
 def check_claim(
@@ -71,6 +78,7 @@ def check_claim(
     cases: Sequence[Case],
     graphs: CaseGraphs | None = None,
     options: Mapping[str, str] | None = None,
+    used: Collection[Place] = frozenset(),
 ) -> Checked:
     """Check some cases of one claim; a problem that only some have says which.
 
@@ -97,7 +105,8 @@ def check_claim(
         else:
             notes.update(dict.fromkeys(lowered.notes))
     for problem in _unused(parsed, claim):
-        notes[problem] = None
+        if _place(problem.location) not in used:
+            notes[problem] = None
     problems = [_named(problem, claim, where, len(cases)) for problem, where in found.items()]
     options_given = frozenset(place.file for place in given.values())
     return Checked(_of_options(problems, options_given), _of_options(notes, options_given))
@@ -169,7 +178,7 @@ def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) ->
     if problem.about is About.NAMED_VALUES or everywhere:
         return problem
     values = parameter_text(where[0].parameters)
-    named = f"{claim.id} with {values}" if values else claim.id
+    named = f"{claim.entry} with {values}" if values else claim.entry
     more = f", and {len(where) - 1} more" if len(where) > 1 else ""
     return dataclasses.replace(problem, message=f"{problem.message} ({named}{more})")
 
@@ -179,7 +188,7 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
     for name in claim.parameter_names:
         if name not in used:
             yield Problem(
-                f"the parameter {name!r} of {claim.id} is not used",
+                f"the parameter {name!r} of {claim.entry} is not used",
                 claim.parameter_locations.get(name, claim.location),
                 "take it out, or use it in 'model' or 'claim'",
             )
@@ -193,6 +202,33 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
                 )
 
 
+Place = tuple[str, int | None, int | None]
+
+
+def _place(at: Location | None) -> Place | None:
+    return None if at is None else (at.file, at.line, at.column)
+
+
+def used_places(claims: Iterable[Claim], graphs: CaseGraphs) -> frozenset[Place]:
+    """Where the names stand, in parameters and models, that some claim uses.
+
+    A model that claims share, or the parameters of several statements, may hold a name that one
+    of these does not use.
+    """
+    found: set[Place | None] = set()
+    for claim in claims:
+        try:
+            parsed = graphs.parsed(claim)
+        except DropcheckError:
+            continue
+        used = used_names(parsed)
+        names = [name for line in parsed.model for name in line.names]
+        found |= {_place(name.at.location) for name in names if name.name in used}
+        places = claim.parameter_locations
+        found |= {_place(places[name]) for name in places if name in used}
+    return frozenset(filter(None, found))
+
+
 def _merged(parts: Iterable[Checked]) -> Checked:
     found: list[Checked] = []
     for part in parts:
@@ -200,6 +236,6 @@ def _merged(parts: Iterable[Checked]) -> Checked:
         if sum(len(one.problems) for one in found) >= MOST_PROBLEMS:
             break
     return Checked(
-        at_most(problem for part in found for problem in part.problems),
-        tuple(note for part in found for note in part.notes),
+        at_most(dict.fromkeys(problem for part in found for problem in part.problems)),
+        tuple(dict.fromkeys(note for part in found for note in part.notes)),
     )

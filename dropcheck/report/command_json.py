@@ -12,6 +12,7 @@ from dropcheck.report.json_report import (
     number_or_text,
     parameter_data,
     problem_data,
+    sources_data,
 )
 
 if TYPE_CHECKING:  # each command loads its own
@@ -57,9 +58,10 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "tolerance": claim.tolerance,
         "resolution": claim.resolution,
         "within": claim.within,
-        "document": claim.document,
-        "section": claim.section,
+        **sources_data(claim.sources),
+        "says": claim.says,
         "note": claim.note,
+        "truth": claim.truth,
         "tags": list(claim.tags),
         "location": location(claim.location),
     }

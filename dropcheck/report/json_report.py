@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from dropcheck import __version__
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
-from dropcheck.results import CaseResult, Outcome, RunResult
+from dropcheck.results import CaseResult, Outcome, Passage, RunResult
 
 SCHEMA = 1
 
@@ -56,8 +56,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "parameters": parameter_data(case.parameters),
         "title": case.title,
         "statement": case.statement,
-        "document": case.document,
-        "section": case.section,
+        **sources_data(case.sources),
         "tags": list(case.tags),
         "claimed": list(case.claimed) if isinstance(case.claimed, tuple) else case.claimed,
         "estimate": case.estimate,
@@ -129,6 +128,13 @@ def problem_data(problem: Problem) -> dict[str, Any]:
         "message": problem.message,
         "hint": problem.hint,
     }
+
+
+def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
+    """Where a claim stands: the first passage, and all of them."""
+    first = sources[0] if sources else Passage()
+    listed = [{"document": one.document, "section": one.section} for one in sources]
+    return {"document": first.document, "section": first.section, "sources": listed}
 
 
 def dump(document: Mapping[str, Any]) -> str:

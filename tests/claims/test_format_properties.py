@@ -18,6 +18,7 @@ from dropcheck.errors import DropcheckError, Problem
 WHOLE: dict[str, Any] = {
     "dropcheck": 1,
     "documents": {"post": {"title": "A post", "date": "2024", "url": "https://example.org"}},
+    "models": {"line": "x ~ normal(0, 1)"},
     "defaults": {"within": 1, "expect": "refuted", "document": "post", "tags": ["a", "b"]},
     "claims": {
         "one": {
@@ -40,6 +41,17 @@ WHOLE: dict[str, Any] = {
             "cases": [{"p": 0.1, "n": 10}, {"p": 0.2, "n": "2**3"}],
             "requires": ["p > 0", "n > 1"],
             "section": "4",
+        },
+        "three": {
+            "title": "Three",
+            "model": "line",
+            "sources": [{"document": "post", "section": "5"}, {"document": "post"}],
+            "says": "what they say",
+            "claims": {
+                "mean": "E(x) == 0",
+                "sd": {"claim": "Std(x) == 2", "expect": "refuted", "truth": "unit", "within": 1},
+                "unit": {"claim": "Std(x) == 1", "expect": "verified", "title": "One", "note": "n"},
+            },
         },
     },
 }
@@ -80,7 +92,8 @@ WRONG: list[Any] = [None, True, "", [[]], {"a": {}}]
 
 def test_the_whole_file_is_read() -> None:
     assert problems_of(WHOLE) == ()
-    given = {key for one in WHOLE["claims"].values() for key in one} | {"within"}
+    given = {key for one in WHOLE["claims"].values() for key in one}
+    given |= {"within", "truth"}
     assert given == {key.name for key in CLAIM.keys}
 
 
@@ -91,7 +104,8 @@ def test_a_wrong_value_is_reported_at_its_line(way: Way, value: Any) -> None:
     assert problem.location is not None
     assert problem.location.text is not None
     key = next(step for step in reversed(way) if isinstance(step, str))
-    listed = isinstance(way[-1], int) or isinstance(value, list)
+    statement = way[-2] == "claims" and isinstance(value, dict)  # it may be a mapping
+    listed = isinstance(way[-1], int) or isinstance(value, list) or statement
     assert listed or f'"{key}"' in problem.location.text
     assert problem.message
 
@@ -139,19 +153,27 @@ def test_whatever_a_file_holds_is_read_or_reported_with_its_place(way: Way, valu
 )
 def test_each_example_of_the_table_is_read(key: Key, example: Any) -> None:
     claim = {"title": "T", "claim": "1 == 1", key.name: example}
+    if key.name == "claims":
+        del claim["claim"]
+    if key.name == "truth":
+        claim["expect"] = "refuted"
     documents = {"notes": {"title": "Notes"}}
-    assert not problems_of({"dropcheck": 1, "documents": documents, "claims": {"c": claim}})
+    claims = {"c": claim, "variance": {"title": "T", "claim": "2 == 2"}}
+    assert not problems_of({"dropcheck": 1, "documents": documents, "claims": claims})
 
 
 def test_what_is_left_out_has_the_default_of_the_table() -> None:
     claim = read_text("dropcheck: 1\nclaims: {a: {title: T, claim: 1 == 1}}").claims["a"]
     defaults = {key.name: key.default for key in CLAIM.keys if key.default is not None}
     assert defaults == {
-        "expect": "verified", "resolution": 0.01, "tags": (), "parameters": {}, "requires": ()
+        "expect": "verified", "resolution": 0.01, "tags": (), "parameters": {}, "requires": (),
+        "sources": (),
     }  # fmt: skip
     assert {name: getattr(claim, name) for name in defaults} == defaults
 
 
 def test_defaults_may_set_no_more_than_a_claim_may() -> None:
     assert all(key in CLAIM.keys for key in DEFAULTS.keys)
-    assert [level.name for level in LEVELS] == ["file", "document", "defaults", "claim"]
+    assert [level.name for level in LEVELS] == [
+        "file", "document", "defaults", "claim", "statement", "passage"
+    ]  # fmt: skip

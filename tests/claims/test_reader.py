@@ -55,7 +55,8 @@ def test_defaults_fill_in_what_a_claim_leaves_out() -> None:
     defaults = "defaults: {within: 0.5, tags: [t], expect: refuted, section: S}\n"
     text = file_with("title: T\nclaim: 1 == 2").replace("claims:", defaults + "claims:")
     (claim,) = read_text(text).claims.values()
-    assert (claim.within, claim.tags, claim.expect, claim.section) == (0.5, ("t",), "refuted", "S")
+    assert (claim.within, claim.tags, claim.expect) == (0.5, ("t",), "refuted")
+    assert [one.section for one in claim.sources] == ["S"]
     own = text.replace("    title", "    resolution: 0.1\n    expect: verified\n    title")
     (claim,) = read_text(own).claims.values()
     assert (claim.within, claim.resolution, claim.expect) == (None, 0.1, "verified")
@@ -221,7 +222,8 @@ def test_documents_of_one_key_stay_those_of_their_files(
     monkeypatch.chdir(tmp_path)
     names = [written(tmp_path, "x.yaml", "a"), written(tmp_path, "y.yaml", "b", ", date: today")]
     registry = read_registries(names)
-    found = [registry.documents[one.document or ""].date for one in registry.claims.values()]
+    keys = [one.sources[0].document or "" for one in registry.claims.values()]
+    found = [registry.documents[key].date for key in keys]
     assert found == [None, "today"]
     assert list(registry.documents) == ["d", "d (y.yaml)"]
 

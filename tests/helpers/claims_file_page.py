@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dropcheck.claims.format import CLAIM, DEFAULTS, DOCUMENT, FILE
+from dropcheck.claims.families import PASSAGE
+from dropcheck.claims.format import CLAIM, DEFAULTS, DOCUMENT, FILE, STATEMENT
 from dropcheck.claims.kinds import Key, Level
 
 PAGE = Path(__file__).parents[2] / "docs" / "claims-file.md"
@@ -27,6 +28,14 @@ Under `documents`, each document has a key of its own, and under it:
 Under `claims`, each claim has its id, and under it:
 
 {claim}
+
+Under the `claims` of a claim, a statement that is more than its text may have:
+
+{statement}
+
+Under `sources`, each passage has:
+
+{passage}
 
 `defaults` may hold {defaults}: a claim that leaves one of them out has the value given there.
 
@@ -53,6 +62,8 @@ def section() -> str:
         file=rows(FILE),
         document=rows(DOCUMENT),
         claim=rows(CLAIM),
+        statement=rows(STATEMENT),
+        passage=rows(PASSAGE),
         defaults=", ".join(names[:-1]) + " and " + names[-1],
     )
 

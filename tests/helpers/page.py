@@ -13,7 +13,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.report import Report
 from dropcheck.report.html.page import html_report
-from dropcheck.results import RunResult
+from dropcheck.results import Passage, RunResult
 
 VOID = {"br", "input", "link", "meta"}
 
@@ -60,7 +60,7 @@ def run_of_all_kinds() -> RunResult:
         )
         for dk in (64.0, 512.0)
     ]
-    rest[1] = replace(rest[1], document="sneaky", tags=("tails", "attention"))
+    rest[1] = replace(rest[1], sources=(Passage("sneaky"),), tags=("tails", "attention"))
     return run_of(*several, *rest)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from report_cases import FAILED, PASSED, UNDECIDED, claiming
 
 from dropcheck.claims.registry import Registry
-from dropcheck.results import CaseResult, Outcome, Region, Verdict
+from dropcheck.results import CaseResult, Outcome, Passage, Region, Verdict
 
 EMPTY = Registry("claims.yaml", {}, {})
 HOSTILE = "<script>alert('x')</script> \"quoted\" & \u202edesrever \x1b[31mred $x^2$ \ud800"
@@ -62,8 +62,7 @@ OF_HOSTILE_TEXTS = replace(
     FAILED,
     claim="hostile",
     title=HOSTILE,
-    document=HOSTILE,
-    section=HOSTILE,
+    sources=(Passage(HOSTILE, HOSTILE),),
     tags=(HOSTILE,),
     warnings=(HOSTILE,),
     parameters={"law": HOSTILE},

@@ -145,9 +145,11 @@ def test_claim_says_where_it_stands_and_why(claim: Claim) -> None:
     assert claim.title
     assert claim.note
     assert claim.tags
-    assert claim.document in CLAIMS.documents
-    assert claim.document is not None
-    assert claim.section in SECTIONS[claim.document]
+    assert claim.sources
+    for source in claim.sources:
+        assert source.document in CLAIMS.documents
+        assert source.document is not None
+        assert source.section in SECTIONS[source.document]
 
 
 def test_every_topic_has_its_claims_and_every_claim_its_topic() -> None:

@@ -12,7 +12,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.report import Report
 from dropcheck.report.csv_report import COLUMNS, csv_report
-from dropcheck.results import CaseResult
+from dropcheck.results import CaseResult, Passage
 
 
 def csv_of(*cases: CaseResult) -> str:
@@ -58,7 +58,7 @@ def test_numbers_come_back_as_they_were_and_nothing_stands_for_what_is_unknown()
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-E(x) == 1", "@SUM(1)", "  =1", "\t=1", "＝1"])
 def test_no_text_runs_in_a_spreadsheet(text: str) -> None:
-    odd = replace(PASSED, title=text, statement=text, document=text, repeat=text)
+    odd = replace(PASSED, title=text, statement=text, sources=(Passage(text),), repeat=text)
     (row,) = rows_of(odd)
     for column in ("title", "statement", "document", "repeat"):
         assert row[column] == f"'{text.strip()}"

@@ -25,7 +25,7 @@ from dropcheck.report.terminal.claim_cards import (
     resolution_text,
 )
 from dropcheck.report.terminal.screen import Terminal, problems_text
-from dropcheck.results import Region
+from dropcheck.results import Passage, Region
 
 # numbers
 
@@ -128,6 +128,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "statement": "Var(q @ k) == dk",
                 "document": "scaling-post",
                 "section": "Similar Scaling",
+                "sources": [{"document": "scaling-post", "section": "Similar Scaling"}],
                 "tags": ["attention"],
                 "claimed": 512.0,
                 "estimate": 511.83,
@@ -272,9 +273,10 @@ CLAIM = Claim(
     tolerance=None,
     resolution=0.01,
     within=None,
-    document="post",
-    section="Attention",
+    sources=(Passage("post", "Attention"),),
+    says=None,
     note="a sum of dk products",
+    truth=None,
     tags=("attention", "scaling"),
     location=Location("claims.yaml", 18),
     parameter_locations={},

@@ -18,14 +18,14 @@ from dropcheck.report.numbers import draws, exact, plural
 from dropcheck.report.pictures import Placed
 from dropcheck.report.terminal.claim_cards import parameters_text
 from dropcheck.report.terminal.screen import place
-from dropcheck.results import CaseResult, Outcome, Verdict
+from dropcheck.results import CaseResult, Outcome, Passage, Verdict
 
 FEW_COMMANDS = 3  # more are folded away: a page is to be read
 
 
 def anchor(claim: str) -> str:
     """The id of a claim's section."""
-    return "claim-" + re.sub(r"[^\w-]", "-", claim)
+    return "claim-" + re.sub(r"[^\w.-]", "-", claim)
 
 
 def claim_section(cases: Sequence[CaseResult], registry: Registry) -> Markup:
@@ -57,7 +57,9 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
             "requires": _code("\n".join(one.text.strip() for one in claim.requires))
             if claim.requires
             else None,
+            "says": element("q", claim.says, dir="auto") if claim.says else None,
             "note": element("span", claim.note, dir="auto") if claim.note else None,
+            "truth": _truth(claim, registry),
             "tolerance": None if claim.tolerance is None else exact(claim.tolerance),
         }
     facts |= {
@@ -66,7 +68,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
         "expected": f"{case.expect}: it is kept because it is false"
         if case.expect == "refuted"
         else None,
-        "source": _source(case, registry),
+        "source": _sources(case, registry),
         "tags": ", ".join(case.tags) or None,
         "where": place(case.location) or None,
     }
@@ -91,21 +93,33 @@ def _code(text: str, *, searched: bool = False) -> Markup:
     return element("pre", code, dir="ltr", class_="searched" if searched else None)
 
 
-def _source(case: CaseResult, registry: Registry) -> Markup | None:
-    """The document with its date and address, and the section in it."""
-    if case.document is None and case.section is None:
+def _truth(claim: Claim, registry: Registry) -> Markup | None:
+    """The claim that says what holds in place of a false one."""
+    held = registry.claims.get(claim.truth or "")
+    if held is None:
         return None
-    document = registry.documents.get(case.document or "")
-    parts: list[str | Markup | None] = [case.document]
+    link = element("a", held.id, href=f"#{anchor(held.id)}")
+    return join([link, _code(held.statement.text)])
+
+
+def _sources(case: CaseResult, registry: Registry) -> Markup | None:
+    """Each passage that the claim comes from."""
+    shown = [_source(one, registry) for one in case.sources]
+    return element("span", join(shown, "; "), class_="searched") if shown else None
+
+
+def _source(source: Passage, registry: Registry) -> Markup:
+    """The document with its date and address, and the section in it."""
+    document = registry.documents.get(source.document or "")
+    parts: list[str | Markup | None] = [source.document]
     if document is not None:
         title: str | Markup = document.title
         url = document.url or ""
         if url.lower().startswith(("https://", "http://")):  # nothing that would run is a link
             title = element("a", document.title, href=url, rel="noopener noreferrer")
         parts = [title, document.date, None if isinstance(title, Markup) else document.url]
-    parts.append(case.section)
-    shown = [element("bdi", part) for part in parts if part]
-    return element("span", join(shown, ", "), class_="searched")
+    parts.append(source.section)
+    return join([element("bdi", part) for part in parts if part], ", ")
 
 
 def _figure(cases: Sequence[CaseResult]) -> Markup:

@@ -213,7 +213,8 @@ Numbers = Mapping[str, int]
 
 def _choices(cases: Sequence[CaseResult]) -> tuple[Numbers, Numbers]:
     """The documents and the tags of a run: rows and filters name them by their numbers."""
-    documents = dict.fromkeys(case.document for case in cases if case.document is not None)
+    sources = (one for case in cases for one in case.sources)
+    documents = dict.fromkeys(one.document for one in sources if one.document is not None)
     tags = sorted({tag for case in cases for tag in case.tags})
     return (
         {name: index for index, name in enumerate(documents)},
@@ -294,7 +295,7 @@ def case_table(run: RunResult) -> Markup:
 
 def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
     low, high = case.interval or (None, None)
-    document = "" if case.document is None else str(documents[case.document])
+    of = dict.fromkeys(one.document for one in case.sources if one.document is not None)
     claim = element(
         "th",
         element("a", case.claim, href=f"#{anchor(case.claim)}"),
@@ -319,7 +320,7 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
         data_claim=case.claim,
         data_verdict=str(case.verdict),
         data_result=str(case.result),
-        data_document=document,
+        data_documents=" ".join(str(documents[name]) for name in of),
         data_tags=" ".join(str(tags[tag]) for tag in case.tags),
     )
 

@@ -13,6 +13,7 @@ from dropcheck.records import dataclass
 from dropcheck.report import numbers
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
+from dropcheck.results import Passage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,7 +47,6 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
     from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
     from dropcheck.language.cases import CaseGraphs
 
-    document = registry.documents.get(claim.document or "")
     graphs = CaseGraphs()
     cases = [prepare(case, graphs) for case in claim.expand()[:MOST_ROWS]]
     pairs = {
@@ -61,10 +61,11 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "resolution": resolution_text(claim, cases),
         "exact": exact_text([(one.case.parameters, judged_exactly(one)) for one in cases]),
         "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
-        "document": None if claim.document is None else document_text(claim.document, document),
-        "section": claim.section and one_line(claim.section),
+        **_sources(claim.sources, registry),
         "tags": ", ".join(claim.tags),
+        "says": claim.says and one_line(claim.says),
         "note": claim.note and one_line(claim.note),
+        "truth": _truth(claim, registry),
         "where": place(claim.location),
     }
     shown = {
@@ -73,6 +74,29 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         if text
     }
     return [styled(claim.id, "bold"), pairs_table(shown)]
+
+
+def _sources(sources: Sequence[Passage], registry: Registry) -> dict[str, str | None]:
+    """The document and the section, or a line for each of several."""
+    texts = [
+        (one.document and document_text(one.document, registry.documents.get(one.document)),
+         one.section and one_line(one.section))
+        for one in sources
+    ]  # fmt: skip
+    if len(texts) > 1:
+        return {"sources": "\n".join(", ".join(filter(None, pair)) for pair in texts)}
+    document, section = texts[0] if texts else (None, None)
+    return {"document": document, "section": section}
+
+
+def _documents(claim: Claim) -> Iterable[str]:
+    return dict.fromkeys(one.document for one in claim.sources if one.document is not None)
+
+
+def _truth(claim: Claim, registry: Registry) -> str | None:
+    """The claim that says what holds in place of a false one, with its statement."""
+    held = registry.claims.get(claim.truth or "")
+    return f"{held.id}: {one_line(held.statement.text)}" if held is not None else claim.truth
 
 
 def _broken(text: str, label: str, terminal: Terminal) -> str:
@@ -172,7 +196,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         {
             "id": Cell(claim.id, "bold"),
             "title": Cell(one_line(claim.title)),
-            "document": Cell(claim.document or ""),
+            "document": Cell(", ".join(_documents(claim))),
             EXPECT: Cell("" if claim.expect == "verified" else claim.expect),
             "cases": Cell(str(cases[claim.id])),
         }

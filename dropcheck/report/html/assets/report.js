@@ -18,7 +18,7 @@
   const fits = (row, wanted) =>
     (!wanted.verdict || row.dataset.verdict === wanted.verdict) &&
     (!wanted.result || row.dataset.result === wanted.result) &&
-    (!wanted.document || row.dataset.document === wanted.document) &&
+    (!wanted.document || row.dataset.documents.split(" ").includes(wanted.document)) &&
     (!wanted.tag || row.dataset.tags.split(" ").includes(wanted.tag)) &&
     wanted.words.every((word) => words.get(row).includes(word));
 

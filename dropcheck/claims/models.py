@@ -1,0 +1,167 @@
+"""Models that several claims share: a bare name on a line of a model stands for another's lines.
+
+What is put together keeps the places of its parts: an error in a shared line is reported where the
+line stands.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+
+from dropcheck.claims.kinds import Names
+from dropcheck.claims.registry import Jump, SourceText
+from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+from dropcheck.records import dataclass
+
+# Put together, of one model and of all models of a file: what a file may hold itself.
+MOST_CHARACTERS = 400_000
+MOST_IN_ALL = 2**24
+
+_NAME = r"[^\W\d][\w-]*"
+_BARE = re.compile(rf"({_NAME})\s*(?:#.*)?\r?")
+
+
+def _name_problem(name: str) -> tuple[str, str | None] | None:
+    if re.fullmatch(_NAME, name):
+        return None
+    fixed = re.sub(r"[^\w-]+", "-", name).strip("-")
+    hint = f"call it {fixed!r}" if re.fullmatch(_NAME, fixed) else None
+    return f"{name!r} is not a model's name: it is letters, digits, '_' and hyphens", hint
+
+
+NAMES = Names(
+    {
+        "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-,./:-@\[-^`{-\x7f]*$",
+        "patternErrorMessage": "a model's name is letters, digits, '_' and hyphens",
+    },
+    _name_problem,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    text: SourceText  # all its lines, put together
+    at: Location  # of its name
+
+
+class Models:
+    """The shared models of a file, and the texts of claims with the lines of these in place.
+
+    Args:
+        texts: each model as it is written, in the order of the file.
+        places: where each name stands.
+    """
+
+    def __init__(self, texts: Mapping[str, SourceText], places: Mapping[str, Location]) -> None:
+        self.problems: list[Problem] = []
+        self._places = places
+        self._known: dict[str, _Model] = {}
+        self._used: set[str] = set()
+        self._characters = 0
+        for name, text in texts.items():
+            self._known[name] = _Model(self.completed(text), places[name])
+
+    def completed(self, text: SourceText) -> SourceText:
+        """A model with the lines of others in place of their names; problems are kept."""
+        if not self._places:  # a bare name is for the language to refuse
+            return text
+        try:
+            return self._joined(text)
+        except DropcheckError as error:
+            self.problems += error.problems
+            return text
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """A note on each model that nothing uses."""
+        return tuple(
+            Problem(f"no claim uses the model {name!r}", one.at, "take it out")
+            for name, one in self._known.items()
+            if name not in self._used
+        )
+
+    def _joined(self, text: SourceText) -> SourceText:
+        bare = dict(_bare_lines(text.text.split("\n")))
+        if not bare:
+            return text
+        shared = {number: self._shared(name, text, number) for number, name in bare.items()}
+        if len(text.origins) == 1:
+            return shared[0]  # as it is: claims that share a model share its text
+        whole = _put_together(text, shared)
+        self._characters += len(whole.text)
+        first = text.locate(min(shared), 0)
+        for length, most, what in (
+            (len(whole.text), MOST_CHARACTERS, "this model"),
+            (self._characters, MOST_IN_ALL, "the models of this file"),
+        ):
+            if length > most:
+                message = f"with the lines of the models named, {what} would be longer than "
+                hint = "name a shared model alone, and add fewer lines to it"
+                raise DropcheckError(Problem(f"{message}{most:,} characters", first, hint))
+        return whole
+
+    def _shared(self, name: str, text: SourceText, line: int) -> SourceText:
+        """The lines that a bare name stands for.
+
+        Raises:
+            DropcheckError: no model of that name stands above.
+        """
+        if name in self._known:
+            self._used.add(name)
+            return self._known[name].text
+        at = text.locate(line, 0)
+        if name in self._places:
+            message = f"the model {name!r} stands below, or is this one"
+            raise DropcheckError(Problem(message, at, "a model may name those above it"))
+        hint = suggestion(name, self._places)
+        if hint is None:
+            hint = "a line draws, 'x ~ normal(0, 1)', computes, 'y = 2 * x', or names a model: "
+            hint += ", ".join(itertools.islice(self._places, 10))
+        raise DropcheckError(Problem(f"there is no model {name!r}", at, hint))
+
+
+def _bare_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines that are one name, with no bracket open above them and not indented."""
+    depth = 0
+    for number, line in enumerate(lines):
+        found = _BARE.fullmatch(line)
+        if depth == 0 and found is not None:
+            yield number, found.group(1)
+        code = line.partition("#")[0]
+        depth += sum(map(code.count, "([{")) - sum(map(code.count, ")]}"))
+        depth = max(depth, 0)
+
+
+def _put_together(text: SourceText, shared: Mapping[int, SourceText]) -> SourceText:
+    """The text with others in place of some of its lines."""
+    written: list[str] = []
+    origins: list[tuple[int, int]] = []
+    lines: list[str] = []
+    jumps: list[Jump] = []
+
+    def take(part: SourceText, first: int, last: int) -> None:
+        shift = len(origins) - first
+        written.extend(part.text.split("\n")[first:last])
+        origins.extend(part.origins[first:last])
+        lines.extend(part.lines[first:last])
+        jumps.extend(
+            Jump(jump.line + shift, jump.column, jump.place)
+            for jump in part.jumps
+            if first <= jump.line < last
+        )
+
+    at = 0
+    for number, part in shared.items():
+        take(text, at, number)
+        take(part, 0, len(part.origins))
+        at = number + 1
+    take(text, at, len(text.origins))
+    return SourceText(
+        text="\n".join(written),
+        file=text.file,
+        origins=tuple(origins),
+        lines=tuple(lines),
+        jumps=tuple(jumps),
+    )

@@ -1,0 +1,234 @@
+"""Several statements of one claim, models that claims share, and what names other claims."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.reader import read_registries, read_text
+from dropcheck.claims.registry import Registry
+from dropcheck.claims.selection import select_claims
+from dropcheck.errors import DropcheckError
+from dropcheck.language.cases import parse_claim
+from dropcheck.language.checks import check_registry
+from dropcheck.results import Passage
+
+TEXT = """\
+dropcheck: 1
+documents: {notes: {title: Notes}, post: {title: Post}}
+models:
+  base: |
+    x ~ normal(mu, 1)
+  inverted: |
+    base
+    # the mask
+    m ~ bernoulli(1 - p)
+    y = m * x / (1 - p)
+defaults: {document: notes, tags: [usual], resolution: 0.02}
+claims:
+  inverted-dropout:
+    title: Inverted dropout keeps the mean
+    section: Scaling
+    parameters: {p: [0.1, 0.5], mu: [0, 2]}
+    requires: 0 <= p < 1
+    model: inverted
+    tags: [dropout]
+    claims:
+      mean: E(y) == E(x)
+      variance:
+        claim: Var(y) == (Var(x) + p * E(x)**2) / (1 - p)
+        title: The variance grows
+        within: 0.1
+        tags: [variance]
+        sources: [{document: notes, section: A}, {document: post}]
+      sd: {claim: Std(y) == Std(x), expect: refuted, truth: variance, says: It is kept}
+  sum:
+    title: The sum
+    parameters: {p: 0.5, mu: 1}
+    model: |
+      inverted
+      z = x + y
+    claim: E(z) == 2
+"""
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(DropcheckError) as caught:
+        read_text(text)
+    return [f"{one.location} {one.message} | {one.hint}" for one in caught.value.problems]
+
+
+def changed(before: str, after: str) -> str:
+    assert before in TEXT
+    return TEXT.replace(before, after)
+
+
+# ---- statements ----------------------------------------------------------------------------------
+
+
+def test_each_statement_is_a_claim_with_what_the_whole_one_has() -> None:
+    claims = read_text(TEXT).claims
+    assert list(claims) == [
+        "inverted-dropout.mean", "inverted-dropout.variance", "inverted-dropout.sd", "sum"
+    ]  # fmt: skip
+    mean, variance, sd, other = claims.values()
+    assert (mean.entry, other.entry, mean.case_count) == ("inverted-dropout", "sum", 4)
+    assert [one.title for one in (mean, variance)] == [
+        "Inverted dropout keeps the mean", "The variance grows"
+    ]  # fmt: skip
+    assert (mean.model, mean.requires) == (variance.model, variance.requires)
+    assert (mean.resolution, mean.within, variance.within) == (0.02, None, 0.1)
+    assert (mean.tags, variance.tags) == (("dropout",), ("dropout", "variance"))
+    assert mean.sources == (Passage("notes", "Scaling"),)
+    assert variance.sources == (Passage("notes", "A"), Passage("post", None))
+    assert (sd.expect, sd.says, sd.truth) == ("refuted", "It is kept", "inverted-dropout.variance")
+    assert mean.statement.locate(0, 0).line == 21
+    assert (mean.location.line, sd.location.line) == (21, 28)
+
+
+def test_they_are_selected_one_by_one_or_together() -> None:
+    registry = read_text(TEXT)
+
+    def ids(*patterns: str) -> list[str]:
+        return [one.id.removeprefix("inverted-") for one in select_claims(registry, patterns)]
+
+    everything = ["dropout.mean", "dropout.variance", "dropout.sd"]
+    assert ids("inverted-dropout") == everything
+    assert ids("*-dropout") == everything
+    assert ids("inverted-dropout.*d") == ["dropout.sd"]
+    assert ids("inverted-dropout.sd", "sum") == ["dropout.sd", "sum"]
+    with pytest.raises(DropcheckError, match=r"no claim .*out\.s' in .* and no such file"):
+        ids("inverted-dropout.s")
+
+
+def test_two_files_do_not_share_an_entry(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    one.write_text(TEXT)
+    other.write_text("dropcheck: 1\nclaims: {inverted-dropout: {title: T, claim: 1 == 1}}")
+    with pytest.raises(DropcheckError, match="the id 'inverted-dropout' is already used"):
+        read_registries([one, other])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("    claims:\n", "    claim: 1 == 1\n    claims:\n", "both 'claims' and 'claim'"),
+        ("    claims:\n", "    tolerance: 0.1\n    claims:\n", "both 'claims' and 'tolerance'"),
+        ("      mean: E", "      Mean: E", "'Mean' is not a claim id"),
+        ("E(y) == E(x)", "3", "statement 'mean' must be a statement as text, and is 3"),
+        ("title: The var", "model: The var", "no key 'model' | the statements of a claim share it"),
+        ("section: A}", "sectoin: A}", "no key 'sectoin' | did you mean 'section'?"),
+        ("{document: post}", "{document: pots}", "there is no document 'pots' | did you mean"),
+        ("{document: post}", "{section: B}", "lacks 'document'"),
+        ("truth: variance", "truth: varianse", "no claim 'varianse' | did you mean 'variance'?"),
+        ("truth: variance", "truth: inverted-dropout", "name one of its statements"),
+        ("truth: variance", "truth: sd", "inverted-dropout.sd is false itself"),
+        ("expect: refuted, truth", "truth", "'truth' belongs to a claim that is false"),
+        ("    section: Scaling", "    sources: [{document: post}, {document: notes}]\n"
+         "    section: B", "both 'sources' and 'section'"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_to_do(before: str, after: str, expected: str) -> None:
+    assert any(expected in line for line in problems(changed(before, after)))
+
+
+def test_a_section_alone_belongs_to_one_document() -> None:
+    text = changed("    section: Scaling", "    sources: [{document: post}, {document: notes}]")
+    text = text.replace("truth: variance", "section: B")
+    assert any("of which document this is the section" in line for line in problems(text))
+
+
+# ---- shared models -------------------------------------------------------------------------------
+
+
+def test_a_bare_name_stands_for_the_lines_of_a_model() -> None:
+    claims = read_text(TEXT).claims
+    shared, longer = claims["inverted-dropout.mean"].model, claims["sum"].model
+    assert shared is not None
+    assert longer is not None
+    lines = "x ~ normal(mu, 1)\n# the mask\nm ~ bernoulli(1 - p)\ny = m * x / (1 - p)"
+    assert shared.text == lines
+    assert longer.text == lines + "\nz = x + y"
+    assert [longer.locate(line, 0).line for line in range(5)] == [5, 8, 9, 10, 34]
+    assert longer.locate(3, 4).column == 9
+    assert [line.names[0].name for line in parse_claim(claims["sum"]).model] == list("xmyz")
+
+
+def test_an_error_in_a_shared_line_is_one_error_where_the_line_stands() -> None:
+    checked = check_registry(read_text(changed("bernoulli(1 - p)", "bernouli(1 - p)")))
+    (problem,) = checked.problems
+    assert problem.location is not None
+    assert (problem.location.line, problem.location.column) == (9, 9)
+
+
+def test_places_of_folded_text_are_kept() -> None:
+    text = changed("    base\n    # the", "    base  # above\n    # the")
+    text = text.replace("  base: |\n    x ~ normal(mu, 1)", "  base: >\n    x ~\n    normal(mu, 1)")
+    model = read_text(text).claims["sum"].model
+    assert model is not None
+    assert model.text.startswith("x ~ normal(mu, 1)\n# the mask")
+    assert [model.locate(0, column).line for column in (0, 4)] == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("model: inverted", "model: invertd", "no model 'invertd' | did you mean 'inverted'?"),
+        ("      inverted\n", "      inverted; base\n", ""),
+        ("    base\n", "    inverted\n", "'inverted' stands below, or is this one"),
+        ("    x ~ normal(mu, 1)\n", "    inverted\n", "'inverted' stands below, or is this one"),
+        ("  base: |", "  ba.se: |", "'ba.se' is not a model's name"),
+        ("model: inverted", "model: [inverted]", "'model' must be lines of text"),
+    ],
+)
+def test_a_name_of_no_model(before: str, after: str, expected: str) -> None:
+    if expected:
+        assert any(expected in line for line in problems(changed(before, after)))
+    else:
+        assert check_registry(read_text(changed(before, after))).problems
+
+
+def test_a_bare_name_within_brackets_is_no_model() -> None:
+    text = changed("z = x + y", "z = sum([\n      x,\n      y\n      ])")
+    assert not check_registry(read_text(text)).problems
+
+
+def test_models_that_name_one_another_cannot_grow_without_end() -> None:
+    names = [f"m{n}" for n in range(40)]
+    lines = ["dropcheck: 1", "models:", "  m0: |", *(f"    x{n} = {n}" for n in range(200))]
+    for below, name in pairwise(names):
+        lines += [f"  {name}: |", f"    {below}", f"    {below}"]
+    found = problems("\n".join([*lines, "claims: {c: {title: T, claim: 1 == 1, model: m39}}"]))
+    assert "longer than 400,000 characters" in found[0]
+
+
+def test_claims_that_share_a_model_share_its_text() -> None:
+    one, other = [f"  c{n}: {{title: T, claim: 1 == 1, model: a}}" for n in range(2)]
+    registry = read_text(f"dropcheck: 1\nmodels: {{a: y = 1}}\nclaims:\n{one}\n{other}\n")
+    first, second = (claim.model for claim in registry.claims.values())
+    assert first is second
+
+
+# ---- notes ---------------------------------------------------------------------------------------
+
+
+def notes(registry: Registry) -> list[str]:
+    return [one.message for one in check_registry(registry).notes]
+
+
+def test_a_shared_name_is_used_where_one_claim_uses_it() -> None:
+    assert notes(read_text(TEXT)) == []  # x is not used by mean alone, z by one claim
+
+
+def test_what_nothing_uses_is_noted_once() -> None:
+    text = changed("    y = m", "    unseen = 2 * m\n    y = m").replace(
+        "{p: [0.1", "{k: 1, p: [0.1"
+    )
+    text = text.replace("defaults:", "  spare: a = 1\ndefaults:")
+    assert sorted(notes(read_text(text))) == [
+        "no claim uses the model 'spare'",
+        "the model's 'unseen' is not used",
+        "the parameter 'k' of inverted-dropout is not used",
+    ]
