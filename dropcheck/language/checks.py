@@ -20,11 +20,11 @@ from dropcheck.language.suggestions import name_hint
 from dropcheck.language.syntax import Call, Name, Node, Position, Subscript, children
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import CONSTANTS
-from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 
-_CALLED = frozenset({*FUNCTIONS, *OPERATORS, *DENSITIES, *LAWS})
+_CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
 from dropcheck.vocabulary import functions, laws, operators
-from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS, law_called
 from dropcheck.vocabulary.operators import OPERATORS
@@ -126,5 +126,5 @@ deviation, not the variance'
     written = _written(name)
     if written is not None and name.lower() not in FUNCTIONS:
         return f"draw on a line of the model, x ~ {written}"
-    near = suggestion(name, [*FUNCTIONS, *OPERATORS, *DENSITIES])
+    near = suggestion(name, [*FUNCTIONS, *OPERATORS, *OF_LAWS])
     return near or "recurrences and functions of your own are not part of format 1"

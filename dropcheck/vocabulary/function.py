@@ -147,6 +147,7 @@ class Function:
     picks: bool = False  # single elements
     moves: bool = False  # puts elements elsewhere, or adds them up: linear, with no minus sign
     vector: bool = False  # makes a fixed vector
+    of_vectors: bool = False  # takes laws of vectors, where it takes a law
     # where it is asked of one draw, cell by cell; None: by `bounds`, and not known to be smooth
     ranges: RangesRule | None = None
     mistaken_for: str = ""  # the function that a slip of the pen puts in its place

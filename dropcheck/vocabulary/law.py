@@ -68,6 +68,9 @@ class Law(Distribution):
     # centre, unit and top, where the log density is top - ((x - centre) / unit)² / 2 at every x;
     # takes the arguments, fixed ones
     parabola: Callable[..., tuple[Any, Any, Any]] | None = None
+    # where the density of a continuous law is greatest, which rises up to there and falls after:
+    # takes the arguments, fixed ones, and is NaN where they make it do otherwise; None: not known
+    mode: Callable[..., Any] | None = None
     nanoseconds: float | Callable[[Shape], float]  # for one number, or for a draw of a shape
 
     elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries

@@ -9,7 +9,7 @@ import pytest
 from language_page import PAGE, page
 
 from dropcheck.vocabulary.constants import CONSTANTS
-from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 
@@ -27,7 +27,7 @@ def test_the_page_is_what_the_vocabulary_says() -> None:
 
 def test_every_name_has_a_line() -> None:
     names = {call.partition("(")[0] for call in told()}
-    everything = {*FUNCTIONS, *LAWS, *OPERATORS, *CONSTANTS, *DENSITIES}
+    everything = {*FUNCTIONS, *LAWS, *OPERATORS, *CONSTANTS, *OF_LAWS}
     assert everything - names == set()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS
+from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, OF_LAWS
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
@@ -65,15 +65,17 @@ is given.
 
 {arrays}
 
-## Densities
+## Functions of a law
 
-- `density(law, x)`: the density of a law at x, or the probability of x where the law is discrete.
-- `logdensity(law, x)`: its natural logarithm.
+They take a law as it stands right of `~`: `cdf(normal(0, 1), x)`. Its arguments and `x` may be
+random. Laws of vectors have a density alone.
+
+{of_laws}
 
 ## Distributions of numbers
 
-They stand right of `~`, or as the first argument of a density. No argument has a default. A shape
-may follow, `normal(0, 1)[n, dk]`: so many independent values. An argument may be random.
+They stand right of `~`, or as the first argument of such a function. No argument has a default. A
+shape may follow, `normal(0, 1)[n, dk]`: so many independent values. An argument may be random.
 
 {continuous}
 
@@ -111,6 +113,7 @@ def page() -> str:
             (name, _CONSTANTS.get(name, f"{one.value:.15g}")) for name, one in CONSTANTS.items()
         ),
         numbers=_functions(FUNCTIONS_OF_NUMBERS.values()),
+        of_laws=_listed((one.usage, one.summary) for one in OF_LAWS.values()),
         arrays=_functions(FUNCTIONS_OF_ARRAYS.values()),
         continuous=_laws(law for law in single if not law.discrete),
         discrete=_laws(law for law in single if law.discrete),

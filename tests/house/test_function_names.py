@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from literals import let_pass_for_nothing, modules, words_in
 
-from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS, SIGNS
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.operators import OPERATORS
 
-NAMES = {*FUNCTIONS, *DENSITIES, *OPERATORS, *(name for name in SIGNS if name.isalpha())}
+NAMES = {*FUNCTIONS, *OF_LAWS, *OPERATORS, *(name for name in SIGNS if name.isalpha())}
 # Signs are grammar to what reads, writes and changes texts; what works on the graph asks entries.
 OF_THE_GRAPH = {"analysis", "simulation", "execution"}
 # Strings that are spelled like a word of the language, and name something else in a room.

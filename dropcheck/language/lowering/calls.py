@@ -1,4 +1,4 @@
-"""Calls of functions and of densities."""
+"""Calls of functions, of quantities and of laws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dropcheck.language.suggestions import function_hint
 from dropcheck.language.syntax import Call, Node, bind, unknown_keyword
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function, Parameter
-from dropcheck.vocabulary.functions import DENSITIES, FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.truths import WHERE
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import operator_like
@@ -27,13 +27,13 @@ LONGEST_OPTION = 1_000
 
 
 def call(context: Context, node: Call) -> Value:
-    """The value of a call of a density or of a function.
+    """The value of a call of a function.
 
     Raises:
         DropcheckError: where there is no such function, or its arguments are not what it takes.
     """
-    if node.name in DENSITIES:
-        return _density(context, node)
+    if node.name in OF_LAWS:
+        return _of_law(context, node)
     function = FUNCTIONS.get(node.name)
     if function is None:
         raise unknown_function(node)
@@ -41,7 +41,7 @@ def call(context: Context, node: Call) -> Value:
 
 
 def unknown_function(node: Call) -> DropcheckError:
-    """An error for a call of what is neither a function nor a density."""
+    """An error for a call of what is no function."""
     if node.name in LAWS:
         return node.at.error(
             f"{node.name!r} is a law, and cannot stand in an expression",
@@ -147,26 +147,34 @@ def _option(context: Context, node: Node) -> Plain:
     return known
 
 
-def _density(context: Context, node: Call) -> Value:
-    bound = bind(node, ["law", "x"], 2, lambda: f"{node.name}(law, x)")
+def _of_law(context: Context, node: Call) -> Value:
+    function = OF_LAWS[node.name]
+    asked_at = function.parameters[-1].name
+    bound = bind(node, ["law", asked_at], 2, lambda: function.usage)
     drawn = read_draw(context, bound["law"])
     if drawn.shape is not None:
         raise drawn.at.error(
-            "the law of a density takes no shape", "its arguments and x give the shape"
+            f"the law of {node.name!r} takes no shape",
+            f"its arguments and {asked_at} give the shape",
         )
     arguments = [context.lower(argument) for argument in drawn.arguments]
     own = own_axes(drawn.law, arguments, drawn)
+    if own and not function.of_vectors:
+        raise drawn.at.error(
+            f"{node.name!r} is of laws of numbers, and {drawn.law.name} gives vectors",
+            "draw from it on a line of the model, and claim P(…) of what is made of the draw",
+        )
     check_values(drawn.law, arguments, drawn)
     batch = batch_shape(context, drawn.law, arguments, drawn)
-    x = context.lower(bound["x"])
+    x = context.lower(bound[asked_at])
     if own and x.shape[len(x.shape) - len(own) :] != own:
-        raise bound["x"].at.error(
+        raise bound[asked_at].at.error(
             f"a value of {drawn.law.name} has shape {list(own)}, and this has {list(x.shape)}"
         )
     batches = (batch, x.shape[: len(x.shape) - len(own)])
     shape = shape_at(node.at, f"{node.name}: ", shapes.broadcast, batches)
     return context.graph.operation(
-        DENSITIES[node.name], (*arguments, x), shape, node.at, (("law", drawn.law.name),)
+        function, (*arguments, x), shape, node.at, (("law", drawn.law.name),)
     )
 
 

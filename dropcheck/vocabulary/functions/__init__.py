@@ -18,7 +18,14 @@ from __future__ import annotations
 import copyreg
 
 from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions import arrays, elementwise, linear_algebra, reductions, truths
+from dropcheck.vocabulary.functions import (
+    arrays,
+    elementwise,
+    linear_algebra,
+    of_laws,
+    reductions,
+    truths,
+)
 
 
 def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
@@ -32,7 +39,7 @@ FUNCTIONS_OF_ARRAYS = _by_name(
 FUNCTIONS = {**FUNCTIONS_OF_NUMBERS, **FUNCTIONS_OF_ARRAYS}
 """What is called by its name and takes quantities."""
 
-DENSITIES = _by_name(elementwise.DENSITIES)
+OF_LAWS = _by_name(of_laws.ALL)
 """What is called by its name and takes a law first."""
 
 SIGNS = _by_name(elementwise.SIGNS, truths.SIGNS, truths.TIED, linear_algebra.SIGNS, arrays.SIGNS)
@@ -40,7 +47,7 @@ SIGNS = _by_name(elementwise.SIGNS, truths.SIGNS, truths.TIED, linear_algebra.SI
 
 
 def operation(name: str) -> Function:
-    """The function, density or sign of a name.
+    """The function or sign of a name.
 
     Raises:
         KeyError: there is none.
@@ -48,7 +55,7 @@ def operation(name: str) -> Function:
     >>> operation("max").signature, operation("matmul").usage
     ('max(x, axis=-1, keepdims=0)', 'a @ b')
     """
-    for table in (FUNCTIONS, SIGNS, DENSITIES):
+    for table in (FUNCTIONS, SIGNS, OF_LAWS):
         if name in table:
             return table[name]
     raise KeyError(name)
@@ -63,13 +70,13 @@ _SOFTMAX = "write z - logsumexp(z), with keepdims=1 where z has rows"
 # Words of papers and libraries that no single word of the language stands for.
 _OTHER_WORDS = {
     **dict.fromkeys(
-        ("acosh", "arccosh", "cross_entropy", "entropy", "erfinv", "kl", "kl_div", "ndtri", "nll"),
+        ("acosh", "arccosh", "cross_entropy", "entropy", "erfinv", "kl", "kl_div", "nll"),
         _NONE,
     ),
-    **dict.fromkeys(("phi_inv", "pinv", "ppf", "probit", "svd", "topk", "tril", "triu"), _NONE),
+    **dict.fromkeys(("pinv", "svd", "topk", "tril", "triu"), _NONE),
     **dict.fromkeys(("flatten", "permute", "ravel", "reshape", "view"), _SHAPED),
+    **dict.fromkeys(("ndtri", "phi_inv", "probit"), "write quantile_of(normal(0, 1), u)"),
     **dict.fromkeys(("log_softmax", "logsoftmax"), _SOFTMAX),
-    "cdf": "of a standard normal it is Phi(x); of any law, P(u <= x)",
     "einsum": "write products as a @ b, a * b and sum(…, axis=…)",
     "exp2": "write 2**x",
     "fmod": "write a % b, which has the sign of b",
@@ -93,7 +100,7 @@ def hint_for(name: str) -> str | None:
     """
     if name in _OTHER_WORDS:
         return _OTHER_WORDS[name]
-    for function in (*FUNCTIONS.values(), *SIGNS.values()):
+    for function in (*FUNCTIONS.values(), *SIGNS.values(), *OF_LAWS.values()):
         if name in function.elsewhere or (name == function.name and name in SIGNS):
             return f"write {function.usage}"
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -23,14 +22,10 @@ from dropcheck.vocabulary.function import (
     values,
 )
 from dropcheck.vocabulary.functions import algebra
-from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.growth import ANY, BOUNDED
 from dropcheck.vocabulary.hulls import rising, unknown
-from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.majorants import exponentials, powers
-from dropcheck.vocabulary.shapes import broadcast
 from dropcheck.vocabulary.smoothness import pieces, ranges, slopes
-from dropcheck.vocabulary.smoothness.ranges import Kernel, Ranges
 from dropcheck.vocabulary.special import Special
 
 # ---- kernels that numpy and scipy.special do not have as they are -------------------------------
@@ -220,47 +215,4 @@ NUMBERS = (
           elsewhere=("binom", "choose")),
     entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, ANY,
           parameters=values("n"), latex=("", "!")),
-)  # fmt: skip
-
-
-# the shape where the law is of numbers: of other laws their own axes are taken away
-_OF_LAW: dict[str, Any] = {
-    "parameters": values("law x"), "shape": lambda shapes, _options: broadcast(shapes),
-}  # fmt: skip
-
-
-def _as_parabola(*operands: Any, law: str) -> Any:
-    """The logarithm of a density as a polynomial, where the law says that it is one.
-
-    Raises:
-        PolynomialError: it is none, or its arguments are not fixed.
-    """
-    *arguments, x = operands
-    parabola, known = LAWS[law].parabola, [one.fixed for one in arguments]
-    if parabola is None or any(one is None for one in known):
-        raise PolynomialError
-    with np.errstate(all="ignore"):
-        centre, unit, top = parabola(*known)
-    z = (x - centre) / unit
-    return z * z * -0.5 + top
-
-
-def _parabola_ranges(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
-    """The ranges of the logarithm of a density."""
-    *given, x = arguments
-    # the law is an option, and options are in the kernel as keywords
-    parabola = LAWS[kernel.keywords["law"]].parabola  # type: ignore[attr-defined]
-    if parabola is None or not all(np.ptp([one.low, one.high]) == 0 for one in given):
-        everywhere = np.full(len(x.low), np.inf)
-        return Ranges(-everywhere, everywhere, np.full(x.off.shape, np.inf))
-    centre, unit, top = (float(one) for one in parabola(*(one.low[0] for one in given)))
-    return ranges.parabola(x, centre, unit, top)
-
-
-DENSITIES = (
-    entry("density", lambda *arrays, law: LAWS[law].density(arrays[:-1], arrays[-1]),
-          "the density of a law, or a probability", hulls.within(0.0, math.inf), ANY, **_OF_LAW),
-    entry("logdensity", lambda *arrays, law: LAWS[law].log_density(arrays[:-1], arrays[-1]),
-          "its natural logarithm", unknown, ANY, polynomial=_as_parabola, ranges=_parabola_ranges,
-          **_OF_LAW),
 )  # fmt: skip

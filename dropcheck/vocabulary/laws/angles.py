@@ -132,6 +132,8 @@ VON_MISES = bounded(
     summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
     parameters=(LawParameter("mu", FINITE), LawParameter("kappa", NOT_NEGATIVE)),
     ends=(-math.pi, math.pi),
+    # about another angle it rises again beyond the opposite one
+    mode=lambda mu, _kappa: np.where(mu == 0, 0.0, np.nan),
     near_ends=None,
     sampler=lambda generator, size, mu, kappa: inside(
         generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size), -math.pi, math.pi

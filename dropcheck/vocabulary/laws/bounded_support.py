@@ -90,6 +90,7 @@ UNIFORM = bounded(
     parameters=(LOW, HIGH),
     conditions=(("low <= high is required", lambda low, high: low <= high), (NO_ROOM, room)),
     ends=lambda low, high: (low, high),
+    mode=lambda low, high: low,
     near_ends=lambda low, high: (1.0, 1.0),
     sampler=_uniform_draws,
     # half of each: the width itself may overflow
@@ -117,6 +118,14 @@ def _beta_moments(a: Array, b: Array) -> MomentList:
     return pearson(-1.0 / total, (b - a) / total / total, a / total * (b / total) / total)
 
 
+def _beta_mode(a: Array, b: Array) -> Array:
+    """At an end where the density only falls or only rises; none where it is least between."""
+    within = (a - 1.0) / (a + b - 2.0)
+    at_an_end = np.where(a <= 1, 0.0, 1.0)
+    found = np.where((a > 1) & (b > 1), within, at_an_end)
+    return np.where((a < 1) & (b < 1), np.nan, found)
+
+
 STANDARD_BETA = Standard(
     mean=lambda a, b: a / (a + b),
     central=_beta_moments,
@@ -132,6 +141,7 @@ BETA = bounded(
     summary="a share between 0 and 1 whose mean is a / (a + b)",
     parameters=(LawParameter("a", POSITIVE), LawParameter("b", POSITIVE)),
     ends=(0.0, 1.0),
+    mode=_beta_mode,
     near_ends=lambda a, b: (a, b),
     sampler=lambda generator, size, a, b: inside(
         generator.beta(scalar_or_array(a), scalar_or_array(b), size), 0.0, 1.0
@@ -194,6 +204,7 @@ TRIANGULAR = bounded(
         (NO_ROOM, lambda low, mode, high: room(low, high)),
     ),
     ends=lambda low, mode, high: (low, high),
+    mode=lambda low, mode, high: mode,
     near_ends=lambda low, mode, high: (2.0 - (mode == low), 2.0 - (mode == high)),
     sampler=_triangular_draws,
     log_density_inside=_triangular_log_density,

@@ -69,14 +69,14 @@ def gamma_quantile(shape: Any, u: Any) -> Any:
 def beta_cdf(a: Any, b: Any, x: Any) -> Any:
     """I_x(a, b), also where scipy's underflows before it does."""
     found = np.asarray(special.betainc(a, b, x))
-    lost = (found == 0) & np.greater(x, 0)
+    lost = (found == 0) & np.greater(x, 0) & np.greater(b, 0)
     return np.where(lost, np.exp(_log_beta_tail(a, b, x)), found) if lost.any() else found
 
 
 def beta_survival(a: Any, b: Any, x: Any) -> Any:
     """1 - I_x(a, b), with the same care."""
     found = np.asarray(special.betaincc(a, b, x))
-    lost = (found == 0) & np.less(x, 1)
+    lost = (found == 0) & np.less(x, 1) & np.greater(a, 0)
     return np.where(lost, np.exp(_log_beta_tail(b, a, 1.0 - x)), found) if lost.any() else found
 
 

@@ -209,6 +209,7 @@ TRUNCATED_NORMAL = bounded(
         (sd == 0) | (low == high),
         np.where(sd == 0, mean, low),
     ),
+    mode=lambda mean, sd, low, high: np.clip(mean, low, high),
     near_ends=lambda mean, sd, low, high: (1.0, 1.0),
     sampler=_truncated_normal_draws,
     log_density_inside=_log_density,

@@ -94,6 +94,7 @@ NORMAL = _any_number(
     parameters=(MEAN, SD),
     degenerate=lambda mean, sd: (sd == 0, mean),
     moments=math.inf,
+    mode=lambda mean, sd: mean,
     tails=lambda mean, sd: (math.inf, math.inf),
     sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
     log_density_inside=normal_log_density,
@@ -155,6 +156,7 @@ STUDENT_T = _any_number(
     parameters=(DF,),
     degenerate=None,
     moments=lambda df: df,
+    mode=lambda df: 0.0 * df,
     tails=lambda df: (0.0, 0.0),
     sampler=lambda generator, size, df: generator.standard_t(scalar_or_array(df), size),
     log_density_inside=_student_t_log_density,
@@ -186,6 +188,7 @@ CAUCHY = _located(
     symmetric=True,
     summary="Cauchy's law; it has no mean",
     moments=1.0,
+    mode=lambda loc, scale: loc,
     tails=lambda loc, scale: (0.0, 0.0),
     sampler=lambda generator, size, loc, scale: scaled(generator.standard_cauchy(size), loc, scale),
     log_density_inside=lambda x, loc, scale: (
@@ -217,6 +220,7 @@ LAPLACE = _located(
     symmetric=True,
     summary="two-sided exponential; its variance is 2 * scale**2",
     moments=math.inf,
+    mode=lambda loc, scale: loc,
     tails=lambda loc, scale: (1 / scale, 1 / scale),
     sampler=lambda generator, size, loc, scale: scaled(
         scaled(exponentials(generator, size), None, signs(generator, size)), loc, scale
@@ -252,6 +256,7 @@ LOGISTIC = _located(
     symmetric=True,
     summary="its distribution function is the sigmoid of (x - loc) / scale",
     moments=math.inf,
+    mode=lambda loc, scale: loc,
     tails=lambda loc, scale: (1 / scale, 1 / scale),
     sampler=lambda generator, size, loc, scale: scaled(generator.logistic(size=size), loc, scale),
     log_density_inside=_logistic_log_density,
@@ -291,6 +296,7 @@ GUMBEL = _located(
     name="gumbel",
     summary="the law of maxima: P(x <= t) = exp(-exp(-(t - loc) / scale))",
     moments=math.inf,
+    mode=lambda loc, scale: loc,
     tails=lambda loc, scale: (math.inf, 1 / scale),
     sampler=_gumbel_draws,
     log_density_inside=_gumbel_log_density,

@@ -1,0 +1,205 @@
+"""What a law says of one of its values: density, distribution function and quantile.
+
+Each takes a law first, as it stands right of `~`, and the value or the level after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import growth
+from dropcheck.vocabulary.function import Array, Function, entry, values
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.growth import ANY, BOUNDED
+from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.shapes import broadcast
+from dropcheck.vocabulary.smoothness import ranges
+from dropcheck.vocabulary.smoothness.ranges import Kernel, Ranges, RangesRule
+
+# The last digits that a function of a law may have wrong: ends of hulls are moved outward by it.
+_ROUNDING = 1e-9
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+def _asked(method: Callable[..., Any]) -> Kernel:
+    """The kernel of a method of a distribution, which has lists on the last axis, and no draws."""
+
+    def kernel(*arrays: Array, law: str) -> Array:
+        of = LAWS[law]
+        pairs = zip(arrays, of.parameters, strict=False)
+        arguments = [np.moveaxis(a, -2, -1) if one.axes else a for a, one in pairs]
+        return np.asarray(method(of, arrays[-1], *arguments), dtype=np.float64)
+
+    return kernel
+
+
+# ---- where the values lie -----------------------------------------------------------------------
+
+
+def _law_of(kernel: Kernel) -> Law:
+    # the law is an option, and options are in the kernel as keywords
+    return LAWS[kernel.keywords["law"]]  # type: ignore[attr-defined]
+
+
+def _plain_arguments(given: Sequence[Hull]) -> list[float] | None:
+    """The arguments of a law where all are fixed numbers."""
+    known = all(one.low == one.high for one in given)
+    return [one.low for one in given] if known else None
+
+
+def _at(kernel: Kernel, arguments: Sequence[float], points: Sequence[float]) -> list[float]:
+    numbers = [np.array([one]) for one in arguments]
+    return [float(one) for one in kernel(*numbers, np.array(points))]
+
+
+def _monotone(always: Hull, *, falls: bool = False) -> BoundsRule:
+    """The rule of what never falls, or never rises, in its last argument."""
+
+    def rule(hulls: Sequence[Hull], use: Use) -> Hull:
+        *given, x = hulls
+        arguments = _plain_arguments(given)
+        if arguments is None or any(one.axes for one in _law_of(use.kernel).parameters):
+            return always
+        ends = _at(use.kernel, arguments, [x.high, x.low] if falls else [x.low, x.high])
+        if any(map(math.isnan, ends)):
+            return always
+        low, high = (end * (1 + side * _ROUNDING) for end, side in zip(ends, (-1, 1), strict=True))
+        return Hull(max(min(low, ends[0]), always.low), min(max(high, ends[1]), always.high))
+
+    return rule
+
+
+def _quantile_bounds(hulls: Sequence[Hull], use: Use) -> Hull:
+    """The quantiles of some levels; what is no level has none."""
+    *given, level = hulls
+    levels = Hull(max(level.low, 0.0), min(level.high, 1.0))
+    found = _monotone(EVERYWHERE)((*given, levels), use)
+    return _moved_outward(found) if found is not EVERYWHERE else found
+
+
+def _moved_outward(hull: Hull) -> Hull:
+    give = [_ROUNDING * abs(end) for end in (hull.low, hull.high)]
+    return Hull(hull.low - give[0], hull.high + give[1])
+
+
+def _density_bounds(*, logarithm: bool) -> BoundsRule:
+    """The rule of a density, which is greatest where the law says, and falls from there."""
+    least = -math.inf if logarithm else 0.0
+
+    def rule(hulls: Sequence[Hull], use: Use) -> Hull:
+        *given, x = hulls
+        law, arguments = _law_of(use.kernel), _plain_arguments(given)
+        if law.discrete and law.own_axes is None:
+            return Hull(least, 0.0 if logarithm else 1.0)
+        mode = math.nan
+        if law.mode is not None and arguments is not None:
+            mode = float(law.mode(*map(np.float64, arguments)))
+        if arguments is None or math.isnan(mode) or law.constant(*arguments) is not None:
+            return Hull(least, math.inf)
+        nearest = min(max(mode, x.low), x.high)
+        low, high, most = _at(use.kernel, arguments, [x.low, x.high, nearest])
+        if any(map(math.isnan, (low, high, most))):
+            return Hull(least, math.inf)
+        give = _ROUNDING * max(1.0, abs(most)) if logarithm else _ROUNDING * most
+        bottom = min(low, high)
+        return Hull(max(bottom - _ROUNDING * max(abs(bottom), 1.0), least), most + give)
+
+    return rule
+
+
+def _monotone_ranges(rule: BoundsRule) -> RangesRule:
+    """The ranges on cells of what is monotone: at both ends; how smooth it is is not said."""
+
+    def found(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+        *given, x = arguments
+        cells = len(x.low)
+        law = _law_of(kernel)
+        whole = Hull(float(x.low.min()), float(x.high.max()))
+        ends = [Hull(float(one.low.min()), float(one.high.max())) for one in given]
+        hull = rule((*ends, whole), Use(kernel, (), ()))
+        unsmooth = np.full(x.off.shape, np.inf)
+        everywhere = Ranges(np.full(cells, hull.low), np.full(cells, hull.high), unsmooth)
+        if _plain_arguments(ends) is None or any(one.axes for one in law.parameters):
+            return everywhere
+        numbers = [np.array([one.low[0]]) for one in given]
+        values_at_ends = kernel(*numbers, np.stack([x.low - x.rounding, x.high + x.rounding]))
+        low, high = np.sort(values_at_ends, axis=0)
+        give = _ROUNDING * np.abs(np.stack([low, high]))
+        low, high = np.fmax(low - give[0], hull.low), np.fmin(high + give[1], hull.high)
+        return Ranges(low, high, np.where(low == high, 0.0, unsmooth))
+
+    return found
+
+
+# ---- the logarithm of a density that is a parabola ----------------------------------------------
+
+
+def _as_parabola(*operands: Any, law: str) -> Any:
+    """The logarithm of a density as a polynomial, where the law says that it is one.
+
+    Raises:
+        PolynomialError: it is none, or its arguments are not fixed.
+    """
+    *arguments, x = operands
+    parabola, known = LAWS[law].parabola, [one.fixed for one in arguments]
+    if parabola is None or any(one is None for one in known):
+        raise PolynomialError
+    with np.errstate(all="ignore"):
+        centre, unit, top = parabola(*known)
+    z = (x - centre) / unit
+    return z * z * -0.5 + top
+
+
+def _parabola_ranges(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+    """The ranges of the logarithm of a density."""
+    *given, x = arguments
+    parabola = _law_of(kernel).parabola
+    if parabola is None or not all(np.ptp([one.low, one.high]) == 0 for one in given):
+        everywhere = np.full(len(x.low), np.inf)
+        return Ranges(-everywhere, everywhere, np.full(x.off.shape, np.inf))
+    centre, unit, top = (float(one) for one in parabola(*(one.low[0] for one in given)))
+    return ranges.parabola(x, centre, unit, top)
+
+
+# ---- the entries --------------------------------------------------------------------------------
+
+
+def _of_law(name: str, kernel: Kernel, summary: str, bounds: BoundsRule,
+            grows: growth.Growth, **more: Any) -> Function:  # fmt: skip
+    facts = {
+        "parameters": values("law x"),
+        # the shape where the law is of numbers: of other laws their own axes are taken away
+        "shape": lambda shapes, _options: broadcast(shapes),
+        **more,
+    }
+    return entry(name, kernel, summary, bounds, grows, **facts)
+
+
+_CDF = _monotone(UNIT)
+_SURVIVAL = _monotone(UNIT, falls=True)
+
+ALL = (
+    _of_law("density", lambda *arrays, law: LAWS[law].density(arrays[:-1], arrays[-1]),
+            "the density of a law at x, or the probability of x where the law is discrete",
+            _density_bounds(logarithm=False), ANY, of_vectors=True, elsewhere=("pmf",)),
+    _of_law("logdensity", lambda *arrays, law: LAWS[law].log_density(arrays[:-1], arrays[-1]),
+            "the natural logarithm of the density",
+            _density_bounds(logarithm=True), ANY, of_vectors=True,
+            polynomial=_as_parabola, ranges=_parabola_ranges, elsewhere=("logpdf", "logpmf")),
+    _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x", _CDF, BOUNDED,
+            ranges=_monotone_ranges(_CDF), elsewhere=("distribution_function",)),
+    _of_law("survival", _asked(Law.survival),
+            "the probability of a value above x, with its digits however small it is",
+            _SURVIVAL, BOUNDED, ranges=_monotone_ranges(_SURVIVAL), elsewhere=("ccdf", "sf")),
+    _of_law("quantile_of", _asked(Law.quantile),
+            "the least value with `cdf` at least u", _quantile_bounds, ANY,
+            parameters=values("law u"), ranges=_monotone_ranges(_quantile_bounds),
+            elsewhere=("icdf", "inverse_cdf", "isf", "percentile", "ppf")),
+)  # fmt: skip
