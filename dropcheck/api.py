@@ -56,7 +56,7 @@ def verify(
     *,
     model: str | None = None,
     sample: Sampler | None = None,
-    parameters: Mapping[str, float | str] | None = None,
+    parameters: Mapping[str, Any] | None = None,
     expect: Literal["verified", "refuted"] = "verified",
     undecided: Literal["fail", "skip", "pass"] = "fail",
     tolerance: float | None = None,
@@ -69,7 +69,7 @@ def verify(
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
     require: Literal["exact", "finite-sample", "moments", "asymptotic"] | None = None,
-    **more_parameters: float | str,
+    **more_parameters: Any,
 ) -> CaseResult:
     """Check a claim by simulation, and assert that it holds.
 

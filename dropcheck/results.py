@@ -10,6 +10,12 @@ from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.settings import Settings
 
+Vector = tuple["float | Vector", ...]
+"""A vector, or a matrix as its rows."""
+
+Value = float | str | Vector
+"""A parameter's value: a number, a vector, or a law as text such as "normal(0, 1)"."""
+
 
 class Verdict(StrEnum):
     """What the interval says of the region that the claim names."""
@@ -154,7 +160,7 @@ class CaseResult:
     """One case, judged, with all that was decided. What is unknown is None, never made up."""
 
     claim: str
-    parameters: dict[str, float | str]
+    parameters: dict[str, Value]
     title: str
     statement: str
     sources: tuple[Passage, ...]

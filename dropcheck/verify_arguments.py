@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.registry import Claim, Value
+from dropcheck.claims.registry import Claim
 from dropcheck.claims.values import (
     ACCEPTED,
+    KINDS_OF_VALUE,
+    as_vector,
     format_value,
     name_problem,
     parse_value,
@@ -18,6 +20,7 @@ from dropcheck.claims.values import (
 )
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import VERIFY_OPTIONS, accepts, as_float
+from dropcheck.results import Value, Vector
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # loads numpy
@@ -130,13 +133,26 @@ def _value(value: object) -> Value:
         try:
             return parse_value(value)
         except ValueError as error:
-            raise ValueError(f"must be a number or a law, and {_short(value)} {error}") from None
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        value = value.item()  # numpy's numbers, and arrays of one
+            raise ValueError(f"must be {KINDS_OF_VALUE}, and {_short(value)} {error}") from None
+    if hasattr(value, "tolist"):
+        value = value.tolist()  # numpy's numbers and arrays
+    return _vector([*value]) if isinstance(value, list | tuple) else _number(value)
+
+
+def _vector(items: Sequence[Any], depth: int = 0) -> Vector:
+    return as_vector(
+        [
+            _vector(one, depth + 1) if isinstance(one, list | tuple) and depth < 2 else _number(one)
+            for one in items
+        ]
+    )
+
+
+def _number(value: object) -> float:
     if isinstance(value, bool):
-        raise ValueError("must be a number or a law, and is a truth value: write 1 or 0")
+        raise ValueError(f"must be {KINDS_OF_VALUE}, and is a truth value: write 1 or 0")
     if not isinstance(value, Real):
-        raise ValueError(f"must be a number or a law, and is {_kind(value)}")
+        raise ValueError(f"must be {KINDS_OF_VALUE}, and is {_kind(value)}")
     number = as_float(value)
     if not math.isfinite(number):
         raise ValueError(f"must be a finite number, and is {number}")

@@ -97,7 +97,8 @@ def _known(case: Case, kept: BuiltIn) -> Subject:
     group = (claim.sources[0].section or "" if claim.sources else "") if kept.by_class else ""
     if "undefined" in claim.tags:
         return Subject(case, Truth.UNDEFINED, "no such moment", group=group, require=kept.require)
-    off = float(case.parameters.get(OFF, 0.0))
+    off = case.parameters.get(OFF, 0.0)
+    assert isinstance(off, float)
     block = None
     if kept.short_blocks:
         block = LONG_BLOCK if "long" in claim.tags else SHORT_BLOCK

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
-from dropcheck.results import Verdict
+from dropcheck.results import Value, Verdict
 
 # The chance that an audit of a procedure that keeps its promise raises the alarm at all; it is
 # divided over the audit's rows.
@@ -73,7 +73,7 @@ class Row:
     """
 
     claim: str
-    parameters: dict[str, float | str]
+    parameters: dict[str, Value]
     statement: str
     truth: Truth
     off: str

@@ -195,11 +195,11 @@ CLAIM = Level(
             "is random.",
             examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",)),
         Key("parameters",
-            named(items(grids.VALUE, "a number, a law, or a list of these", or_one=True, grid=True),
-                  grids.PARAMETERS, hint="write 'name: value'",
+            named(grids.GRID, grids.PARAMETERS, hint="write 'name: value'",
                   item_is="A value, or a list of values: one case for each."),
-            description=f"A value for each name: {grids.VALUE_IN_FULL}. A list makes one case for "
-            "each value, and several lists are crossed.", default={},
+            description=f"A value for each name: {grids.VALUE_IN_FULL}. A list, or a range such as "
+            "`0.1..0.9 by 0.1` or `16..1024 by x2`, makes one case for each value, and several are "
+            "crossed. A list in a list is a vector: `[[0.5, -1, 3]]`.", default={},
             examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]})),
         Key("cases", grids.CASES,
             description="The cases one by one, in place of crossed lists: each gives a value to "
@@ -288,5 +288,6 @@ def claims_schema() -> Schema:
         "definitions": {
             **{one.name: one.definition for one in LEVELS[1:]},
             "value": grids.VALUE_DEFINITION,
+            "vector": grids.VECTOR_DEFINITION,
         },
     }

@@ -11,47 +11,142 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from dropcheck.claims import values
-from dropcheck.claims.kinds import LARGEST, NOT_EMPTY, Field, Kind, Names, Schema, WrongError, named
+from dropcheck.claims.kinds import (
+    LARGEST,
+    NOT_EMPTY,
+    Field,
+    Kind,
+    Names,
+    Schema,
+    WrongError,
+    named,
+    read,
+)
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
-from dropcheck.claims.registry import MOST_CASES, Value
+from dropcheck.claims.registry import MOST_CASES
 from dropcheck.claims.source import Report
+from dropcheck.claims.value_ranges import RangeError, count_values, read_values
 from dropcheck.claims.values import LONGEST_NAME, name_problem
 from dropcheck.errors import nearest
+from dropcheck.results import Value, Vector
 
 
 def _read_value(field: Field) -> Value:
-    """A parameter's value as the registry holds it: a finite float, or a law as text."""
-    node, holds = field.node, "a number or a law"
+    """A parameter's value as the registry holds it: a finite float, a vector, or a law as text."""
+    if isinstance(field.node, Listing):
+        return _read_vector(field)
+    values = _read_values(field)
+    if len(values) > 1:
+        says = "is a range, which has several values"
+        raise WrongError(says, "a range belongs under 'parameters'; a case has one value of each")
+    return values[0]
+
+
+def _read_values(field: Field) -> tuple[Value, ...]:
+    """The values that one entry stands for: those of a range, else one."""
+    node, holds = field.node, values.KINDS_OF_VALUE
     if not isinstance(node, Scalar):
-        raise field.wrong_kind(holds, "a list of values belongs under 'parameters', one level deep")
+        raise field.wrong_kind(holds)
     value = node.value
     if isinstance(value, bool):
         raise WrongError(f"must be {holds}, and is a truth value", "write 1 or 0")
     if isinstance(value, int | float):
         if math.isfinite(value):
-            return float(value) + 0.0  # -0.0 is 0.0: one number, one case
+            return (float(value) + 0.0,)  # -0.0 is 0.0: one number, one case
         raise WrongError("must be a finite number", values.ACCEPTED)
     try:
-        return values.parse_value(node.text)
+        return read_values(node.text)
     except ValueError as error:
         says = f"must be {holds}, and {values.shortened(node.text)!r} {error}"
-        raise WrongError(says, values.value_hint(node.text, error)) from None
+        hint = error.hint if isinstance(error, RangeError) else None
+        raise WrongError(says, hint or values.value_hint(node.text, error)) from None
 
 
-VALUE = Kind("a number or a law", {"$ref": "#/definitions/value"}, _read_value)
-VALUE_IN_FULL = "a number such as 512, 1e6 or 1/3, or a law as text, such as normal(0, 1)"
-# Arithmetic on literals, or a word and a bracket.
-_NUMBER = r"(?=[^0-9]*[0-9])[0-9a-fA-FxXoO_.+\-*/%()\s]+"
+def _read_vector(field: Field, depth: int = 0) -> Vector:
+    """A list of numbers as a vector, a list of such lists as a matrix."""
+    assert isinstance(field.node, Listing)
+    entries: list[float | Vector] = []
+    for node in field.node.items:
+        within = Field(node, f"an entry of {field.name}", field.report)
+        if isinstance(node, Listing) and depth < 2:
+            entries.append(_read_vector(within, depth + 1))
+            continue
+        value = read(_ENTRY, within)
+        entries.append(value if isinstance(value, float) else 0.0)  # else that is reported
+    try:
+        return values.as_vector(entries)
+    except ValueError as error:
+        raise WrongError(str(error)) from None
+
+
+def _read_entry(field: Field) -> float:
+    value = _read_values(field) if isinstance(field.node, Scalar) else ()
+    if len(value) != 1 or not isinstance(value[0], float):
+        raise field.wrong_kind("a number", "a vector holds numbers: [0.5, -1, 3]")
+    return value[0]
+
+
+def _read_item(field: Field) -> tuple[Value, ...]:
+    return (_read_vector(field),) if isinstance(field.node, Listing) else _read_values(field)
+
+
+def _read_grid(field: Field) -> tuple[Value, ...]:
+    """The values of a parameter, each once."""
+    node = field.node
+    if not isinstance(node, Listing):
+        return _read_values(field)
+    if not node.items:
+        field.refuse("is empty", NOT_EMPTY)
+    name = f"an item of {field.name}"
+    found = (read(_ITEM, Field(one, name, field.report)) for one in node.items)
+    grid = [value for item in found for value in item or ()]
+    for value, count in Counter(grid).items():
+        if count > 1:
+            hint = "every value of a grid is a case of its own: take one out"
+            field.refuse(f"holds {values.format_value(value)} twice", hint)
+    return tuple(grid)
+
+
+_EITHER: Schema = {"anyOf": [{"$ref": "#/definitions/value"}, {"$ref": "#/definitions/vector"}]}
+VALUE = Kind(values.KINDS_OF_VALUE, _EITHER, _read_value)
+_ITEM = Kind(values.KINDS_OF_VALUE, {}, _read_item)
+_ENTRY = Kind("a number", {}, _read_entry)
+VALUE_IN_FULL = (
+    "a number such as 512, 1e6 or 1/3, a list of numbers as a vector, or a law as text, such as "
+    "normal(0, 1)"
+)
+# Arithmetic on literals; in brackets, as a vector; as a range; or a word and a bracket.
+_DIGITS = r"[0-9a-fA-FxXoO_.+\-*/%()\s]+"
+_NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
+_VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
+_RANGE = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}"
 _LAW = r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
+_NUMBERS: Schema = {"type": ["number", "string"], "minimum": -LARGEST, "maximum": LARGEST}
 VALUE_DEFINITION: Schema = {
     "description": f"A parameter's value: {VALUE_IN_FULL}.",
-    "type": ["number", "string"],
-    "minimum": -LARGEST,
-    "maximum": LARGEST,
-    "pattern": f"^(?:{_NUMBER}|{_LAW})$",
+    **_NUMBERS,
+    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_LAW})$",
     "patternErrorMessage": f"write {VALUE_IN_FULL}",
     "examples": [512, "1/3", "normal(0, 1)"],
 }
+_ENTRY_SCHEMA: Schema = {**_NUMBERS, "pattern": f"^{_NUMBER}$"}
+_ENTRIES: Schema = {"type": "array", "minItems": 1, "maxItems": values.MOST_ENTRIES}
+VECTOR_DEFINITION: Schema = {
+    "description": "A vector, or a matrix as the list of its rows.",
+    **_ENTRIES,
+    "items": {"anyOf": [_ENTRY_SCHEMA, {**_ENTRIES, "items": _ENTRY_SCHEMA}]},
+    "examples": [[0.5, -1, 3]],
+}
+GRID = Kind(
+    f"{values.KINDS_OF_VALUE}, a range, or a list of these",
+    {
+        "anyOf": [
+            {"$ref": "#/definitions/value"},
+            {"type": "array", "items": VALUE.schema, "minItems": 1, "uniqueItems": True},
+        ]
+    },
+    _read_grid,
+)
 
 
 def _parameter_problem(name: str) -> tuple[str, str | None] | None:
@@ -171,4 +266,7 @@ def count_cases(tree: Tree) -> int:
 
 
 def _length(node: Node) -> int:
-    return max(1, len(node.items)) if isinstance(node, Listing) else 1
+    """How many values a grid has."""
+    if isinstance(node, Listing):
+        return max(1, sum(1 if isinstance(one, Listing) else _length(one) for one in node.items))
+    return count_values(node.text) if isinstance(node, Scalar) else 1

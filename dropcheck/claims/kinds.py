@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -203,16 +202,13 @@ def format_number(only: int) -> Kind:
 # ---- lists and mappings --------------------------------------------------------------------------
 
 
-def items(
-    item: Kind, holds: str, item_is: str | None = None, *, or_one: bool = False, grid: bool = False
-) -> Kind:
+def items(item: Kind, holds: str, item_is: str | None = None, *, or_one: bool = False) -> Kind:
     """A list of values of one kind; a single one may stand in its place where `or_one`.
 
-    `item_is` describes an item in the JSON Schema. A `grid` has one value or more, each once.
+    `item_is` describes an item in the JSON Schema.
     """
     described = {"description": item_is, **item.schema} if item_is else item.schema
     schema: Schema = {"type": "array", "items": described}
-    schema |= {"minItems": 1, "uniqueItems": True} if grid else {}
 
     def read_items(field: Field) -> tuple[Any, ...]:
         node = field.node
@@ -221,14 +217,7 @@ def items(
         if not isinstance(node, Listing):
             hint = f"write [{node.text[:40]}]" if isinstance(node, Scalar) else None
             raise field.wrong_kind(holds, hint)
-        if grid and not node.items:
-            field.refuse("is empty", NOT_EMPTY)
-        values = field.read_items(item)
-        for value, count in Counter(values if grid else ()).items():
-            if value is not None and count > 1:
-                hint = "every value of a grid is a case of its own: take one out"
-                field.refuse(f"holds {format_value(value)} twice", hint)
-        return values
+        return field.read_items(item)
 
     return Kind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
 

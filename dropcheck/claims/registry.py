@@ -10,12 +10,9 @@ from typing import Any
 
 from dropcheck.errors import Location, Problem
 from dropcheck.records import dataclass
-from dropcheck.results import Passage
+from dropcheck.results import Passage, Value
 
 MOST_CASES = 100_000  # of one claim: a day's run at a second a case
-
-Value = float | str
-"""A parameter's value: a number, or a law as text such as "normal(0, 1)"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +155,14 @@ class Case:
 
         Numbers are written in hexadecimal, so that two values with one key are one float.
         """
-        parts = (
-            f"{name}={value if isinstance(value, str) else float(value).hex()}"
-            for name, value in sorted(self.parameters.items())
-        )
+        parts = (f"{name}={_spelled(value)}" for name, value in sorted(self.parameters.items()))
         return ";".join((self.claim.id, *parts))
+
+
+def _spelled(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"[{','.join(map(_spelled, value))}]"
+    return value if isinstance(value, str) else float(value).hex()
 
 
 @dataclass(frozen=True, slots=True)

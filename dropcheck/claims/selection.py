@@ -15,16 +15,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from dropcheck.claims.reader import SHIPPED_NAME, USUAL_NAME
-from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry, Value
+from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry
+from dropcheck.claims.value_ranges import RangeError, read_values
 from dropcheck.claims.values import (
     ACCEPTED,
     format_value,
-    parse_value,
     percentage_hint,
     shortened,
     split_values,
 )
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
+from dropcheck.results import Value
 
 ALL = "all"
 _WILD = frozenset("*?[")
@@ -108,19 +109,20 @@ def parse_values(option: str, text: str) -> tuple[Value, ...]:
     """The values of an option as written, each once.
 
     Raises:
-        DropcheckError: one of them is neither a number nor a law; the message names the option.
+        DropcheckError: one of them is no value; the message names the option.
 
-    >>> parse_values("--dk", "64, 2**7")
-    (64.0, 128.0)
+    >>> parse_values("--dk", "64, 2**7"), parse_values("--p", "0.1..0.3 by 0.1")
+    ((64.0, 128.0), (0.1, 0.2, 0.3))
     """
     values: dict[Value, None] = {}
     problems = []
     for part in split_values(text):
         try:
-            values[parse_value(part)] = None
+            values |= dict.fromkeys(read_values(part))
         except ValueError as error:
             what = f"{shortened(part)!r} {error}" if part else f"a value in {text!r} is empty"
-            hint = percentage_hint(part) or f"{ACCEPTED}; separate several with commas: 0.1,0.2,0.5"
+            hint = f"{ACCEPTED}; separate several with commas: 0.1,0.2,0.5"
+            hint = error.hint if isinstance(error, RangeError) else percentage_hint(part) or hint
             problems.append(Problem(f"{option}: {what}", hint=hint))
     if problems:
         raise DropcheckError(problems)

@@ -12,12 +12,16 @@ import math
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from dropcheck.claims.registry import Value
+from dropcheck.results import Value, Vector
 
 LONGEST_SHOWN = 40  # characters of a text that a message quotes
-ACCEPTED = "write a number such as 512, 1e6, 2**20 or 1/3, or a law such as normal(0, 1)"
+ACCEPTED = (
+    "write a number such as 512, 1e6, 2**20 or 1/3, a vector such as [0.5, -1, 3], or a law such "
+    "as normal(0, 1)"
+)
+KINDS_OF_VALUE = "a number, a vector or a law"
 
 # A call or a name with a sign of arithmetic, or the other way round.
 _COMPUTES = re.compile(r"(?<![\w.])[^\W\d]\w*\s*[(*/+%]|[*/+%]\s*[^\W\d]")
@@ -26,6 +30,8 @@ _ARITHMETIC = re.compile(r"[0-9a-fA-FxXoO_.+\-*/%()\s]*")
 _LAW_BEGINS = re.compile(r"[^\W\d]\w*\s*\(")
 LONGEST_NAME = 200  # characters; a message has to quote it
 _LONGEST_NUMBER = 200  # a written number needs a tenth of it
+MOST_ENTRIES = 1_000  # of a vector: a case is named by all of them
+_LONGEST_VECTOR = 30 * MOST_ENTRIES  # characters
 _LONGEST_LAW = 2_000  # a `categorical` of a hundred probabilities still fits
 
 _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -121,23 +127,63 @@ def _evaluate(node: ast.expr) -> float:
 
 
 def parse_value(text: str) -> Value:
-    """A number, or the text of a law in one spelling.
+    """A number, a vector, or the text of a law in one spelling.
 
     Raises:
         ValueError: a predicate ("is neither a number nor a law", …) that the caller completes.
 
-    >>> parse_value("1/4"), parse_value("normal( 0,1 )")
-    (0.25, 'normal(0, 1)')
+    >>> parse_value("1/4"), parse_value("normal( 0,1 )"), parse_value("[[1, 0], [0, 1/2]]")
+    (0.25, 'normal(0, 1)', ((1.0, 0.0), (0.0, 0.5)))
     """
     stripped = text.strip()
     if not stripped:
         raise ValueError("is empty")
+    if stripped.startswith("["):
+        return _parse_vector(stripped)
     if _LAW_BEGINS.match(stripped):
         return _one_spelling(stripped)
     try:
         return parse_number(stripped)
     except NotANumberError:
         raise NotANumberError("is neither a number nor a law") from None
+
+
+def _parse_vector(text: str, depth: int = 0) -> Vector:
+    if len(text) > _LONGEST_VECTOR:
+        raise ValueError(f"is longer than {_LONGEST_VECTOR:,} characters")
+    if _closing_bracket(text) != len(text) - 1:
+        raise ValueError("has brackets that do not match")
+    entries: list[float | Vector] = []
+    for part in split_values(text[1:-1]) if text[1:-1].strip() else ():
+        if part.startswith("[") and depth < 2:
+            entries.append(_parse_vector(part, depth + 1))
+            continue
+        try:
+            entries.append(parse_number(part))
+        except NotANumberError:
+            raise ValueError(f"holds {shortened(part)!r}, which is not a number") from None
+    return as_vector(entries)
+
+
+def as_vector(entries: Sequence[float | Vector]) -> Vector:
+    """Numbers as a vector, or vectors as the rows of a matrix.
+
+    Raises:
+        ValueError: a predicate ("is empty", …) that the caller completes.
+
+    >>> as_vector([1.0, 2.0]), as_vector([(1.0,), (2.0,)])
+    ((1.0, 2.0), ((1.0,), (2.0,)))
+    """
+    rows = [entry for entry in entries if isinstance(entry, tuple)]
+    if not entries:
+        raise ValueError("is an empty list")
+    if any(isinstance(one, tuple) for row in rows for one in row):
+        raise ValueError("is nested more than two deep: a value is a vector or a matrix")
+    if len({len(row) for row in rows}) > 1 or 0 < len(rows) < len(entries):
+        raise ValueError("has rows of different lengths")
+    if sum(map(len, rows)) + len(entries) - len(rows) > MOST_ENTRIES:
+        raise ValueError(f"has more than {MOST_ENTRIES:,} entries: make it in 'model'")
+    return tuple(entries)
 
 
 def percentage(text: str) -> float | None:
@@ -222,9 +268,13 @@ def format_value(value: Value) -> str:
 
     >>> [format_value(v) for v in (512.0, 0.1, 1e6, 1048576.0, 1e-9, -0.5, "normal(0, 1)")]
     ['512', '0.1', '1e6', '1048576', '1e-9', '-0.5', 'normal(0, 1)']
+    >>> format_value((0.5, -1.0, 3.0))
+    '[0.5, -1, 3]'
     """
     if isinstance(value, str):
         return value
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(format_value, value))}]"
     if not math.isfinite(value):
         return repr(value)
     usual = str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(value)

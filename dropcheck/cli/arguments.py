@@ -19,7 +19,8 @@ from dropcheck.options import RUN_OPTIONS, options_of
 from dropcheck.settings import Kind, Option
 
 if TYPE_CHECKING:  # `--help` has no use for them
-    from dropcheck.claims.registry import Claim, Value
+    from dropcheck.claims.registry import Claim
+    from dropcheck.results import Value
 
 HELP = Option(name="help", help="Show this message and exit.")
 SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
@@ -201,7 +202,7 @@ def _parameters(given: Given) -> Iterator[Option]:
         if name in RUN_OPTIONS:
             continue
         grids = {one.id: _values(one, name) for one in given.claims if name in one.parameter_names}
-        numbers = (one for grid in grids.values() for one in grid if not isinstance(one, str))
+        numbers = (one for grid in grids.values() for one in grid if isinstance(one, float))
         hyphened = [] if name.startswith("_") else [f"--{name.replace('_', '-')}"]
         yield Option(
             name=name,
@@ -210,7 +211,7 @@ def _parameters(given: Given) -> Iterator[Option]:
             metavar="VALUES",
             repeated=True,  # given twice, it has both values
             help=_grids({one: [*map(format_value, grid)] for one, grid in grids.items()}),
-            words=_once(*map(format_value, numbers)),  # laws would need quotes
+            words=_once(*map(format_value, numbers)),  # laws and vectors would need quotes
         )
 
 

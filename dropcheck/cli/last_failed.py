@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from dropcheck.claims.reader import SHIPPED_NAME
-from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry, Value
+from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry
 from dropcheck.claims.source import read_bytes
+from dropcheck.claims.values import as_vector
 from dropcheck.cli.output import write_file
 from dropcheck.errors import DropcheckError
 from dropcheck.report.numbers import plural
-from dropcheck.results import CaseResult, Outcome
+from dropcheck.results import CaseResult, Outcome, Value
 
 SCHEMA = 1
 
@@ -142,15 +143,26 @@ def _entry(entry: Any) -> Key | None:
     claim, parameters = entry.get("claim"), entry.get("parameters")
     if not isinstance(claim, str) or not isinstance(parameters, dict):
         return None
-    values: dict[str, Value] = {}
-    for name, value in parameters.items():
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            return None
-        try:
-            values[name] = value if isinstance(value, str) else float(value)
-        except OverflowError:
-            return None
+    try:
+        values = {name: _value(value) for name, value in parameters.items()}
+    except (OverflowError, TypeError, ValueError, RecursionError):
+        return None
     return claim, tuple(sorted(values.items()))
+
+
+def _value(value: Any) -> Value:
+    """A remembered value, of which a vector is a list in JSON.
+
+    Raises:
+        TypeError, ValueError, OverflowError, RecursionError: it is none.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return as_vector([entry for entry in map(_value, value) if not isinstance(entry, str)])
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)
 
 
 def case_key(case: Case | CaseResult) -> Key:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from dropcheck.claims.registry import Case, Claim, Sample, SourceText
-from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import Value
@@ -21,6 +20,7 @@ from dropcheck.language.parser import parse_expression, parse_model, parse_state
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Statement, children
 from dropcheck.records import dataclass
+from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
@@ -157,7 +157,7 @@ def lower_case(
     for name, value in parameters.items():
         node = parsed.parameter(name)
         try:
-            given = parsed.law(name, value) if isinstance(value, str) else float(value)
+            given = parsed.law(name, value) if isinstance(value, str) else value
             define_parameter(context, node, given)
         except DropcheckError as error:
             problems.extend(error.problems)

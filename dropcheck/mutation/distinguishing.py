@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dropcheck.claims.registry import Case, Claim, Value
+from dropcheck.claims.registry import Case, Claim
+from dropcheck.results import Value
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.laws import LAWS
 
@@ -37,6 +38,8 @@ def dullness(value: Value) -> float:
     if isinstance(value, str):
         law = LAWS.get(value.partition("(")[0])
         return 2.0 if law is not None and law.values is Values.SIGNS else 0.0  # its square is 1
+    if isinstance(value, tuple):
+        return 0.0
     if value in _HIDE_MUCH:
         return 3.0
     if value in _HIDE_SOME:
@@ -68,7 +71,7 @@ def probes(case: Case) -> Iterator[tuple[str, Case]]:
     dullest = sorted(case.parameters.items(), key=lambda item: -dullness(item[1]))
     listed = {own.key for own in case.claim.expand()}
     for name, value in dullest:
-        if isinstance(value, str):
+        if not isinstance(value, float):
             continue
         for other in _revealing(value, case.claim, name):
             probe = Case(case.claim, {**case.parameters, name: other})
@@ -91,8 +94,9 @@ def numbers_of(claim: Claim) -> Mapping[str, tuple[float, ...]]:
     numbers: dict[str, tuple[float, ...]] = {}
     for name in claim.parameter_names:
         values = {case.parameters[name] for case in claim.expand()}
-        if all(not isinstance(value, str) for value in values):
-            numbers[name] = tuple(sorted(float(value) for value in values))
+        known = [value for value in values if isinstance(value, float)]
+        if len(known) == len(values):
+            numbers[name] = tuple(sorted(known))
     return numbers
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dropcheck.claims.registry import Claim, Value
-from dropcheck.results import Verdict
+from dropcheck.claims.registry import Claim
+from dropcheck.results import Value, Verdict
 from dropcheck.settings import Settings
 
 

@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dropcheck.claims.registry import Case, Claim, Value
+from dropcheck.claims.registry import Case, Claim
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
 from dropcheck.language.graph import Kind, Plain
 from dropcheck.language.graph import Value as Quantity
 from dropcheck.language.syntax import ModelLine, Statement
+from dropcheck.results import Value
 
 # A change of just so many resolutions is one of so many, however it was rounded.
 ROUNDED_CHANGE = 1e-9

@@ -9,10 +9,10 @@ from dropcheck.report.json_report import (
     dump,
     header,
     location,
-    number_or_text,
     parameter_data,
     problem_data,
     sources_data,
+    value_data,
 )
 
 if TYPE_CHECKING:  # each command loads its own
@@ -46,7 +46,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "statement": claim.statement.text,
         "model": claim.model.text if claim.model else None,
         "parameters": {
-            name: [number_or_text(value) for value in values]
+            name: [value_data(value) for value in values]
             for name, values in claim.parameters.items()
         },
         "listed_cases": None

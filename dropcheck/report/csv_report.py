@@ -8,7 +8,7 @@ import math
 
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
-from dropcheck.report.json_report import number_or_text
+from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
 
@@ -75,7 +75,7 @@ def number_field(value: float | None) -> str:
     """
     if value is None or not math.isfinite(value):
         return ""
-    return str(number_or_text(value))
+    return str(value_data(value))
 
 
 def _row(case: CaseResult, seed: int) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 from dropcheck import __version__
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
-from dropcheck.results import CaseResult, Outcome, Passage, RunResult
+from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Value
 
 SCHEMA = 1
 
@@ -92,20 +92,22 @@ def _case(case: CaseResult) -> dict[str, Any]:
     }
 
 
-def number_or_text(value: float | str) -> float | int | str:
-    """A parameter's value as it was written: whole numbers without a point.
+def value_data(value: Value) -> Any:
+    """A parameter's value as it was written: whole numbers without a point, a vector as a list.
 
-    >>> number_or_text(512.0), number_or_text(0.1), number_or_text("normal(0, 1)")
-    (512, 0.1, 'normal(0, 1)')
+    >>> value_data(512.0), value_data(0.1), value_data("normal(0, 1)"), value_data((0.5, -1.0))
+    (512, 0.1, 'normal(0, 1)', [0.5, -1])
     """
+    if isinstance(value, tuple):
+        return [value_data(one) for one in value]
     if not isinstance(value, str) and math.isfinite(value) and value == int(value):
         return int(value) if abs(value) < 2**53 else float(value)
     return value
 
 
-def parameter_data(parameters: Mapping[str, float | str]) -> dict[str, float | int | str]:
+def parameter_data(parameters: Mapping[str, Value]) -> dict[str, Any]:
     """A case's parameters, with their values as they were written."""
-    return {name: number_or_text(value) for name, value in parameters.items()}
+    return {name: value_data(value) for name, value in parameters.items()}
 
 
 def location(place: Location) -> dict[str, Any]:

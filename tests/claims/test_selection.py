@@ -11,6 +11,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES, Case, Registry
 from dropcheck.claims.selection import repeat_command, select, select_claims
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.results import Value
 
 REGISTRY = read_text(
     """\
@@ -43,7 +44,7 @@ def ids(cases: tuple[Case, ...]) -> list[str]:
     return list(dict.fromkeys(case.claim.id for case in cases))
 
 
-def points(cases: tuple[Case, ...], claim: str) -> list[dict[str, float | str]]:
+def points(cases: tuple[Case, ...], claim: str) -> list[dict[str, Value]]:
     return [dict(case.parameters) for case in cases if case.claim.id == claim]
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dropcheck.claims.values import format_value, parse_number, parse_value, split_values
+from dropcheck.results import Value
 
 
 @pytest.mark.parametrize(
@@ -105,10 +106,15 @@ def test_any_text_is_a_finite_number_or_refused(text: str) -> None:
         ("uniform(-sqrt(3), sqrt(3))", "uniform(-sqrt(3), sqrt(3))"),
         ("normal(0, 1 if a else  2)", "normal(0, 1 if a else 2)"),
         ("normal(mean=0,\n sd=1)", "normal(mean=0, sd=1)"),
+        ("[0.5,-1, 3]", (0.5, -1.0, 3.0)),
+        (" [ 1/4 ] ", (0.25,)),
+        ("[[1, 0], [0, 2**2]]", ((1.0, 0.0), (0.0, 4.0))),
+        ("[(1 + 2) * 3, 1]", (9.0, 1.0)),
     ],
 )
-def test_values(text: str, value: float | str) -> None:
+def test_values(text: str, value: Value) -> None:
     assert parse_value(text) == value
+    assert parse_value(format_value(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -116,6 +122,22 @@ def test_values(text: str, value: float | str) -> None:
     [
         ("", "is empty"),
         ("banana", "is neither a number nor a law"),
+        ("[]", "is an empty list"),
+        ("[[], []]", "is an empty list"),
+        ("[1, 2", "brackets that do not match"),
+        ("[1, 2] + 1", "brackets that do not match"),
+        ("[1, (2]", "brackets that do not match"),
+        ("[1, banana]", "holds 'banana', which is not a number"),
+        ("[1,, 2]", "holds '', which is not a number"),
+        ("[1, 1/0]", "divides by zero"),
+        ("[[1], 2]", "rows of different lengths"),
+        ("[[1, 2], [3]]", "rows of different lengths"),
+        ("[[[[1]]]]", "which is not a number"),
+        ("[[[1]]]", "nested more than two deep"),
+        ("[" + "1, " * 1000 + "1]", "more than 1,000 entries"),
+        ("[[" + "], [".join(["1, 2"] * 501) + "]]", "more than 1,000 entries"),
+        ("[" + "1, " * 20_000 + "1]", "longer than 30,000 characters"),
+        ("[" * 10_000, "brackets that do not match"),
         ("normal", "is neither a number nor a law"),
         ("2 * normal(0, 1)", "is neither a number nor a law"),
         ("9**9**9", "is too large"),

@@ -13,6 +13,7 @@ from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import draw, sampled
 from dropcheck.language.lowering.operator_calls import operator_call
 from dropcheck.language.syntax import ModelLine, Node, Position
+from dropcheck.results import Vector
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
@@ -28,13 +29,26 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 LONGEST_SHOWN = 40  # characters of the reader's own text in a hint
 
 
-def define_parameter(context: Context, name: syntax.Name, value: float | syntax.Call) -> None:
+def define_parameter(
+    context: Context, name: syntax.Name, value: float | Vector | syntax.Call
+) -> None:
     """A parameter at its value in this case."""
     if isinstance(value, syntax.Call):
         context.scope.define(name, value, parameter=True)
+    elif isinstance(value, tuple):
+        known = context.lower(_written(value, name.at)).called(name.name)
+        context.graph.remember(known)
+        context.scope.define(name, known, parameter=True)
     else:
         known = context.graph.number(value, name.at, name.name)
         context.scope.define(name, known, parameter=True)
+
+
+def _written(value: float | Vector, at: Position) -> Node:
+    """A vector as the list that it would be in the language."""
+    if isinstance(value, tuple):
+        return syntax.Array(at, tuple(_written(one, at) for one in value))
+    return syntax.Number(at, value)
 
 
 def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from dropcheck.claims.registry import Value as ParameterValue
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import About, DropcheckError, Problem, suggestion
 from dropcheck.language.graph import Kind, Value, joined_sources
@@ -13,6 +12,7 @@ from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, bind, children
+from dropcheck.results import Value as ParameterValue
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
 

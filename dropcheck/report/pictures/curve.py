@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dropcheck.claims.registry import Case, Value
+from dropcheck.claims.registry import Case
 from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report.numbers import exact
 from dropcheck.report.phrases import by_claim
-from dropcheck.results import CaseResult, RunResult
+from dropcheck.results import CaseResult, RunResult, Value
 
 # values that span so many times the smallest are easier to read on a logarithmic axis
 SPREAD = 100.0
@@ -192,10 +192,14 @@ def _panel(
     cases: Sequence[CaseResult], parameter: str, along: Sequence[str], shown: Sequence[str]
 ) -> Panel:
     values = [case.parameters[parameter] for case in cases if parameter in case.parameters]
-    numeric = not any(isinstance(value, str) for value in values)
+    numeric = all(isinstance(value, float) for value in values)
     order = {value: index + 1.0 for index, value in enumerate(dict.fromkeys(values))}
     points = [
-        Point(float(value) if numeric else order[value], format_value(value), case)
+        Point(
+            value if isinstance(value, float) and numeric else order[value],
+            format_value(value),
+            case,
+        )
         for case in cases
         if (value := case.parameters.get(parameter)) is not None
     ]
@@ -244,7 +248,7 @@ def swept(rows: Sequence[Parameters]) -> str | None:
     several = {name: values for name, values in named.items() if len(values) > 1}
 
     def worth(name: str) -> tuple[bool, int]:
-        return not any(isinstance(one, str) for one in several[name]), len(several[name])
+        return all(isinstance(one, float) for one in several[name]), len(several[name])
 
     return max(several, key=worth, default=None)
 

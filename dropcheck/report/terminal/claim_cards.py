@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from dropcheck.claims.registry import Claim, Document, Registry, Value
+from dropcheck.claims.registry import Claim, Document, Registry
 from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
-from dropcheck.results import Passage
+from dropcheck.results import Passage, Value
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

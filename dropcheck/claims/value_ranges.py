@@ -1,0 +1,142 @@
+"""Ranges of numbers: `0.1..0.9 by 0.1`, and `16..1024 by x2`, where each is twice the last.
+
+The values are worked out in decimals, so that they are the numbers that one would write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Context, Decimal
+
+from dropcheck.claims.registry import MOST_CASES
+from dropcheck.claims.values import (
+    NotANumberError,
+    format_value,
+    parse_number,
+    parse_value,
+    shortened,
+)
+from dropcheck.records import dataclass
+from dropcheck.results import Value
+
+WRITTEN = "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2"
+
+_RANGE = re.compile(
+    r"(?P<low>.+?)\.\.(?P<high>.+?)(?:\s+by\s+(?P<times>x\s*)?(?P<step>.+))?", re.DOTALL
+)
+_DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+# The last value is the upper end where it is missed by less than this share of a step: the steps
+# of 0..1 by 1/3 do not add up in decimals.
+_MISSED = Decimal("1e-9")
+_ARITHMETIC = Context(prec=60)
+
+
+class RangeError(ValueError):
+    """A range that cannot be read: a predicate, and what to do."""
+
+    def __init__(self, says: str, hint: str = WRITTEN) -> None:
+        super().__init__(says)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from `low` to `high`, each `step` more than the last, or `step` times it."""
+
+    low: Decimal
+    high: Decimal
+    step: Decimal
+    times: bool
+
+    @property
+    def count(self) -> int:
+        """How many values it has, at most one more than a claim may have cases."""
+        if self.times:
+            steps = (self.high / self.low).ln(_ARITHMETIC) / self.step.ln(_ARITHMETIC)
+        else:
+            steps = _ARITHMETIC.divide(self.high - self.low, self.step)
+        return int(min(steps + _MISSED, Decimal(MOST_CASES))) + 1
+
+    def values(self) -> tuple[float, ...]:
+        """Every value, the upper end among them where the steps hit it.
+
+        >>> read_range("0.1..0.4 by 0.1").values(), read_range("1..30 by x10").values()
+        ((0.1, 0.2, 0.3, 0.4), (1.0, 10.0))
+        """
+        return tuple(float(value) + 0.0 for value in self._decimals())
+
+    def _decimals(self) -> Iterator[Decimal]:
+        value, near = self.low, _MISSED * (self.high if self.times else self.step)
+        multiply, add = _ARITHMETIC.multiply, _ARITHMETIC.add
+        for index in range(self.count):
+            yield self.high if abs(self.high - value) <= near else value
+            next_ = multiply(self.step, index + 1)
+            value = multiply(value, self.step) if self.times else add(self.low, next_)
+
+
+def is_range(text: str) -> bool:
+    """Whether a text is written as a range; no number has two points side by side, no law either.
+
+    >>> is_range("1..3 by 1"), is_range("0.5"), is_range("normal(0, 1)")
+    (True, False, False)
+    """
+    return ".." in text
+
+
+def read_range(text: str) -> Range:
+    """A range, as it is written.
+
+    Raises:
+        RangeError: a predicate that the caller completes, and what to do.
+    """
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        raise RangeError("is not a range")
+    low, high = (_decimal(found[end]) for end in ("low", "high"))
+    if found["step"] is None:
+        by_one = f"{found['low'].strip()}..{found['high'].strip()} by 1"
+        raise RangeError("does not say its step", f"write {by_one}, or with another step")
+    step, times = _decimal(found["step"]), found["times"] is not None
+    if low >= high:
+        raise RangeError("does not end above its start")
+    if times and (low <= 0 or step <= 1):
+        raise RangeError("needs a start above 0, and a factor above 1")
+    if step <= 0:
+        raise RangeError("needs a step above 0")
+    made = Range(low, high, step, times)
+    if made.count > MOST_CASES:
+        raise RangeError(f"has more than {MOST_CASES:,} values", "write a larger step")
+    return made
+
+
+def _decimal(text: str) -> Decimal:
+    """A number in decimals as it is written; of arithmetic, as its result would be."""
+    try:
+        number = parse_number(text)
+    except NotANumberError:
+        part = shortened(text.strip())
+        raise RangeError(f"is not a range: {part!r} is not a number") from None
+    except ValueError as error:
+        raise RangeError(f"is not a range: {shortened(text.strip())!r} {error}") from None
+    return Decimal(text.strip() if _DECIMAL.fullmatch(text) else format_value(number))
+
+
+def count_values(text: str) -> int:
+    """How many values a text stands for: those of a range, else 1; 1 where it cannot be read."""
+    try:
+        return read_range(text).count if is_range(text) else 1
+    except RangeError:
+        return 1
+
+
+def read_values(text: str) -> tuple[Value, ...]:
+    """The values that a text stands for: those of a range, or one.
+
+    Raises:
+        ValueError: a predicate that the caller completes; a `RangeError` says what to do.
+
+    >>> read_values("0.5"), read_values("1..3 by 1")
+    ((0.5,), (1.0, 2.0, 3.0))
+    """
+    return read_range(text).values() if is_range(text) else (parse_value(text),)
