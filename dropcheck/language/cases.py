@@ -14,11 +14,22 @@ from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_m
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.lowering.lower import define_line, define_parameter, define_sampled, lower
+from dropcheck.language.lowering.loops import define_model
+from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
 from dropcheck.language.lowering.operator_calls import check_range, operand_value
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
-from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Statement, children
+from dropcheck.language.syntax import (
+    Call,
+    Model,
+    Name,
+    Node,
+    Position,
+    Statement,
+    children,
+    lines_of,
+    loops_of,
+)
 from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -33,7 +44,7 @@ class ParsedClaim:
     """The texts of a claim as nodes."""
 
     claim: Claim
-    model: tuple[ModelLine, ...]
+    model: Model
     statement: Statement
     requires: tuple[Node, ...]
     # parameters by name, and those of their values that are laws: read for the first case, and
@@ -78,7 +89,7 @@ def parse_claim(claim: Claim) -> ParsedClaim:
         DropcheckError: with the problems of all its texts.
     """
     problems: list[Problem] = []
-    model: tuple[ModelLine, ...] = ()
+    model: Model = ()
     statement: Statement | None = None
     requires: list[Node] = []
     try:
@@ -167,15 +178,8 @@ def lower_case(
     broken = _check_requires(parsed, context, parameters, problems)
     if broken:  # what a broken condition guards against would be reported twice
         raise DropcheckError(problems)
-    for line in parsed.model:
-        try:
-            define_line(context, line)
-        except Skipped:
-            context.scope.mark_broken(line.names)
-        except DropcheckError as error:
-            problems.extend(error.problems)
-            context.scope.mark_broken(line.names)
-            stop_at_most(problems)
+    problems.extend(define_model(context, parsed.model))
+    stop_at_most(problems)
     operands: list[Value] = []
     for operand in parsed.statement.operands:
         try:
@@ -267,7 +271,8 @@ def used_names(parsed: ParsedClaim) -> set[str]:
     values = [(name, value) for name, grid in claim.parameters.items() for value in grid]
     values += [one for row in claim.cases or () for one in row.items()]
     roots: list[Node] = [*parsed.statement.operands, *parsed.requires]
-    roots += [line.right for line in parsed.model]
+    roots += [line.right for line in lines_of(parsed.model)]
+    roots += [node for loop in loops_of(parsed.model) for node in loop.over]
     for name, text in dict.fromkeys((n, v) for n, v in values if isinstance(v, str)):
         with contextlib.suppress(DropcheckError):  # what is no law is an error of its case
             roots.append(parsed.law(name, text))

@@ -17,7 +17,16 @@ from dropcheck.language.lowering.context import Scope
 from dropcheck.language.lowering.draws import unknown_law
 from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.suggestions import name_hint
-from dropcheck.language.syntax import Call, Name, Node, Position, Subscript, children
+from dropcheck.language.syntax import (
+    Call,
+    Name,
+    Node,
+    Position,
+    Subscript,
+    children,
+    lines_of,
+    loops_of,
+)
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -126,9 +135,10 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
     names = [*claim.parameter_names, *(claim.sample.shapes if claim.sample is not None else ())]
     start = Position(claim.statement, 0, 0)
     scope.mark_broken(Name(start, name) for name in names)
-    scope.mark_broken(name for line in lines for name in line.names)
-    nodes: list[Node] = []
-    for line in lines:
+    scope.mark_broken(name for line in lines_of(lines) for name in line.names)
+    scope.mark_broken(loop.name for loop in loops_of(lines))
+    nodes: list[Node] = [node for loop in loops_of(lines) for node in loop.over]
+    for line in lines_of(lines):
         law = line.right.base if isinstance(line.right, Subscript) else line.right
         if line.drawn and isinstance(law, Call) and law.name not in LAWS:
             yield from unknown_law(law).problems
@@ -143,7 +153,9 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
         nodes += children(node)
         try:
             if isinstance(node, Name) and not {node.name} & (unsure | {*LAWS, *CONSTANTS}):
-                if unread:  # what stands there is not all defined, and so not listed
+                if (
+                    unread and node.name not in scope
+                ):  # what stands there is not all defined, and so not listed
                     hint = name_hint(node.name, [*names, *unsure])
                     raise node.at.error(f"{node.name!r} is not defined", hint)
                 scope.look_up(node.name, node.at)
@@ -192,7 +204,7 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
                 claim.parameter_locations.get(name, claim.location),
                 "take it out, or use it in 'model' or 'claim'",
             )
-    for line in parsed.model:
+    for line in lines_of(parsed.model):
         for node in line.names:
             if node.name not in used:
                 yield Problem(

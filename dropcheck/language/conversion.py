@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dropcheck.claims.registry import SourceText
 from dropcheck.language import syntax
 from dropcheck.language.syntax import Node, Position
-from dropcheck.language.text_checks import NO_LOOPS
+from dropcheck.language.text_checks import NO_COMPREHENSION
 
 DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
 
@@ -143,7 +143,7 @@ class Converter:
                     "write a list as [a, b], and a number such as 1,000 without commas",
                 )
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
-                raise at.error("a comprehension is not part of the language", NO_LOOPS)
+                raise at.error("a comprehension is not part of the language", NO_COMPREHENSION)
             case _:
                 raise at.error(
                     f"{_kind(node)} is not part of the language",

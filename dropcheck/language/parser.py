@@ -14,9 +14,21 @@ from collections.abc import Iterator
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
-from dropcheck.language import text_checks
+from dropcheck.language import indentation, text_checks
 from dropcheck.language.conversion import Converter
-from dropcheck.language.syntax import Compare, Logic, ModelLine, Name, Node, Position, Statement
+from dropcheck.language.indentation import Block
+from dropcheck.language.syntax import (
+    Call,
+    Compare,
+    Logic,
+    Loop,
+    Model,
+    ModelLine,
+    Name,
+    Node,
+    Position,
+    Statement,
+)
 from dropcheck.records import dataclass
 
 
@@ -35,8 +47,8 @@ def parse_expression(source: SourceText) -> Node:
     return _parse_lines(source, 0, lines)
 
 
-def parse_model(source: SourceText) -> tuple[ModelLine, ...]:
-    r"""The lines of a model, in order.
+def parse_model(source: SourceText) -> Model:
+    r"""The lines of a model in order, those of a loop within it.
 
     Raises:
         DropcheckError: with every line that cannot be read.
@@ -58,23 +70,70 @@ class UnreadLine:
     problems: tuple[Problem, ...]
 
 
-def model_lines(source: SourceText) -> tuple[tuple[ModelLine, ...], tuple[UnreadLine, ...]]:
-    """The lines of a model that can be read, and those that cannot."""
+def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
+    """The lines of a model that can be read, and those that cannot.
+
+    The lines of a loop whose first line cannot be read stand beside the others.
+    """
     lines = text_checks.without_comments(source.text)
     try:
         text_checks.check_brackets(source, lines, text_checks.LONGEST_MODEL)
     except DropcheckError as error:  # where one line ends and the next begins is not known
         return (), (UnreadLine(source.text, error.problems),)
-    found: list[ModelLine] = []
-    unread: list[UnreadLine] = []
-    for first, group in text_checks.logical_lines(lines):
+    blocks, errors = indentation.blocks(source, text_checks.logical_lines(lines))
+    unread = [UnreadLine("", error.problems) for error in errors]
+    return _parts(source, blocks, unread), tuple(unread)
+
+
+def _parts(source: SourceText, blocks: list[Block], unread: list[UnreadLine]) -> Model:
+    """The lines of a model or of a loop's body; those that cannot be read are put with the rest."""
+    found: list[ModelLine | Loop] = []
+    for block in blocks:
+        if len(unread) >= MOST_PROBLEMS:
+            break
         try:
-            found.append(_parse_model_line(source, first, group))
+            if block.loop:
+                name, over = _loop_header(source, block)
+            else:
+                found.append(_parse_model_line(source, block.first, block.rows))
+                continue
         except DropcheckError as error:
-            unread.append(UnreadLine("\n".join(group), error.problems))
-            if len(unread) >= MOST_PROBLEMS:
-                break
-    return tuple(found), tuple(unread)
+            unread.append(UnreadLine("\n".join(block.rows), error.problems))
+            found.extend(_parts(source, block.body, unread))
+            continue
+        body = _parts(source, block.body, unread)
+        blanks = len(block.rows[0]) - len(block.rows[0].lstrip())
+        found.append(Loop(Position(source, block.first, blanks), name, over, body))
+    return tuple(found)
+
+
+def _loop_header(source: SourceText, block: Block) -> tuple[Name, tuple[Node, ...]]:
+    """The name that a loop counts with, and the arguments of its `range`.
+
+    Raises:
+        DropcheckError: where the first line of the loop cannot be read.
+    """
+    text_checks.check_signs(source, block.first, block.rows)
+    header = indentation.header(source, block.first, block.rows)
+    name, *more = _names(source, block.first, header.name)
+    if more:
+        raise more[0].at.error(
+            "a loop counts with one name", f"{indentation.HOW}; x[t] is element t of an array"
+        )
+    if not any(row.strip() for row in header.over):
+        raise Position(source, block.first, len(header.over[0])).error(
+            "what the loop goes through is missing", indentation.HOW
+        )
+    over = _parse_lines(source, block.first, header.over)
+    if not isinstance(over, Call) or over.name != "range":
+        raise over.at.error(
+            "a loop goes through range(…)", f"{indentation.HOW}; x[t] is element t of an array"
+        )
+    if over.keywords or not 1 <= len(over.arguments) <= 3:
+        raise over.at.error(
+            "range takes one to three numbers", "write range(stop) or range(start, stop)"
+        )
+    return name, over.arguments
 
 
 def parse_statement(source: SourceText) -> Statement:
@@ -138,9 +197,7 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
         )
     text_checks.check_signs(source, first, group)
     here = Position(source, first, len(group[0]) - len(group[0].lstrip()))
-    word = group[0].split(maxsplit=1)[0]
-    if word in ("for", "while"):
-        raise here.error(text_checks.LOOP.format(repr(word)), text_checks.NO_LOOPS)
+    indentation.refuse_statement(source, first, group[0])
     sign = _MODEL_SIGN.search(group[0])
     opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
     if sign is None or sign.start() > opened:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import IntEnum
 
 from dropcheck.language import syntax
-from dropcheck.language.syntax import ModelLine, Node, Statement
+from dropcheck.language.syntax import Loop, Model, ModelLine, Node, Statement, lines_of
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 
@@ -48,13 +48,18 @@ def unparse_statement(statement: Statement) -> str:
     return _TextWriter().chain(statement.operators, statement.operands)
 
 
-def unparse_model(lines: Sequence[ModelLine]) -> str:
-    """The text of a model, a line each."""
-    return "\n".join(
-        f"{', '.join(name.name for name in line.names)} {'~' if line.drawn else '='} "
-        f"{unparse(line.right)}"
-        for line in lines
-    )
+def unparse_model(model: Model, blanks: str = "") -> str:
+    """The text of a model, a line each; those of a loop's body are indented."""
+    return "\n".join(blanks + _part(part, blanks) for part in model)
+
+
+def _part(part: ModelLine | Loop, blanks: str) -> str:
+    if isinstance(part, Loop):
+        over = ", ".join(map(unparse, part.over))
+        body = unparse_model(part.body, f"{blanks}    ")
+        return f"for {part.name.name} in range({over}):\n{body}"
+    names = ", ".join(name.name for name in part.names)
+    return f"{names} {'~' if part.drawn else '='} {unparse(part.right)}"
 
 
 def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
@@ -68,9 +73,11 @@ def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
     return _LatexWriter(vectors).chain(statement.operators, statement.operands)
 
 
-def vectors(model: Iterable[ModelLine]) -> frozenset[str]:
+def vectors(model: Model) -> frozenset[str]:
     """The names that plainly have one axis: a product with one of them on its left is inner."""
-    return frozenset(name.name for line in model if _is_vector(line) for name in line.names)
+    return frozenset(
+        name.name for line in lines_of(model) if _is_vector(line) for name in line.names
+    )
 
 
 def _is_vector(line: ModelLine) -> bool:

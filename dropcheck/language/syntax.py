@@ -5,7 +5,7 @@ Two nodes are equal where they say the same, wherever they stand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, fields, replace
 from typing import Any
 
@@ -153,12 +153,43 @@ class ModelLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """`for name in range(…):` and the lines below it, carried out once for each number."""
+
+    at: Position = field(compare=False, repr=False)
+    name: Name
+    over: tuple[Node, ...]  # what stands between the brackets of `range`
+    body: Model
+
+
+Model = tuple[ModelLine | Loop, ...]
+"""The lines of a model in order, those of a loop within it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A claim's statement: a chain `operands[0] operators[0] operands[1] …` of one or two links."""
 
     at: Position = field(compare=False, repr=False)
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
+
+
+def lines_of(model: Model) -> Iterator[ModelLine]:
+    """Every line of a model once, those of loops in their places."""
+    for part in model:
+        if isinstance(part, Loop):
+            yield from lines_of(part.body)
+        else:
+            yield part
+
+
+def loops_of(model: Model) -> Iterator[Loop]:
+    """Every loop of a model, outer ones before those within."""
+    for part in model:
+        if isinstance(part, Loop):
+            yield part
+            yield from loops_of(part.body)
 
 
 def children(node: Node) -> tuple[Node, ...]:

@@ -53,16 +53,19 @@ _SIGNS = {
 _QUOTES = "'\"`“”‘’«»"
 # Letters of other alphabets are looked at one by one.
 _PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
-LOOP = "the language has no loops, and no {}"
-NO_LOOPS = (
-    "sum, cumsum and cumprod go over the elements of an array; code of your own is checked from "
-    "Python, dropcheck.verify(…, sample=…)"
+NO_COMPREHENSION = (
+    "functions go over the elements of an array by themselves: sum(x**2), where(x > 0, x, 0); a "
+    "recurrence is a loop in the model, for t in range(T):"
 )
 # What is likely to be wrong with a line that Python's grammar refuses: pattern, message, hint.
 _LIKELY = tuple(
     (re.compile(pattern), message, hint)
     for pattern, message, hint in (
-        (r"\b(for|while)\b", LOOP, NO_LOOPS),
+        (
+            r"\b(for|while)\b",
+            "{} does not stand in an expression",
+            "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
+        ),
         (
             rf"\b(?:{_RESERVED})\b",
             "{} is a word of Python's grammar, and cannot be a name",

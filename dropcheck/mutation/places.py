@@ -60,11 +60,26 @@ def everywhere(claim: ParsedClaim, rewrite: Rewrite) -> Iterator[ParsedClaim]:
         for side in _rewritten(Spot(operand, statement, side=True), rewrite):
             operands = _replaced(statement.operands, index, side)
             yield replace(claim, statement=replace(statement, operands=operands))
-    for index, line in enumerate(claim.model):
-        spot = Spot(line.right, statement, line=not line.drawn, law=line.drawn)
+    for model in _models(claim.model, statement, rewrite):
+        yield replace(claim, model=model)
+
+
+def _models(
+    model: syntax.Model, statement: syntax.Statement, rewrite: Rewrite
+) -> Iterator[syntax.Model]:
+    """The lines of a model, or of a loop's body, with one node rewritten."""
+    for index, part in enumerate(model):
+        if isinstance(part, syntax.Loop):
+            for place, number in enumerate(part.over):
+                for other in _rewritten(Spot(number, statement, counts=True), rewrite):
+                    over = _replaced(part.over, place, other)
+                    yield _replaced(model, index, replace(part, over=over))
+            for body in _models(part.body, statement, rewrite):
+                yield _replaced(model, index, replace(part, body=body))
+            continue
+        spot = Spot(part.right, statement, line=not part.drawn, law=part.drawn)
         for right in _rewritten(spot, rewrite):
-            changed = _replaced(claim.model, index, replace(line, right=right))
-            yield replace(claim, model=changed)
+            yield _replaced(model, index, replace(part, right=right))
 
 
 def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[syntax.Node]:

@@ -11,7 +11,7 @@ from dropcheck.claims.registry import Case, Claim, SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.printing import unparse_model, unparse_statement
-from dropcheck.language.syntax import Binary, Name, Number
+from dropcheck.language.syntax import Binary, Model, Name, Number, lines_of, loops_of
 from dropcheck.mutation.distinguishing import numbers_of, share_names, whole_names
 from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import Mutant
@@ -29,7 +29,7 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Fa
     """What the mutators need to know; `scale` is that of the claim where it was judged."""
     claim = parsed.claim
     shares = set(share_names(claim))
-    for line in parsed.model:  # `q = 1 - p` is a probability as `p` is one
+    for line in lines_of(parsed.model):  # `q = 1 - p` is a probability as `p` is one
         match line.right:
             case Binary(operator="-", left=Number(value=1.0), right=Name(name=name)):
                 if name in shares and not line.drawn:
@@ -99,9 +99,19 @@ def _mutant(operator: str, original: ParsedClaim, mutated: ParsedClaim) -> Mutan
     )
     if mutated.statement != original.statement:
         return Mutant(claim, operator, f"claim: {statement}")
-    pairs = zip(original.model, mutated.model, strict=True)
-    changed = (unparse_model([new]) for old, new in pairs if old != new)
-    return Mutant(claim, operator, f"model: {next(changed, '')}", in_model=True)
+    changed = _changed(original.model, mutated.model)
+    return Mutant(claim, operator, f"model: {changed}", in_model=True)
+
+
+def _changed(original: Model, mutated: Model) -> str:
+    """The line, or the first line of the loop, in which two models differ."""
+    for old, new in zip(lines_of(original), lines_of(mutated), strict=True):
+        if old != new:
+            return unparse_model((new,))
+    for loop, other in zip(loops_of(original), loops_of(mutated), strict=True):
+        if loop.over != other.over:
+            return unparse_model((replace(other, body=()),)).rstrip()
+    return ""
 
 
 def _is_claim(claim: Claim, case: Case, readings: Readings) -> bool:

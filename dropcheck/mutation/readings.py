@@ -11,7 +11,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
 from dropcheck.language.graph import Kind, Plain
 from dropcheck.language.graph import Value as Quantity
-from dropcheck.language.syntax import ModelLine, Statement
+from dropcheck.language.syntax import Model, Statement
 from dropcheck.results import Value
 
 # A change of just so many resolutions is one of so many, however it was rounded.
@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 MOST_KEPT_OF_A_MUTANT = 2**22
 
 
-_Text = tuple[tuple[ModelLine, ...], Statement]
+_Text = tuple[Model, Statement]
 """What differs between a claim and its mutants."""
 
 
@@ -159,29 +159,39 @@ def same_case(first: LoweredCase, second: LoweredCase) -> bool:
 def same_value(first: Quantity, second: Quantity) -> bool:
     """Whether two quantities are computed alike from the same draws; each pair is compared once."""
     known: dict[tuple[int, int], bool] = {}
+    stack = [(first, second)]
+    while stack:  # a model may be very deep
+        found = _compared(*stack[-1], known)
+        if isinstance(found, bool):
+            one, other = stack.pop()
+            known[id(one), id(other)] = found
+        else:
+            stack.extend(found)
+    return known[id(first), id(second)]
 
-    def same(first: Quantity, second: Quantity) -> bool:
-        key = (id(first), id(second))
-        if key not in known:
-            known[key] = compared(first, second)
-        return known[key]
 
-    def compared(first: Quantity, second: Quantity) -> bool:
-        one, other = first.known, second.known
-        if one is not None and other is not None:
-            return first.shape == second.shape and _close(one, other)
-        # two draws from one law are two quantities; in both readings the name says which
-        draw = first.kind == Kind.DRAW
-        if _head(first, named=draw) != _head(second, named=draw):
-            return False
-        if all(same(a, b) for a, b in zip(first.inputs, second.inputs, strict=True)):
+def _compared(
+    first: Quantity, second: Quantity, known: Mapping[tuple[int, int], bool]
+) -> bool | list[tuple[Quantity, Quantity]]:
+    """Whether two quantities are computed alike, or the pairs that have to be compared before."""
+    one, other = first.known, second.known
+    if one is not None and other is not None:
+        return first.shape == second.shape and _close(one, other)
+    # two draws from one law are two quantities; in both readings the name says which
+    draw = first.kind == Kind.DRAW
+    if _head(first, named=draw) != _head(second, named=draw):
+        return False
+    orders = [second.inputs]
+    if first.kind == Kind.COMPUTED and first.function.commutes:
+        orders.append(second.inputs[::-1])
+    for inputs in orders:
+        pairs = list(zip(first.inputs, inputs, strict=True))
+        unknown = [pair for pair in pairs if (id(pair[0]), id(pair[1])) not in known]
+        if unknown:
+            return unknown
+        if all(known[id(a), id(b)] for a, b in pairs):
             return True
-        if not (first.kind == Kind.COMPUTED and first.function.commutes):
-            return False
-        left, right = first.inputs
-        return same(left, second.inputs[1]) and same(right, second.inputs[0])
-
-    return same(first, second)
+    return False
 
 
 def _head(value: Quantity, *, named: bool) -> tuple[object, ...]:

@@ -8,25 +8,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constant:
-    """A number with a name, which no claim can give to anything else.
+    """A number with a name, which no claim can give to anything else but where it `yields`.
 
     Attributes:
         name: as claims write it.
         value: the nearest float64.
         latex: as mathematics writes it.
         note: what it is, where its name may be meant for something else.
+        yields: whether a line of a model may give the name to something else, if no line above
+            uses the number: papers write e for errors.
     """
 
     name: str
     value: float
     latex: str
     note: str = ""
+    yields: bool = False
 
 
 _ALL = (
     Constant(name="pi", value=math.pi, latex=r"\pi"),
     Constant(name="e", value=math.e, latex=r"\mathrm{e}",
-        note="e is Euler's number, 2.718…: choose another name, such as eps"),
+        note="e is Euler's number, 2.718…: choose another name, such as eps",
+        yields=True),
     Constant(name="inf", value=math.inf, latex=r"\infty"),
     Constant(name="euler_gamma", value=0.57721566490153286060651209008240243,
         latex=r"\gamma_{\mathrm{E}}"),

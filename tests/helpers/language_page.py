@@ -46,9 +46,32 @@ random.
 - `x[i]` `x[i, j]` `x[1:3]`: by index, from 0; −1 is the last. An index is fixed, not random.
 - `x.T`: the last two axes change places.
 
+## Loops
+
+A model may hold loops: `for t in range(T):`, and indented below it the lines that are carried out
+at each step, with t = 0, 1, …, T − 1. `range(a, b)` and `range(a, b, step)` are as in Python. How
+far a loop goes is fixed, not random. Loops may stand within one another.
+
+    x = 0
+    for t in range(T):
+        w ~ normal(0, 1)
+        x = 0.9 * x + w
+        path = x
+
+- What a line draws is drawn anew at each step.
+- A name that stands before the loop is carried: `x` is the last step's, and after the loop the last one.
+- A name that is new in the body is, after the loop, the array of its values: `path` has shape [T], and `w` too.
+- `t` is a number, so that `y[t]` and `1 / (t + 1)` may be written. After the loop it is not defined.
+- With T = 0 carried names keep their values, and a name that is new in the body has none.
+- There is no `if`, `while` or `break`: `s = where(done, s, next)` keeps a state, and `first(event)` of what is kept
+  says when something happened.
+
 ## Constants
 
 {constants}
+
+A line of a model may give the name `e` to something else, such as an error, where no line above it
+uses the number.
 
 ## Functions of numbers
 

@@ -11,7 +11,8 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.cases import parse_law
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.lowering.lower import define_line, define_parameter, lower
+from dropcheck.language.lowering.loops import define_model
+from dropcheck.language.lowering.lower import define_parameter, lower
 from dropcheck.language.parser import parse_expression, parse_model
 from dropcheck.language.syntax import Name, Position
 from dropcheck.settings import DEFAULT_MEMORY
@@ -35,8 +36,9 @@ def lowering(
         at = Position(SourceText.plain(name), 0, 0)
         law = parse_law(value, at.location) if isinstance(value, str) else value
         define_parameter(found, Name(at, name), law)
-    for line in parse_model(SourceText.plain(model.replace(";", "\n"))):
-        define_line(found, line)
+    problems = define_model(found, parse_model(SourceText.plain(model.replace(";", "\n"))))
+    if problems:
+        raise DropcheckError(problems)
     return found
 
 

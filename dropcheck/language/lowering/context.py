@@ -18,39 +18,71 @@ from dropcheck.vocabulary.operators import OPERATORS
 MOST_LISTED = 20  # names, of those that a hint lists
 
 
+Later = Callable[[], Value]
+"""What a name means, worked out where it is first asked for."""
+
+
 class Scope:
-    """The names of one case, each defined once; a parameter that is a law, as the call of it."""
+    """The names of one case, each defined once; a parameter that is a law, as the call of it.
+
+    A loop gives names that stand before it a new meaning at each step. `missing` says of names that
+    a loop makes why they have no meaning yet: what, and what to do.
+    """
 
     def __init__(self) -> None:
-        self._values: dict[str, Value | Call | None] = {}
+        self._values: dict[str, Value | Call | Later | None] = {}
         self._parameters: set[str] = set()
+        self.constants: set[str] = set()  # those of the language that are used by now
+        self.carried: frozenset[str] = frozenset()
+        self.missing: dict[str, tuple[str, str]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
-    def define(self, name: Name, value: Value | Call, parameter: bool = False) -> None:
-        """Give a name its meaning.
+    def define(self, name: Name, value: Value | Call | Later, parameter: bool = False) -> None:
+        """Give a name its meaning; one that a loop carries, its next one.
 
         Raises:
             DropcheckError: where the name is taken, by the language or by a line above.
         """
-        if name.name in CONSTANTS:
+        constant = CONSTANTS.get(name.name)
+        if constant is not None and (not constant.yields or constant.name in self.constants):
             raise name.at.error(
                 f"{name.name!r} is a constant of the language and cannot be redefined",
-                CONSTANTS[name.name].note or "choose another name",
+                constant.note or "choose another name",
             )
         if name.name in OPERATORS:
             raise name.at.error(
                 f"{name.name!r} is an operator of the language and cannot be redefined",
                 "choose another name",
             )
-        if name.name in self._values:
+        if name.name in self._values and name.name not in self.carried:
             taken = "a parameter" if name.name in self._parameters else "a line above"
             message = f"{name.name!r} is already defined by {taken}"
             raise name.at.error(message, "choose another name")
         self._values[name.name] = value
         if parameter:
             self._parameters.add(name.name)
+
+    def constant(self, name: str) -> float | None:
+        """The number that the language gives to a name, where no line gives it another meaning."""
+        if name not in CONSTANTS or name in self._values or name in self.missing:
+            return None
+        self.constants.add(name)
+        return CONSTANTS[name].value
+
+    def is_parameter(self, name: str) -> bool:
+        """Whether a name is a parameter."""
+        return name in self._parameters
+
+    def meaning(self, name: str) -> Value | Call | Later | None:
+        """What a name means, as it stands; None of a broken one."""
+        return self._values.get(name)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Take names out that mean something in a loop alone."""
+        for name in names:
+            self._values.pop(name, None)
 
     def mark_broken(self, names: Iterable[Name]) -> None:
         """Names whose lines have errors: what uses them needs no error of its own."""
@@ -68,7 +100,11 @@ class Scope:
             found = self._values[name]
             if found is None:
                 raise Skipped
+            if not isinstance(found, Value | Call):
+                found = self._values[name] = found()
             return found
+        if name in self.missing:
+            raise at.error(*self.missing[name])
         known = [*self._values, *CONSTANTS]
         if name in OPERATORS:
             hint: str | None = f"{name!r} is an operator, and takes a quantity: {name}(…)"
@@ -104,6 +140,11 @@ class Context:
         self.graph = GraphBuilder(memory, postpone)
         self.scope = Scope()
         self.notes: list[Problem] = []
+        # the step of each loop that is being carried out, the outermost first
+        self.steps: tuple[int, ...] = ()
+        self.looped = 0  # nodes of the lines in loops that were lowered
+        self.collected: set[int] = set()  # the ids of arrays that hold the values of all steps
+        self._drawn: set[str] = set()
 
     def lower(self, node: Node) -> Value:
         """The value of an expression.
@@ -112,6 +153,16 @@ class Context:
             DropcheckError: where it breaks a rule of the language, pointing at the part.
         """
         return self._lower(self, node)
+
+    def draw_name(self, name: Name) -> Name:
+        """The name of a draw, which is another one at each step of a loop: x[3]."""
+        if not self.steps:
+            return name
+        written = f"{name.name}[{', '.join(map(str, self.steps))}]"
+        while written in self._drawn:  # of another loop, or of another line
+            written += "'"
+        self._drawn.add(written)
+        return Name(name.at, written)
 
     def lower_fixed(self, node: Node, message: str, hint: str) -> Value:
         """The value of an expression that must be fixed before any draw.

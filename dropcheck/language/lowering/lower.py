@@ -15,7 +15,6 @@ from dropcheck.language.lowering.operator_calls import operator_call
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.results import Vector
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
@@ -66,7 +65,7 @@ def define_line(context: Context, line: ModelLine) -> None:
     """One line of the model."""
     for name in line.names:
         if line.drawn:
-            value = draw(context, line.right, name)
+            value = draw(context, line.right, context.draw_name(name))
         else:
             value = context.lower(line.right)
             if value.estimated:
@@ -75,7 +74,7 @@ def define_line(context: Context, line: ModelLine) -> None:
                     "operators such as E(…) belong in 'claim'; for the elements of one draw "
                     "use mean, var, std, …",
                 )
-            if value.name is None:
+            if value.name is None and not context.steps:
                 value = value.called(name.name)
                 context.graph.remember(value)
         context.scope.define(name, value)
@@ -123,8 +122,9 @@ def lower(context: Context, node: Node) -> Value:
 
 
 def _name(context: Context, name: str, at: Position) -> Value:
-    if name in CONSTANTS:
-        return context.graph.number(CONSTANTS[name].value, at)
+    constant = context.scope.constant(name)
+    if constant is not None:
+        return context.graph.number(constant, at)
     found = context.scope.look_up(name, at)
     if isinstance(found, syntax.Call):
         raise at.error(
@@ -186,6 +186,12 @@ def _subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positi
         raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
     value = context.lower(base)
     entries = tuple(_index(context, entry) for entry in index)
+    while entries and isinstance(entries[0], int) and id(value) in context.collected:
+        if not -len(value.inputs) <= entries[0] < len(value.inputs):
+            break  # which is an error below
+        value, entries = value.inputs[entries[0]], entries[1:]  # the value of one step
+    if not entries:
+        return value
     options = (("index", hashable(entries)),)
     return context.graph.shaped(
         SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, entries), at, options

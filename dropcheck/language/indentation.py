@@ -1,0 +1,208 @@
+"""The lines of a model as people indent them: which belong to a loop, and how a loop begins.
+
+Outside of loops indentation says nothing. A loop's first line ends in a colon, its body is what is
+indented further below, and all of it by the same blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dropcheck.claims.registry import SourceText
+from dropcheck.errors import DropcheckError
+from dropcheck.language.syntax import Position
+
+DEEPEST_LOOPS = 8  # loops within one another
+
+HOW = "write for t in range(T): and the lines of its body below it, indented"
+
+# Words that begin a line in Python, and what to write here.
+_FREEZE = (
+    "let the loop run to its end: a state that is to stop keeps its value by "
+    "s = where(done, s, next), and first(event) of what is kept tells when something happened"
+)
+_STATEMENTS = {
+    "while": f"write for t in range(T): with a T that is large enough, and {_FREEZE}",
+    "break": _FREEZE,
+    "continue": "choose by where(c, a, b), or a if c else b, in each line",
+    "if": "choose within a line: x = a if c else b, or x = where(c, a, b)",
+    "elif": "choose within a line: x = a if c else b, or x = where(c, a, b)",
+    "else": "choose within a line: x = a if c else b, or x = where(c, a, b)",
+    "def": "write the steps as lines of the model, each with its name",
+    "return": "name what is wanted on a line of the model, and claim about that name",
+    "pass": "leave the line out",
+}
+_LOOP = re.compile(r"\s*for(?!\w)")
+_IN = re.compile(r"(?<!\w)in(?!\w)")
+_COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A line, the number of its first row, and of a loop the lines of its body."""
+
+    first: int
+    rows: list[str]
+    loop: bool
+    body: list[Block] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A loop whose body goes on: the blanks before it, and those before its body once known."""
+
+    block: Block
+    outer: str
+    inner: str | None = None
+
+
+def is_loop(row: str) -> bool:
+    """Whether a line begins a loop.
+
+    >>> is_loop("for t in range(3):"), is_loop("forest = 1")
+    (True, False)
+    """
+    return _LOOP.match(row) is not None
+
+
+def blocks(
+    source: SourceText, groups: Iterable[tuple[int, list[str]]]
+) -> tuple[list[Block], list[DropcheckError]]:
+    """The lines of a model with those of each loop within it, and what is wrong with the blanks.
+
+    Args:
+        source: where the lines stand.
+        groups: of each line the number of its first row, and its rows.
+    """
+    found: list[Block] = []
+    errors: list[DropcheckError] = []
+    opened: list[_Open] = []
+    for first, rows in groups:
+        blanks = rows[0][: len(rows[0]) - len(rows[0].lstrip())]
+        at = Position(source, first, len(blanks))
+        while opened and not _belongs(opened[-1], blanks, at, errors):
+            _close(source, opened.pop(), errors)
+        block = Block(first, rows, is_loop(rows[0]))
+        (opened[-1].block.body if opened else found).append(block)
+        if block.loop:
+            if len(opened) >= DEEPEST_LOOPS:
+                message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
+                return found, [*errors, at.error(message, "draw arrays in place of inner loops")]
+            opened.append(_Open(block, blanks))
+    for one in reversed(opened):
+        _close(source, one, errors)
+    return found, errors
+
+
+def _belongs(loop: _Open, blanks: str, at: Position, errors: list[DropcheckError]) -> bool:
+    """Whether a line with these blanks is one of the loop's body."""
+    if loop.inner is None:
+        if len(blanks) > len(loop.outer) and blanks.startswith(loop.outer):
+            loop.inner = blanks
+            return True
+        if len(blanks) <= len(loop.outer):
+            return False
+    elif blanks == loop.inner:
+        return True
+    elif len(blanks) <= len(loop.outer):
+        return False
+    if set(blanks + loop.outer + (loop.inner or "")) == {" ", "\t"}:
+        message, hint = "tabs and blanks are mixed before this line", "indent by blanks alone"
+    elif loop.block.body and _ends_in_colon(loop.block.body[-1].rows):
+        return True  # after a line such as `if x > 1:`, which is refused by itself
+    else:
+        deeper = len(blanks) > len(loop.inner or loop.outer)
+        message = f"this line is indented {'more' if deeper else 'less'} than the loop's first"
+        hint = "indent all lines of a body alike"
+    errors.append(at.error(message, hint))
+    return True
+
+
+def _close(source: SourceText, loop: _Open, errors: list[DropcheckError]) -> None:
+    """A loop whose body is complete."""
+    if loop.inner is None and _ends_in_colon(loop.block.rows):
+        at = Position(source, loop.block.first, len(loop.outer))
+        hint = "indent at least one line below it, under 'model: |'"
+        errors.append(at.error("this loop has no body", hint))
+
+
+def _ends_in_colon(rows: list[str]) -> bool:
+    return rows[-1].rstrip().endswith(":")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Where in a loop's first line the name stands, and the rows of what is gone through."""
+
+    name: str  # the text left of `in`, blanks in place of `for`
+    over: list[str]
+
+
+def header(source: SourceText, first: int, rows: list[str]) -> Header:
+    """The parts of a loop's first line; blanks stand for the rest, so that columns stay.
+
+    Raises:
+        DropcheckError: where it is no such line.
+    """
+    found = _LOOP.match(rows[0])
+    within = _IN.search(rows[0])
+    if found is None or within is None:
+        at = Position(source, first, len(rows[0]) - len(rows[0].lstrip()))
+        raise at.error("a loop's first line reads 'for t in range(T):'", HOW)
+    colon = _colon(rows, within.end())
+    if colon is None:
+        at = Position(source, first + len(rows) - 1, len(rows[-1].rstrip()))
+        raise at.error("a loop's first line ends in ':'", HOW)
+    row, column = colon
+    if rows[row][column + 1 :].strip() or row + 1 < len(rows):
+        at = Position(source, first + row, column + 1)
+        raise at.error(
+            "the body of a loop stands below its first line",
+            "write each of its lines on a line of its own, indented, under 'model: |'; 'model: >' "
+            "folds lines into one",
+        )
+    name = " " * found.end() + rows[0][found.end() : within.start()]
+    over = [" " * within.end() + rows[0][within.end() :], *rows[1:]]
+    over[row] = over[row][:column]
+    return Header(name, over)
+
+
+def _colon(rows: list[str], start: int) -> tuple[int, int] | None:
+    """Row and column of the first colon outside of brackets."""
+    depth = 0
+    for row, text in enumerate(rows):
+        for column in range(start if row == 0 else 0, len(text)):
+            character = text[column]
+            depth += (character in "([{") - (character in ")]}")
+            if character == ":" and depth == 0:
+                return row, column
+    return None
+
+
+def refuse_statement(source: SourceText, first: int, row: str) -> None:
+    """Refuse a line that begins as a statement of Python that the language has not.
+
+    Raises:
+        DropcheckError: with what to write in its place.
+    """
+    column = len(row) - len(row.lstrip())
+    found = re.match(r"[^\W\d]\w*", row[column:])
+    word = found.group() if found is not None else ""
+    if word in _STATEMENTS:
+        at = Position(source, first, column)
+        raise at.error(f"{word!r} does not begin a line of the language", _STATEMENTS[word])
+    end = column + len(word)
+    rest = row[end:]
+    counted = _COUNTED_UP.match(rest.lstrip())
+    if word and counted is not None:
+        at = Position(source, first, end + len(rest) - len(rest.lstrip()))
+        sign = counted.group(1)
+        raise at.error(f"'{sign}=' is not part of the language", f"write {word} = {word} {sign} …")
+    if word and re.match(r"\[[^\]]*\]\s*=(?!=)", rest):
+        raise Position(source, first, end).error(
+            "an element of an array cannot be given a value",
+            f"in a loop, write {word} = … at each step: after the loop a new name is the array of "
+            "its values; where(arange(n) == i, a, x) is x with a at place i",
+        )
