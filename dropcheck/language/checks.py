@@ -234,7 +234,7 @@ def used_places(claims: Iterable[Claim], graphs: CaseGraphs) -> frozenset[Place]
         except DropcheckError:
             continue
         used = used_names(parsed)
-        names = [name for line in parsed.model for name in line.names]
+        names = [name for line in lines_of(parsed.model) for name in line.names]
         found |= {_place(name.at.location) for name in names if name.name in used}
         places = claim.parameter_locations
         found |= {_place(places[name]) for name in places if name in used}
