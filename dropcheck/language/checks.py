@@ -153,9 +153,8 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
         nodes += children(node)
         try:
             if isinstance(node, Name) and not {node.name} & (unsure | {*LAWS, *CONSTANTS}):
-                if (
-                    unread and node.name not in scope
-                ):  # what stands there is not all defined, and so not listed
+                # what stands in a line that is not read may not all be defined: it is not listed
+                if unread and node.name not in scope:
                     hint = name_hint(node.name, [*names, *unsure])
                     raise node.at.error(f"{node.name!r} is not defined", hint)
                 scope.look_up(node.name, node.at)

@@ -99,6 +99,19 @@ def test_every_error_is_told_once_and_what_follows_from_one_is_not() -> None:
     ]
 
 
+def test_a_line_that_cannot_be_read_hides_no_name_that_others_define() -> None:
+    """Parameters and the names of other lines stay defined."""
+    found = registry(
+        "E(m @ nothing) == p",
+        "v, w = ones(3); m ~ bernoulli(1 - p)[3]",
+        parameters={"p": 0.3},
+    )
+    assert [problem.message for problem in check_registry(found).problems] == [
+        "'=' names one expression, and this has several names",
+        "'nothing' is not defined",
+    ]
+
+
 def test_a_problem_of_some_cases_says_which() -> None:
     (problem,) = problems("E(x) == p", "x ~ bernoulli(p)", parameters={"p": [0.1, 1.2, 0.5]})
     assert problem.message == "bernoulli: p must satisfy 0 <= p <= 1, and is 1.2 (c with p = 1.2)"
