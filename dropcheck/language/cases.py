@@ -180,6 +180,7 @@ def lower_case(
         raise DropcheckError(problems)
     problems.extend(define_model(context, parsed.model))
     stop_at_most(problems)
+    context.every_element = parsed.statement.certain
     operands: list[Value] = []
     for operand in parsed.statement.operands:
         try:

@@ -108,11 +108,10 @@ class Converter:
                 message, hint = _SHIFTS[type(op)]
                 raise self._end(left).error(message, hint)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
+                if any(isinstance(sign, ast.In | ast.NotIn) for sign in ops):
+                    return self._member(at, node)
                 if any(type(sign) not in _COMPARE for sign in ops):
-                    raise at.error(
-                        "'in' and 'is' are not part of the language",
-                        "compare with '==', and join comparisons with 'or'",
-                    )
+                    raise at.error("'is' is not part of the language", "compare with '=='")
                 operators = tuple(_COMPARE[type(sign)] for sign in ops)
                 return syntax.Compare(at, operators, self._all([left, *comparators]))
             case ast.BoolOp(op=op, values=values):
@@ -149,6 +148,24 @@ class Converter:
                     f"{_kind(node)} is not part of the language",
                     "it has arithmetic, comparisons, lists, indexing and calls of its vocabulary",
                 )
+
+    def _member(self, at: Position, node: ast.Compare) -> Node:
+        """`item in {a, b}`, and `item not in {a, b}`."""
+        if len(node.ops) > 1:
+            raise at.error(
+                "'in' stands in no chain of comparisons", "join the two by 'and', with brackets"
+            )
+        (options,) = node.comparators
+        if not isinstance(options, ast.Set):
+            hint = "write for example x in {0, 1}"
+            if isinstance(options, ast.Dict):
+                raise self.position(options).error("a set needs at least one entry", hint)
+            raise self.position(options).error(
+                "right of 'in' stands a set of numbers in braces",
+                f"{hint}; of a range write 0 <= x <= 1, and all(…) of what has a shape",
+            )
+        found = syntax.Member(at, self.convert(node.left), self._all(options.elts))
+        return found if isinstance(node.ops[0], ast.In) else syntax.Not(at, found)
 
     def _constant(self, at: Position, value: object) -> Node:
         if isinstance(value, bool):
@@ -207,7 +224,7 @@ class Converter:
 
 def _kind(node: ast.expr) -> str:
     names = {
-        ast.Lambda: "'lambda'", ast.Dict: "a dictionary", ast.Set: "a set in braces",
+        ast.Lambda: "'lambda'", ast.Dict: "a dictionary", ast.Set: "a set in braces by itself",
         ast.NamedExpr: "':='", ast.Await: "'await'", ast.Yield: "'yield'",
         ast.JoinedStr: "a string", ast.Starred: "'*' before a name",
     }  # fmt: skip

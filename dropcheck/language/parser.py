@@ -22,12 +22,14 @@ from dropcheck.language.syntax import (
     Compare,
     Logic,
     Loop,
+    Member,
     Model,
     ModelLine,
     Name,
     Node,
     Position,
     Statement,
+    always,
 )
 from dropcheck.records import dataclass
 
@@ -137,7 +139,7 @@ def _loop_header(source: SourceText, block: Block) -> tuple[Name, tuple[Node, ..
 
 
 def parse_statement(source: SourceText) -> Statement:
-    """A claim's statement: `L == R`, an inequality, or a range.
+    """A claim's statement: `L == R`, an inequality, a range, or `x in {a, b}`.
 
     Raises:
         DropcheckError: where the text is no such statement; the hint says how to write it.
@@ -151,6 +153,8 @@ def parse_statement(source: SourceText) -> Statement:
             "a claim states one thing, and this joins several with 'and'",
             "write one claim for each, or P(… and …) == 1",
         )
+    if isinstance(node, Member):
+        return always(node)
     if not isinstance(node, Compare):
         raise node.at.error(
             "a claim compares two sides, and this is one side alone",

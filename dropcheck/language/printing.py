@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import IntEnum
 
 from dropcheck.language import syntax
-from dropcheck.language.syntax import Loop, Model, ModelLine, Node, Statement, lines_of
+from dropcheck.language.syntax import Loop, Model, ModelLine, Node, Statement, always, lines_of
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 
@@ -45,7 +45,7 @@ def unparse(node: Node) -> str:
 
 def unparse_statement(statement: Statement) -> str:
     """The text of a claim's statement."""
-    return _TextWriter().chain(statement.operators, statement.operands)
+    return _TextWriter().statement(statement)
 
 
 def unparse_model(model: Model, blanks: str = "") -> str:
@@ -70,7 +70,7 @@ def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
     >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
     '\\operatorname{Var}(q^{\\top} k) = n^{2}'
     """
-    return _LatexWriter(vectors).chain(statement.operators, statement.operands)
+    return _LatexWriter(vectors).statement(statement)
 
 
 def vectors(model: Model) -> frozenset[str]:
@@ -105,6 +105,14 @@ class _TextWriter:
         text, level = self.written(node)
         return text if level >= least else self.bracketed(text)
 
+    def statement(self, statement: Statement) -> str:
+        """A claim's statement; of a set as it is written by itself."""
+        match statement.operands:
+            case (syntax.Call(arguments=(syntax.Member() as member,)), _) as sides:
+                if Statement(statement.at, ("==",), sides) == always(member):
+                    return self.text(member)
+        return self.chain(statement.operators, statement.operands)
+
     def chain(self, operators: Sequence[str], operands: Sequence[Node]) -> str:
         """Comparisons one after another."""
         first, *rest = (self.within(operand, Level.SUM) for operand in operands)
@@ -135,6 +143,9 @@ class _TextWriter:
                 return f" {self.sign(operator)} ".join(parts), level
             case syntax.Not(operand=operand):
                 return f"{self.sign('not')} {self.within(operand, self.least_denied)}", Level.NOT
+            case syntax.Member(item=item, options=options):
+                braces = self.braces(self.listed(options))
+                return f"{self.within(item, Level.SUM)} {self.sign('in')} {braces}", Level.COMPARE
             case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
                 taken, asked = self.within(then, Level.OR), self.within(condition, Level.OR)
                 return self.conditional(taken, asked, self.text(otherwise)), Level.CONDITIONAL
@@ -187,6 +198,9 @@ class _TextWriter:
     def array(self, items: str) -> str:
         return f"[{items}]"
 
+    def braces(self, items: str) -> str:
+        return f"{{{items}}}"
+
     def subscript(self, base: str, index: str) -> str:
         return f"{base}[{index}]"
 
@@ -213,7 +227,8 @@ class _LatexWriter(_TextWriter):
         return rf"\left( {text} \right)" if tall else f"({text})"
 
     def sign(self, operator: str) -> str:
-        return r"\lnot" if operator == "not" else str(SIGNS[operator].latex)
+        named = {"not": r"\lnot", "in": r"\in"}
+        return named.get(operator) or str(SIGNS[operator].latex)
 
     def name(self, name: str) -> str:
         return _latex_name(name)
@@ -276,6 +291,9 @@ class _LatexWriter(_TextWriter):
 
     def array(self, items: str) -> str:
         return rf"\lbrack {items} \rbrack"
+
+    def braces(self, items: str) -> str:
+        return rf"\lbrace {items} \rbrace"
 
     def subscript(self, base: str, index: str) -> str:
         return f"{base}_{{{index}}}"

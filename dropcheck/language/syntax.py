@@ -12,6 +12,7 @@ from typing import Any
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import About, DropcheckError, Location, Problem, suggestion
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.constants import PROBABILITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,14 @@ class Not(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Member(Node):
+    """`item in {a, b, c}`."""
+
+    item: Node
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Conditional(Node):
     """`then if condition else otherwise`."""
 
@@ -174,6 +183,20 @@ class Statement:
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
 
+    @property
+    def certain(self) -> bool:
+        """Whether it plainly says that an event is certain, or impossible: of every element."""
+        match self.operands:
+            case (Call(name=name), Number(value=0 | 1)) | (Number(value=0 | 1), Call(name=name)):
+                return name == PROBABILITY and self.operators == ("==",)
+        return False
+
+
+def always(event: Node) -> Statement:
+    """The statement that an event is certain."""
+    probability = Call(event.at, PROBABILITY, (event,))
+    return Statement(event.at, ("==",), (probability, Number(event.at, 1.0)))
+
 
 def lines_of(model: Model) -> Iterator[ModelLine]:
     """Every line of a model once, those of loops in their places."""
@@ -203,6 +226,8 @@ def children(node: Node) -> tuple[Node, ...]:
             return (left, right)
         case Compare(operands=operands) | Logic(operands=operands):
             return operands
+        case Member(item=item, options=options):
+            return (item, *options)
         case Conditional(condition=condition, then=then, otherwise=otherwise):
             return (then, condition, otherwise)
         case Array(items=items):

@@ -221,6 +221,9 @@ def _other_event(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
                 yield replace(node, operands=operands[:index] + operands[index + 1 :])
         case syntax.Logic(operands=operands):
             yield from operands
+        case syntax.Member(options=options) as node if len(options) > 1:
+            for index in range(len(options)):
+                yield replace(node, options=options[:index] + options[index + 1 :])
         case syntax.Call(keywords=(("given", _),)) as node:
             yield replace(node, keywords=())
 

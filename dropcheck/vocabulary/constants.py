@@ -37,3 +37,6 @@ _ALL = (
 )  # fmt: skip
 
 CONSTANTS = {constant.name: constant for constant in _ALL}
+
+PROBABILITY = "P"
+"""The operator on events: that its value is 1 is what a statement about every draw says."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.enclosures.affine import Affine
 
 Floats = npt.NDArray[np.float64]
@@ -186,7 +187,8 @@ _ENTRIES = (
         size=_unit, elsewhere=("correlation",),
     ),
     Operator(
-        name="P", summary="probability", operands=("event",), averages=_ONE, probability=True,
+        name=PROBABILITY, summary="probability", operands=("event",), averages=_ONE,
+        probability=True,
         value=lambda averages: averages.mean("u"),  # the middle of an event that is likely is 1
         size=_unit, elsewhere=("pr", "prob", "probability"),
     ),

@@ -41,6 +41,8 @@ random.
 - `@`: product of matrices; of two vectors, the sum of the products of their elements.
 - `==` `!=` `<` `<=` `>` `>=`: 1 where it holds, else 0; `a < b < c` is `a < b and b < c`.
 - `and` `or` `not`: of truths, element by element; any number but 0 is true.
+- `x in {{a, b}}` `x not in {{a, b}}`: whether it is one of them, to within rounding, as
+  `isclose` has it. `x in {{a, b}}` by itself is a claim: every element of every draw is one.
 - `a if c else b`: `a` where `c` holds, else `b`, element by element.
 - `[a, b, c]`: an array with a new first axis.
 - `x[i]` `x[i, j]` `x[1:3]`: by index, from 0; −1 is the last. An index is fixed, not random.

@@ -11,6 +11,7 @@ import pytest
 from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of
 
 from dropcheck.errors import DropcheckError
+from dropcheck.results import Guarantee, Method
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -45,6 +46,39 @@ def test_a_sharper_within_asks_for_more_of_certainty() -> None:
     blunt = judged(N, "P(x < 100) == 1", "within: 0.1", alpha=0.01)
     assert sharp.draws >= 460_000
     assert blunt.draws == plain.draws
+
+
+DROPPED = "x ~ normal(0, 1)[3]; m ~ bernoulli(0.9)[3]; y = m * x / 0.9"
+
+
+def test_every_element_is_one_of_a_set() -> None:
+    found = judged(DROPPED, "y in {0, x / 0.9}")
+    assert (found.verdict, found.guarantee) == (VERIFIED, Guarantee.EXACT)
+    assert (found.expression, found.estimate, found.claimed) == ("P(y in {0, x / 0.9})", 1, 1)
+    missed = judged(DROPPED, "y in {0, x}")
+    assert (missed.verdict, missed.method) == (REFUTED, Method.CERTAINTY)
+
+
+def test_a_set_that_lacks_a_rare_value_is_refuted() -> None:
+    lacking = judged("k ~ binomial(3, 0.01)", "k in {0, 1, 2}", "within: 1e-7")
+    assert lacking.verdict is REFUTED
+    two = "k ~ binomial(3, 0.03); j ~ bernoulli(0.5); z = k + 4 * j"
+    assert judged(two, "z in {0, 1, 2, 4, 5, 6, 7}").verdict is REFUTED
+    assert judged(two, "z in {0, 1, 2, 3, 4, 5, 6, 7}").verdict is VERIFIED
+
+
+def test_what_rounding_moves_is_still_of_the_set() -> None:
+    sums = "k ~ discrete_uniform(0, 9); z = 0.1 * k + 0.2 - 0.3"
+    listed = "{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}"
+    found = judged(sums, f"z + 0.1 in {listed}")
+    assert (found.verdict, found.warnings) == (VERIFIED, ())
+    assert judged("x ~ normal(0, 1)", "x * 3 / 3 in {x}").verdict is VERIFIED
+    assert judged("x ~ uniform(1, 2)", "x * (1 + 1e-8) in {x}").verdict is REFUTED
+
+
+def test_of_a_set_an_event_is_counted() -> None:
+    assert judged("k ~ poisson(2)", "P(k in {0, 1}) == 3 * exp(-2)").verdict is VERIFIED
+    assert judged("k ~ poisson(2)", "P(k not in {0, 1}) == 3 * exp(-2)").verdict is REFUTED
 
 
 def test_a_counterexample_of_any_element_counts() -> None:

@@ -15,6 +15,7 @@ from dropcheck.language.syntax import (
     Compare,
     Conditional,
     Logic,
+    Member,
     ModelLine,
     Name,
     Negative,
@@ -94,6 +95,9 @@ READ: dict[str, Node] = {
     "a and b or not c": Logic(HERE, "or", (Logic(HERE, "and", (a, b)), Not(HERE, c))),
     "a and b and c": Logic(HERE, "and", (a, b, c)),
     "not a == b": Not(HERE, compare(a, ("==", b))),
+    "a in {b, 1}": Member(HERE, a, (b, one)),
+    "a not in {b}": Not(HERE, Member(HERE, a, (b,))),
+    "a and b in {c}": Logic(HERE, "and", (a, Member(HERE, b, (c,)))),
     "a if b else c": Conditional(HERE, b, a, c),
     "a if b else c if a else b": Conditional(HERE, b, a, Conditional(HERE, a, c, b)),
     # lists and indexing

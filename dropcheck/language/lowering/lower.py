@@ -20,7 +20,15 @@ from dropcheck.vocabulary.functions import SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import NEGATIVE
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
-from dropcheck.vocabulary.functions.truths import AND, COMPARISONS, CONDITIONAL, NOT, NOT_EQUAL
+from dropcheck.vocabulary.functions.truths import (
+    AND,
+    COMPARISONS,
+    CONDITIONAL,
+    IS_CLOSE,
+    NOT,
+    NOT_EQUAL,
+    OR,
+)
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
@@ -106,6 +114,13 @@ def lower(context: Context, node: Node) -> Value:
             return _joined(context, AND, links, node.at)
         case syntax.Logic(operator=operator, operands=operands):
             return _joined(context, SIGNS[operator], [context.lower(o) for o in operands], node.at)
+        case syntax.Member(item=item, options=options):
+            asked = context.lower(item)
+            near = [
+                context.graph.elementwise(IS_CLOSE, (asked, context.lower(one)), node.at)
+                for one in options
+            ]
+            return _joined(context, OR, near, node.at)
         case syntax.Not(operand=inner):
             return context.graph.elementwise(NOT, (context.lower(inner),), node.at)
         case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):

@@ -31,7 +31,7 @@ def operator_call(context: Context, node: Call) -> Value:
     values = tuple(operands.values())
     _check_operand_shapes(node, values, pair=len(operator.operands) > 1)
     if operator.probability:
-        context.notes += _notes_on_event(values[0], node)
+        context.notes += _notes_on_event(values[0], node, every=context.every_element)
     return context.graph.make(
         kind=Kind.OPERATOR,
         operation=node.name,
@@ -45,7 +45,7 @@ def operator_call(context: Context, node: Call) -> Value:
     )
 
 
-def _notes_on_event(event: Value, node: Call) -> list[Problem]:
+def _notes_on_event(event: Value, node: Call, *, every: bool) -> list[Problem]:
     """What may not have been meant, where 'P' is of something else than one truth."""
     notes = []
     if event.kind == Kind.DRAW and event.law is not None and not event.law.discrete:
@@ -65,7 +65,7 @@ def _notes_on_event(event: Value, node: Call) -> list[Problem]:
                 "was a comparison meant, P(… > …), or E(…)?",
             )
         )
-    if event.random and event.shape != ():
+    if event.random and event.shape != () and not every:
         notes.append(
             Problem(
                 f"'P' of a quantity of shape {list(event.shape)} is the probability for one "

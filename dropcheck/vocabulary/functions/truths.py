@@ -218,11 +218,15 @@ WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_trut
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, CONDITIONAL)
 TIED = (*FAVOURED.values(), *DENIED.values())
 
+IS_CLOSE = _truth(
+    "isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
+    parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL)),
+    polynomial=partial(algebra.near, rtol=_RTOL, atol=_ATOL),
+)  # fmt: skip
+
 NUMBERS = (
     WHERE,
-    _truth("isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
-           parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL)),
-           polynomial=partial(algebra.near, rtol=_RTOL, atol=_ATOL)),
+    IS_CLOSE,
     _truth("isfinite", np.isfinite, "neither NaN nor infinite"),
 )  # fmt: skip
 
