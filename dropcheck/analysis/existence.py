@@ -76,7 +76,7 @@ def line_of(value: Value, below: list[Line | None]) -> Line | None:
             return None
         return Line(law=value.law, arguments=numbers)
     function = value.function
-    if function.view:  # elements of an array of draws have one law
+    if function.rearranges:  # elements of an array of draws have one law
         return below[0]
     if function is NEGATIVE:
         return _moved(below[0], -1.0, 0.0)

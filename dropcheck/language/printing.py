@@ -96,6 +96,7 @@ class _TextWriter:
     """Writes nodes as text. What LaTeX writes otherwise has a method of its own."""
 
     least_denied: int = Level.NOT  # how tightly what follows `not` binds at least
+    new_axis, rest = "None", "..."
 
     def text(self, node: Node) -> str:
         return self.written(node)[0]
@@ -160,7 +161,11 @@ class _TextWriter:
                 raise TypeError(f"no expression: {node!r}")
 
     def index(self, node: Node) -> str:
-        """An entry of an index: a number, or a slice."""
+        """An entry of an index: a number, a list of them, a slice, `None` or `...`."""
+        if isinstance(node, syntax.NewAxis):
+            return self.new_axis
+        if isinstance(node, syntax.Rest):
+            return self.rest
         if not isinstance(node, syntax.Slice):
             return self.text(node)
         ends = ["" if end is None else self.text(end) for end in (node.start, node.stop)]
@@ -218,6 +223,7 @@ class _LatexWriter(_TextWriter):
     """Writes nodes as LaTeX, knowing which names are vectors."""
 
     least_denied = Level.SUM
+    new_axis, rest = r"\mathrm{new}", r"\dots"
 
     def __init__(self, vectors: Collection[str]) -> None:
         self.vectors = vectors

@@ -138,6 +138,16 @@ class Slice(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class NewAxis(Node):
+    """`None` in a subscript: a new axis of length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest(Node):
+    """`...` in a subscript: all the axes that have no entry of their own."""
+
+
+@dataclass(frozen=True, slots=True)
 class Subscript(Node):
     """`base[index, …]`."""
 

@@ -143,6 +143,8 @@ class Function:
     commutes: bool = False  # f(a, b) is f(b, a)
     additive: bool = False  # a sum of parts of its arguments, each with a factor that is known
     carries_size: bool = False  # of sizes it makes the size of the result
+    rearranges: bool = False  # every element of the result is an element of its one argument
+    joins: bool = False  # every element of the result is an element of an argument, each once
     view: bool = False  # another way to look at what is there, without memory of its own
     picks: bool = False  # single elements
     moves: bool = False  # puts elements elsewhere, or adds them up: linear, with no minus sign

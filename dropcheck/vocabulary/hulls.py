@@ -124,6 +124,7 @@ def _by_hulls(rule: Callable[..., Hull]) -> BoundsRule:
 unknown = _by_hulls(lambda *_: EVERYWHERE)
 # each value of the result is a value of an argument, or lies between two of them
 picking = _by_hulls(lambda *hulls: union(hulls))
+picking_or_zero = _by_hulls(lambda x: union((x, Hull(0.0, 0.0))))
 picking_first = _by_hulls(lambda first, *_: first)
 branches = _by_hulls(lambda _, first, second: union((first, second)))
 smallest = _by_hulls(lambda *h: Hull(min(one.low for one in h), min(one.high for one in h)))
@@ -136,6 +137,7 @@ clipped = _by_hulls(
 sum_of_two = _by_hulls(lambda a, b: Hull(a.low + b.low, a.high + b.high))
 negated = _by_hulls(lambda a: Hull(-a.high, -a.low))
 quotient = _by_hulls(_quotient)
+products = _by_hulls(_product)  # of each value of one and each of the other
 magnitude = _by_hulls(_magnitude)
 # a power with one known number as its exponent
 power = _by_hulls(lambda a, b: _power(a, b.low) if b.low == b.high else EVERYWHERE)

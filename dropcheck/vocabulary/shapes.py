@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 Options = Mapping[str, Any]
 """Options by name: a number, a tuple of these, or None."""
 ShapeRule = Callable[[tuple[Shape, ...], Options], Shape]
-Index = int | slice
+Index = int | slice | None
 
 
 class ShapeError(ValueError):
@@ -139,23 +139,64 @@ def transpose(a: Shape) -> Shape:
 
 
 def subscript(shape: Shape, index: Sequence[Index]) -> Shape:
-    """The shape of `x[i, a:b]`; negative numbers count from the end.
+    """The shape of `x[i, a:b]`; negative numbers count from the end, None is a new axis.
 
-    >>> subscript((5, 4), (slice(1, None), -1))
-    (4,)
+    >>> subscript((5, 4), (slice(1, None), None, -1))
+    (4, 1)
     """
-    if len(index) > len(shape):
-        count_text = "1 index is" if len(index) == 1 else f"{len(index)} indices are"
+    used = sum(entry is not None for entry in index)
+    if used > len(shape):
+        count_text = "1 index is" if used == 1 else f"{used} indices are"
         raise ShapeError(f"{count_text} too many for {describe(shape)}")
     kept: list[int] = []
-    for length, entry in zip(shape, index, strict=False):
+    lengths = iter(shape)
+    for entry in index:
+        if entry is None:
+            kept.append(1)
+            continue
+        length = next(lengths)
         if isinstance(entry, slice):
             if entry.step == 0:
                 raise ShapeError("the step of a slice must not be 0")
             kept.append(len(range(*entry.indices(length))))
         elif not -length <= entry < length:
             raise ShapeError(f"index {entry} is out of range for an axis of length {length}")
-    return (*kept, *shape[len(index) :])
+    return (*kept, *lengths)
+
+
+def permutation(axes: Any, shape: Shape) -> tuple[int, ...]:
+    """An order of all the axes; in reverse where none is given.
+
+    >>> permutation((1.0, 0.0, -1.0), (2, 3, 4)), permutation(None, (2, 3, 4))
+    ((1, 0, 2), (2, 1, 0))
+    """
+    if axes is None:
+        return tuple(range(len(shape)))[::-1]
+    named = axes if isinstance(axes, tuple | list) else (axes,)
+    order = tuple(normalise_axis(axis, shape) for axis in named)
+    if sorted(order) != list(range(len(shape))):
+        raise ShapeError(f"'axes' names each axis of {describe(shape)} once, such as [1, 0]")
+    return order
+
+
+def reshaped(shape: Shape, wanted: Any) -> Shape:
+    """The shape that is asked for, where one length may be −1: what is left over.
+
+    >>> reshaped((4, 3), (2, -1)), reshaped((4, 3), -1)
+    ((2, 6), (12,))
+    """
+    asked = wanted if isinstance(wanted, tuple | list) else (wanted,)
+    lengths = [whole(length, "shape") for length in asked]
+    have, rest = math.prod(shape), math.prod(length for length in lengths if length != -1)
+    if min(lengths, default=0) < -1 or lengths.count(-1) > 1:
+        raise ShapeError(f"one length of a shape may be -1, and this is {lengths}")
+    if -1 in lengths and rest and have % rest == 0:
+        lengths[lengths.index(-1)] = have // rest
+        rest = have
+    if rest != have or -1 in lengths:
+        text = f"{describe(shape)} has {have} elements, which do not fit into {list(asked)}"
+        raise ShapeError(text.replace(".0", ""))
+    return tuple(lengths)
 
 
 def array_of(shapes: Sequence[Shape]) -> Shape:

@@ -276,8 +276,8 @@ ARRAYS: dict[str, Formula] = {
     "sort": lambda x, y: _applied("sort", _applied("array", x, y)),
     "subscript": lambda x, y: _applied("subscript", _applied("array", x, y), index=(1,)),
     "take": lambda x, y: _applied("take", _applied("array", x, y), np.array([1.0])),
-    "transpose": lambda x, y: _applied(
-        "transpose", _applied("array", _applied("array", x, y), _applied("array", y, 2 * x))
+    ".T": lambda x, y: _applied(
+        ".T", _applied("array", _applied("array", x, y), _applied("array", y, 2 * x))
     ),
     "matmul": lambda x, y: _applied(
         "matmul", _applied("array", x, y), _applied("array", y, np.array([2.0]))

@@ -75,7 +75,7 @@ UNARY: dict[str, Twin] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "arcsin": np.arcsin, "arccos": np.arccos,
     "arctan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "arcsinh": np.arcsinh, "arctanh": np.arctanh, "floor": np.floor, "ceil": np.ceil,
-    "round": np.round, "isfinite": np.isfinite,
+    "round": np.round, "isfinite": np.isfinite, "isnan": np.isnan, "isinf": np.isinf,
     "relu": lambda x: np.where(x > 0, x, 0.0),
     "elu": lambda x: np.where(x > 0, x, np.exp(x) - 1),
     "selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * (np.exp(x) - 1)),
@@ -281,6 +281,15 @@ def unique_q(x: Array) -> Array:
     return np.asarray(q * signs[..., None, :])
 
 
+def turned_eigenvectors(x: Array) -> Array:
+    vectors = np.linalg.eigh(x)[1]
+    flat = vectors.reshape(-1, *vectors.shape[-2:])
+    for matrix in flat:
+        for column in matrix.T:
+            column *= np.sign(column[np.abs(column).argmax()])
+    return flat.reshape(vectors.shape)
+
+
 SHAPED: list[tuple[str, Twin, list[tuple[Shape, ...]], dict[str, Any], str]] = [
     ("dot", np.dot, [((3,), (3,))], {}, "normal"),
     ("dot", lambda a, b: (a * b).sum(-1), [((2, 3), (3,)), ((2, 1, 3), (4, 3))], {}, "normal"),
@@ -295,9 +304,40 @@ SHAPED: list[tuple[str, Twin, list[tuple[Shape, ...]], dict[str, Any], str]] = [
     ("solve", lambda a, b: np.linalg.solve(a, b[:, None])[..., 0], [((2, 3, 3), (3,))], {},
         "normal"),
     ("qr_q", unique_q, [((3, 3),), ((4, 2),), ((2, 4),), ((2, 3, 3),)], {}, "normal"),
+    ("svdvals", lambda x: np.linalg.svd(x, compute_uv=False), [((3, 3),), ((4, 2),), ((2, 2, 4),)],
+        {}, "normal"),
+    ("pinv", np.linalg.pinv, [((3, 3),), ((4, 2),), ((2, 2, 4),)], {}, "normal"),
+    ("eigvecsh", turned_eigenvectors, [((1, 1),), ((3, 3),), ((2, 3, 3),)], {}, "normal"),
     ("eigvalsh", np.linalg.eigvalsh, [((1, 1),), ((3, 3),), ((2, 3, 3),)], {}, "normal"),
     ("diag", np.diag, [((3,),), ((3, 3),), ((2, 3),)], {}, "normal"),
     ("diag", lambda x: np.diagonal(x, axis1=-2, axis2=-1), [((2, 3, 3),)], {}, "normal"),
+    ("diag", lambda x: np.diag(x, 1), [((3,),), ((3, 3),), ((2, 4),), ((4, 2),)], {"k": 1.0},
+        "normal"),
+    ("diag", lambda x: np.diag(x, -2), [((3,),), ((3, 3),), ((2, 4),), ((4, 2),)], {"k": -2.0},
+        "normal"),
+    ("tril", np.tril, [((3, 3),), ((2, 4),), ((2, 3, 2),)], {}, "normal"),
+    ("tril", lambda x: np.tril(x, -1), [((3, 3),), ((2, 4),)], {"k": -1.0}, "normal"),
+    ("triu", np.triu, [((3, 3),), ((2, 4),), ((2, 3, 2),)], {}, "normal"),
+    ("triu", lambda x: np.triu(x, 1), [((3, 3),), ((2, 4),)], {"k": 1.0}, "normal"),
+    ("kron", np.kron, [((3,), (2,)), ((2, 3), (3, 2)), ((2, 3), (2,)), ((2,), (2, 3)),
+                       ((2, 1, 2), (1, 3))], {}, "normal"),
+    ("reshape", lambda x: x.reshape(2, 6), [((12,),), ((3, 4),), ((2, 3, 2),)],
+        {"shape": (2.0, -1.0)}, "normal"),
+    ("reshape", np.ravel, [((12,),), ((3, 4),), ((),)], {"shape": -1.0}, "normal"),
+    ("transpose", np.transpose, [((3,),), ((3, 4),), ((2, 3, 4),)], {}, "normal"),
+    ("transpose", lambda x: np.transpose(x, (1, 2, 0)), [((2, 3, 4),)], {"axes": (1.0, -1.0, 0.0)},
+        "normal"),
+    ("flip", lambda x: np.flip(x, -1), [((3,),), ((2, 3, 4),)], {}, "normal"),
+    ("flip", lambda x: np.flip(x, (0, 1)), [((2, 3, 4),)], {"axis": (0.0, 1.0)}, "normal"),
+    ("roll", lambda x: np.roll(x, 2, -1), [((3,),), ((2, 3, 4),)], {"shift": 2.0}, "normal"),
+    ("roll", lambda x: np.roll(x, -5, 0), [((3,),), ((4, 2),)], {"shift": -5.0, "axis": 0.0},
+        "normal"),
+    ("repeat", lambda x: np.repeat(x, 3, -1), [((3,),), ((2, 4),)], {"n": 3.0}, "normal"),
+    ("repeat", lambda x: np.repeat(x, 0, 0), [((3,),), ((2, 4),)], {"n": 0.0, "axis": 0},
+        "normal"),
+    ("tile", lambda x: np.tile(x, 3), [((),), ((3,),), ((2, 4),)], {"n": 3.0}, "normal"),
+    ("tile", lambda x: np.tile(x, (2, 3)), [((),), ((3,),), ((2, 2, 4),)], {"n": (2.0, 3.0)},
+        "normal"),
     ("one_hot", lambda i: np.eye(4)[i.astype(int)], [((),), ((3,),), ((2, 3),)], {"n": 4.0},
         "index"),
     ("bincount", lambda i: np.bincount(i.astype(int), minlength=4), [((5,),)], {"n": 4.0}, "index"),
@@ -337,6 +377,17 @@ def test_shaped(
             agree(kernel, twin, rule_of(name, **options), each, make)
 
 
+@pytest.mark.parametrize(("axis", "places"), [(0, (2, 0, 2)), (1, (1,)), (2, ()), (2, (1, 0))])
+def test_elements(axis: int, places: tuple[int, ...]) -> None:
+    options = {"axis": float(axis), "places": places}
+    agree(
+        call("elements", **options),
+        lambda x: np.take(x, np.array(places, dtype=int), axis=axis),
+        lambda given: operation("elements").shape(given, options),
+        ((4, 3, 2),),
+    )
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 3, 3)])
 def test_cholesky(shape: Shape) -> None:
     agree(
@@ -371,7 +422,7 @@ def test_matmul(given: tuple[Shape, Shape]) -> None:
 
 def test_transpose_and_list() -> None:
     agree(
-        call("transpose"),
+        call(".T"),
         lambda x: x.swapaxes(-1, -2),
         lambda g: shapes.transpose(*g),
         ((2, 3, 4),),
@@ -384,9 +435,10 @@ def test_transpose_and_list() -> None:
 @pytest.mark.parametrize(
     "index",
     [(0,), (-1,), (slice(1, None),), (1, -2), (slice(None), 0),
-     (slice(None, None, -2), slice(1, 9)), (0, 1, -1), (slice(5, 2),), ()],
+     (slice(None, None, -2), slice(1, 9)), (0, 1, -1), (slice(5, 2),), (), (None,),
+     (slice(None), None), (0, None, slice(1, 2), None)],
 )  # fmt: skip
-def test_subscript(index: tuple[int | slice, ...]) -> None:
+def test_subscript(index: tuple[int | slice | None, ...]) -> None:
     agree(
         call("subscript", index=index),
         lambda x: x[index],

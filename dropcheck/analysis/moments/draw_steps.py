@@ -55,7 +55,7 @@ def draw_below(value: Value) -> Value | None:
 
 
 def _is_view_of_draw(value: Value) -> bool:
-    while value.kind == Kind.COMPUTED and value.function.view:
+    while value.kind == Kind.COMPUTED and value.function.rearranges:
         value = value.inputs[0]
     return value.kind == Kind.DRAW
 

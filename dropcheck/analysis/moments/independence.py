@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dropcheck.language.graph import Kind, Value
+from dropcheck.vocabulary.majorants.rule import Came
 from dropcheck.vocabulary.shapes import Shape
 
-Places = frozenset[tuple[str, int]] | None
-"""The axes of draws that lie along one axis of a quantity; None: not all do, or not alone."""
+Places = frozenset[tuple[str, object]] | None
+"""The axes of draws that lie along one axis of a quantity, each with the way in which it came
+there; None: not all do, or not alone."""
 
 _Part = TypeVar("_Part")
 
@@ -36,8 +38,24 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
         value.inputs[0].shape, dict(value.options)
     ):
         others = any(one.random for one in value.inputs[1:])
-        found.append(None if kept is None or others else below[0][kept])
+        found.append(None if kept is None or others else _came(kept, below[0]))
     return tuple(found) if len(found) == rank else (None,) * rank
+
+
+def _came(kept: Came, alignment: Alignment) -> Places:
+    """The places of an axis that came from others: all of those must be known."""
+    places = [alignment[axis] for axis in kept.axes]
+    if kept.way is None and len(places) == 1:
+        return places[0]
+    joined: dict[str, list[object]] = {}
+    for one in places:
+        if one is None:
+            return None
+        for name, place in one:
+            joined.setdefault(name, []).append(place)
+    if any(len(found) < len(places) for found in joined.values()):
+        return None
+    return frozenset((name, (tuple(found), kept.way)) for name, found in joined.items())
 
 
 def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
@@ -51,7 +69,7 @@ def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
 
 
 def _joined(
-    value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, int]] | None = None
+    value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, object]] | None = None
 ) -> Places:
     """The places of one axis of what is made element by element."""
     found = set(own or ())

@@ -48,7 +48,9 @@ def is_function_of_one_draw(value: Value) -> bool:
     one = value
     while one.kind == Kind.COMPUTED:
         drawn = [below for below in one.inputs if below.random]
-        straight = one.function.additive or one.function.view or one.function in (MULTIPLY, DIVIDE)
+        straight = (
+            one.function.additive or one.function.rearranges or one.function in (MULTIPLY, DIVIDE)
+        )
         if len(drawn) != 1 or not straight:
             return draw_below(value) is not None
         one = drawn[0]

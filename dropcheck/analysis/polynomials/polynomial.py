@@ -23,6 +23,7 @@ from dropcheck.analysis.polynomials.term_space import (
 )
 from dropcheck.analysis.polynomials.terms import Term, fixed_index
 from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.functions.linear_maps import regrouped
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
 
 Floats = npt.NDArray[np.float64]
@@ -232,11 +233,44 @@ class Polynomial:
         axes = (*self.axes[:place], None, *self.axes[place:])
         return self._with(axes, (*self.shape[:place], 1, *self.shape[place:]), self.terms)
 
-    def swapped(self) -> Polynomial:
-        """The last two axes in the other order."""
-        *first, one, two = self.axes
-        *lengths, n, m = self.shape
-        return self._with((*first, two, one), (*lengths, m, n), self.terms)
+    def permuted(self, order: Sequence[int]) -> Polynomial:
+        """The axes in another order."""
+        shape = tuple(self.shape[axis] for axis in order)
+        return self._with([self.axes[axis] for axis in order], shape, self.terms)
+
+    def reshaped(self, shape: Shape) -> Polynomial:
+        """The same elements in their order, in another shape.
+
+        Axes that are joined or taken apart go through a tensor that is 1 where both say one place.
+        """
+        axes: list[int | None] = []
+        terms: list[Term] = list(self.terms)
+        for own, made in regrouped(self.shape, shape):
+            old = [self.axes[at] for at in own if self.axes[at] is not None]
+            if len(own) == len(made) == 1 or not old:
+                axes += [*old] or [None] * len(made)
+                continue
+            count = math.prod(self.shape[at] for at in own)
+            if count * count > LARGEST_ARRAY or not count:
+                raise PolynomialError
+            new = [self.space.label(shape[at]) if shape[at] > 1 else None for at in made]
+            axes += new
+            labels = [label for label in [*new, *old] if label is not None]
+            joined = np.eye(count).reshape([self.space.sizes[label] for label in labels])
+            terms = [self._through(term, joined, labels, old) for term in terms]
+        return self._with(axes, shape, terms)
+
+    def _through(
+        self, term: Term, joined: Floats, labels: Sequence[int], old: Sequence[int | None]
+    ) -> Term:
+        """A term times a tensor of new and old indices, summed over the old ones it varies with."""
+        here = [label for label in old if label in term.labels]
+        if not here:
+            return term  # it varies along none of these axes
+        gone = tuple(at for at, label in enumerate(labels) if label in old and label not in here)
+        kept = tuple(label for at, label in enumerate(labels) if at not in gone)
+        tensor = (self.space.array(np.ascontiguousarray(joined.sum(axis=gone))), kept)
+        return term.with_tensors((*term.tensors, tensor))
 
     def picked(self, axis: int, place: int) -> Polynomial:
         """What stands at one place of an axis, without that axis."""

@@ -7,17 +7,18 @@ from functools import partial
 
 from dropcheck.claims.registry import Sample
 from dropcheck.language import syntax
-from dropcheck.language.graph import Suspect, Value, hashable
+from dropcheck.language.graph import Suspect, Value
 from dropcheck.language.lowering.calls import call
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import draw, sampled
+from dropcheck.language.lowering.indexing import subscript
 from dropcheck.language.lowering.operator_calls import operator_call
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.results import Vector
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import SIGNS
-from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
+from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.elementwise import NEGATIVE
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
 from dropcheck.vocabulary.functions.truths import (
@@ -29,7 +30,6 @@ from dropcheck.vocabulary.functions.truths import (
     NOT_EQUAL,
     OR,
 )
-from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 
@@ -128,12 +128,12 @@ def lower(context: Context, node: Node) -> Value:
         case syntax.Array(items=items):
             return _array(context, items, node.at)
         case syntax.Subscript(base=base, index=index):
-            return _subscript(context, base, index, node.at)
+            return subscript(context, base, index, node.at)
         case syntax.Transpose(base=base):
             rule = partial(_transpose_shape, base)
             return context.graph.shaped(TRANSPOSE, (context.lower(base),), rule, node.at)
         case _:
-            raise node.at.error("a slice stands only in an index", "write x[1:3]")
+            raise node.at.error("a slice, None and '...' stand only in an index", "write x[1:3]")
 
 
 def _name(context: Context, name: str, at: Position) -> Value:
@@ -194,52 +194,6 @@ def _array(context: Context, items: tuple[Node, ...], at: Position) -> Value:
                 f"{other}"
             )
     return context.graph.operation(ARRAY, values, (len(values), *first), at)
-
-
-def _subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
-    if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
-        raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
-    value = context.lower(base)
-    entries = tuple(_index(context, entry) for entry in index)
-    while entries and isinstance(entries[0], int) and id(value) in context.collected:
-        if not -len(value.inputs) <= entries[0] < len(value.inputs):
-            break  # which is an error below
-        value, entries = value.inputs[entries[0]], entries[1:]  # the value of one step
-    if not entries:
-        return value
-    options = (("index", hashable(entries)),)
-    return context.graph.shaped(
-        SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, entries), at, options
-    )
-
-
-def _index(context: Context, node: Node) -> int | slice:
-    if isinstance(node, syntax.Slice):
-        bounds = (node.start, node.stop, node.step)
-        ends = [None if end is None else _whole(context, end) for end in bounds]
-        if ends[2] == 0:
-            raise node.at.error("the step of a slice cannot be 0")
-        return slice(*ends)
-    return _whole(context, node)
-
-
-def _whole(context: Context, node: Node) -> int:
-    value = context.lower_fixed(
-        node,
-        "an index in brackets must be fixed, and this one is random",
-        "take(x, i) picks elements by a random index",
-    )
-    known = value.known
-    if not isinstance(known, float):
-        raise node.at.error(
-            "an index in brackets is a number or a slice, and this is a list",
-            "take(x, [0, 2]) picks several elements",
-        )
-    if known != known // 1:
-        raise node.at.error(
-            f"an index needs a whole number, and this is {known:.12g}", "indices count from 0"
-        )
-    return int(max(-(2.0**62), min(known, 2.0**62)))
 
 
 # ---- products: what to write where shapes do not go together ----------------------------------

@@ -23,6 +23,7 @@ from dropcheck.vocabulary.functions import (
     elementwise,
     linear_algebra,
     of_laws,
+    rearranging,
     reductions,
     truths,
 )
@@ -34,7 +35,12 @@ def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
 
 FUNCTIONS_OF_NUMBERS = _by_name(elementwise.NUMBERS, truths.NUMBERS)
 FUNCTIONS_OF_ARRAYS = _by_name(
-    reductions.ARRAYS, truths.ARRAYS, linear_algebra.ARRAYS, arrays.ARRAYS, arrays.FIXED
+    reductions.ARRAYS,
+    truths.ARRAYS,
+    linear_algebra.ARRAYS,
+    rearranging.ARRAYS,
+    arrays.ARRAYS,
+    arrays.FIXED,
 )
 FUNCTIONS = {**FUNCTIONS_OF_NUMBERS, **FUNCTIONS_OF_ARRAYS}
 """What is called by its name and takes quantities."""

@@ -1,4 +1,4 @@
-"""Functions as polynomials in their arguments: sums, products, and linear maps along an axis.
+"""Functions as polynomials in their arguments: sums, products and truths.
 
 A rule takes the operands in order and the options by name, as a kernel does, and makes the result
 from the few operations of `Algebraic`. So it holds for every algebra that has them.
@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import add
 from typing import Any, Protocol
 
 import numpy as np
 
-from dropcheck.vocabulary.shapes import Shape, flag, normalise_axes, normalise_axis, sizes
+from dropcheck.vocabulary.shapes import Shape, flag, normalise_axes
 
 
 class PolynomialError(ValueError):
@@ -61,8 +59,11 @@ class Algebraic(Protocol):
     def widened(self, place: int) -> Any:
         """The same with a new axis of length 1 before the one at this place."""
 
-    def swapped(self) -> Any:
-        """The same with its last two axes in the other order."""
+    def permuted(self, order: Sequence[int]) -> Any:
+        """The same with its axes in another order."""
+
+    def reshaped(self, shape: Shape) -> Any:
+        """The same elements in their order, in another shape."""
 
     def picked(self, axis: int, place: int) -> Any:
         """What stands at one place of an axis, without that axis."""
@@ -144,111 +145,14 @@ def matmul(a: Algebraic, b: Algebraic) -> Any:
 
 def trace(x: Algebraic) -> Any:
     """The sum of the diagonal."""
-    return total(x * _identity(x.shape[-1]), axis=(-2.0, -1.0))
-
-
-def diagonal(x: Algebraic) -> Any:
-    """The matrix with this diagonal, or a matrix's diagonal."""
-    if len(x.shape) == 1:
-        return x.widened(1) * _identity(x.shape[0])
-    rows, columns = x.shape[-2:]
-    if rows != columns:
+    side = x.shape[-1]
+    if side > LARGEST_SIDE:
         raise PolynomialError
-    return total(x * _identity(rows), axis=-1)
+    return total(x * np.eye(side), axis=(-2.0, -1.0))
 
 
 LEAST_TOLERANCE = 1e-10  # rounding stays far below it
 LARGEST_SIDE = 1000  # of a fixed matrix that is made for a linear map
-
-
-def _identity(side: int) -> Any:
-    if side > LARGEST_SIDE:
-        raise PolynomialError
-    return np.eye(side)
-
-
-# ---- linear maps along an axis ------------------------------------------------------------------
-
-
-def cumulative(x: Algebraic, *, axis: Any = None) -> Any:
-    """Running sums."""
-    at = normalise_axis(-1 if axis is None else axis, x.shape)
-    length = x.shape[at]
-    return x.mapped(at, length, lambda: np.tri(length))
-
-
-def differences(x: Algebraic, *, axis: Any = None) -> Any:
-    """Differences of neighbours."""
-    at = normalise_axis(-1 if axis is None else axis, x.shape)
-    length = x.shape[at]
-    return x.mapped(
-        at, length - 1, lambda: np.eye(length - 1, length, 1) - np.eye(length - 1, length)
-    )
-
-
-def subscript(x: Algebraic, *, index: Sequence[int | slice]) -> Any:
-    """Elements by fixed indices."""
-    axis = 0
-    for entry in index:
-        length = x.shape[axis]
-        if not isinstance(entry, slice):
-            x = x.picked(axis, entry % length)
-            continue
-        places = range(*entry.indices(length))
-        x = _selected(x, axis, places)
-        axis += 1
-    return x
-
-
-def _selected(x: Algebraic, axis: int, places: Sequence[int]) -> Any:
-    length = x.shape[axis]
-    if list(places) == list(range(length)):
-        return x
-    if len(places) == 1:
-        return x.picked(axis, places[0]).widened(axis)
-    return x.mapped(axis, len(places), lambda: np.equal.outer(places, range(length)) * 1.0)
-
-
-def take(x: Algebraic, i: Algebraic) -> Any:
-    """Elements of a vector, or rows of a matrix, by fixed indices."""
-    if i.fixed is None or len(i.shape) > 1:
-        raise PolynomialError
-    places = (np.asarray(i.fixed).astype(int) % x.shape[0]).tolist()
-    return _selected(x, 0, places) if isinstance(places, list) else x.picked(0, places)
-
-
-def _placed(x: Algebraic, axis: int, length: int, first: int) -> Any:
-    """Zeros along an axis, and the elements of x from one place on."""
-    own = x.shape[axis]
-    return x.mapped(axis, length, lambda: np.eye(length, own, -first))
-
-
-def concat(*parts: Algebraic, axis: float = -1) -> Any:
-    """One after the other; a single number counts as a list of one."""
-    lists = [part if part.shape else part.widened(0) for part in parts]
-    at = normalise_axis(axis, lists[0].shape)
-    length = sum(part.shape[at] for part in lists)
-    firsts = [sum(part.shape[at] for part in lists[:before]) for before in range(len(lists))]
-    placed = [_placed(part, at, length, first) for part, first in zip(lists, firsts, strict=True)]
-    return reduce(add, placed)
-
-
-def stack(*parts: Algebraic, axis: float = -1) -> Any:
-    """Side by side along a new axis."""
-    at = normalise_axis(axis, (*parts[0].shape, len(parts)))
-    length = len(parts)
-    placed = [_placed(part.widened(at), at, length, place) for place, part in enumerate(parts)]
-    return reduce(add, placed)
-
-
-def array(*parts: Algebraic) -> Any:
-    """Behind a new first axis."""
-    return stack(*parts, axis=0)
-
-
-def full(v: Algebraic, *, shape: Any) -> Any:
-    """The quantity stretched to a shape."""
-    return v * np.broadcast_to(1.0, sizes(shape))
 
 
 # ---- truths -------------------------------------------------------------------------------------

@@ -21,10 +21,11 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
-from dropcheck.vocabulary.functions import algebra
+from dropcheck.vocabulary.functions import linear_maps
 from dropcheck.vocabulary.growth import ANY, REARRANGED
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, growing
+from dropcheck.vocabulary.majorants.rule import Came
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -144,6 +145,11 @@ def _bincount(i: Array, *, n: float) -> Array:
     return result if bad is None else np.where(bad.any(axis=-2, keepdims=True), np.nan, result)
 
 
+def _elements(x: Array, *, axis: float, places: tuple[int, ...]) -> Array:
+    """The elements at some places of an axis."""
+    return np.take(x, np.array(places, dtype=np.intp), axis=int(axis))
+
+
 def _full(v: Array, *, shape: Any) -> Array:
     """All v, or v stretched to the shape."""
     return np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy()
@@ -156,6 +162,36 @@ def _shape_of_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
     if not shapes[0]:
         raise ShapeError("this is a single number, and has no axes")
     return (len(shapes[0]),)
+
+
+def _shape_of_elements(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    shape, axis = shapes[0], normalise_axis(options["axis"], shapes[0])
+    return (*shape[:axis], len(options["places"]), *shape[axis + 1 :])
+
+
+def _axes_of_index(shape: Shape, options: Options) -> list[Came | None]:
+    """Where each axis comes from: a slice has some of its slices, each once."""
+    found: list[Came | None] = []
+    axis = 0
+    for entry_of in options["index"]:
+        if entry_of is None:
+            found.append(None)
+            continue
+        if isinstance(entry_of, slice):
+            places = entry_of.indices(shape[axis])
+            found.append(Came((axis,), None if places == (0, shape[axis], 1) else places))
+        axis += 1
+    return [*found, *(Came((at,), None) for at in range(axis, len(shape)))]
+
+
+def _axes_of_elements(shape: Shape, options: Options) -> list[Came | None]:
+    """The same of several indices, unless one stands there twice."""
+    axis, places = int(options["axis"]), tuple(options["places"])
+    once = len(set(places)) == len(places)
+    return [
+        (Came((at,), places) if once else None) if at == axis else Came((at,), None)
+        for at in range(len(shape))
+    ]
 
 
 def _one_hot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -224,18 +260,25 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 ARRAY = entry(
     "array", _array, "an array with a new first axis", picking, REARRANGED, parameters=(MORE,),
-    shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True,
-    written="[a, b, c]", polynomial=algebra.array,
+    shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True, joins=True,
+    written="[a, b, c]", polynomial=linear_maps.array,
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
-    growth.same_size(elements.Rearranged()), parameters=(*X, option("index")), cost=cheap,
-    view=True, picks=True, moves=True,
+    growth.same_size(elements.Moved(_axes_of_index)), parameters=(*X, option("index")), cost=cheap,
+    view=True, picks=True, moves=True, rearranges=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
-    polynomial=algebra.subscript,
+    polynomial=linear_maps.subscript,
 )  # fmt: skip
 
-SIGNS = (ARRAY, SUBSCRIPT)
+ELEMENTS = entry(
+    "elements", _elements, "elements by several fixed indices", picking,
+    growth.same_size(elements.Moved(_axes_of_elements)),
+    parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
+    rearranges=True, shape=_shape_of_elements, written="x[[i, j]]", polynomial=linear_maps.chosen,
+)  # fmt: skip
+
+SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 
 _INDEX = (*values("i"), option("n"))
 _SEVERAL = (*values("a"), MORE, AXIS)
@@ -257,13 +300,13 @@ ARRAYS = (
     entry("take", _take,
           "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
           hulls.picking_first, growth.no_heavier(elements.TakenAt()),
-          parameters=values("x i"), shape=_take_shape, picks=True, polynomial=algebra.take),
+          parameters=values("x i"), shape=_take_shape, picks=True, polynomial=linear_maps.take),
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True,
-          elsewhere=("cat", "concatenate"), polynomial=algebra.concat),
+          elsewhere=("cat", "concatenate"), polynomial=linear_maps.concat),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True,
-          polynomial=algebra.stack),
+          polynomial=linear_maps.stack),
 )  # fmt: skip
 
 FIXED = (
@@ -280,7 +323,7 @@ FIXED = (
           "all 0, of the shape given: zeros(2, 3)", unknown, ANY, **_FILLED),
     entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown,
           growth.within(elements.Rearranged()), parameters=(option("shape"), *values("v")),
-          shape=_full_shape, polynomial=algebra.full),
+          shape=_full_shape, polynomial=linear_maps.full),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           unknown, ANY, parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, elsewhere=("identity",)),

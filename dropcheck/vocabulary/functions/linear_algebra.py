@@ -24,11 +24,12 @@ from dropcheck.vocabulary.function import (
     entry,
     values,
 )
-from dropcheck.vocabulary.functions import algebra
+from dropcheck.vocabulary.functions import algebra, linear_maps
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.growth import ANY
 from dropcheck.vocabulary.hulls import unknown
 from dropcheck.vocabulary.majorants import elements, sums
+from dropcheck.vocabulary.majorants.rule import Came
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -92,15 +93,6 @@ def _front(x: Array, rank: int) -> Array:
 def _outer(a: Array, b: Array) -> Array:
     """Every product of an element of a and one of b, over their last axes."""
     return a[..., :, None, :] * b[..., None, :, :]
-
-
-def _diag(x: Array) -> Array:
-    if x.ndim > 2:
-        return np.moveaxis(np.diagonal(x, axis1=-3, axis2=-2), -1, -2)
-    n = x.shape[0]
-    result = np.zeros((n, n, x.shape[-1]))
-    result[np.arange(n), np.arange(n)] = x
-    return result
 
 
 def _bad(matrices: Array) -> Array | None:
@@ -175,6 +167,17 @@ def _qr_q(matrices: Array) -> Array:
     return np.asarray(np.multiply(q, signs[..., None, :]))
 
 
+def _eigenvectors(matrices: Array) -> Array:
+    """Unit eigenvectors as columns, by ascending eigenvalue, of the lower triangle.
+
+    An eigenvector has no sign of its own: here its element of largest size is positive.
+    """
+    vectors = np.linalg.eigh(matrices)[1]
+    largest = np.abs(vectors).argmax(axis=-2, keepdims=True)
+    signs = np.where(np.take_along_axis(vectors, largest, axis=-2) < 0, -1.0, 1.0)
+    return np.asarray(vectors * signs)
+
+
 def _cholesky(x: Array) -> Array:
     """The lower triangular L with L @ L.T == x; NaN where x is not positive definite.
 
@@ -239,18 +242,29 @@ def _solve_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 def _qr_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
     """As many orthonormal columns as the matrix has rows or columns, whichever are fewer."""
-    shape = shapes[0]
+    _matrix_needed(shapes[0])
+    return (*shapes[0][:-1], min(shapes[0][-2:]))
+
+
+def _matrix_needed(shape: Shape) -> None:
     if len(shape) < 2:
         raise need("a matrix", shape)
-    return (*shape[:-1], min(shape[-2:]))
 
 
-def _diag_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """A vector becomes a matrix; of a matrix, the diagonal."""
-    shape = shapes[0]
-    if not shape:
-        raise need("a vector or a matrix", shape)
-    return shape * 2 if len(shape) == 1 else (*shape[:-2], min(shape[-2:]))
+def _svd_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    """As many as the matrix has rows or columns, whichever are fewer."""
+    _matrix_needed(shapes[0])
+    return (*shapes[0][:-2], min(shapes[0][-2:]))
+
+
+def _pinv_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    _matrix_needed(shapes[0])
+    return transpose(shapes[0])
+
+
+def _swapped_axes(shape: Shape, _options: Options) -> list[Came | None]:
+    *first, one, two = range(len(shape))
+    return [Came((axis,), None) for axis in (*first, two, one)]
 
 
 # ---- the entries --------------------------------------------------------------------------------
@@ -269,10 +283,10 @@ MATMUL = entry(
     written="a @ b", elsewhere=("bmm", "mm"), polynomial=algebra.matmul,
 )  # fmt: skip
 TRANSPOSE = entry(
-    "transpose", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
-    hulls.picking, growth.same_size(elements.Rearranged()),
-    shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, written="A.T",
-    polynomial=lambda x: x.swapped(),
+    ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
+    hulls.picking, growth.same_size(elements.Moved(_swapped_axes)),
+    shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
+    written="A.T", elsewhere=("swapaxes", "matrix_transpose"), polynomial=linear_maps.swapped,
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
@@ -283,7 +297,7 @@ _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposit
 ARRAYS = (
     entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
           parameters=(*PAIR, *OVER), shape=_dot_shape, polynomial=algebra.dot),
-    entry("outer", _outer, "all products of two vectors", unknown, growth.ALL_PRODUCTS,
+    entry("outer", _outer, "all products of two vectors", hulls.products, growth.ALL_PRODUCTS,
           parameters=PAIR, shape=_outer_shape, polynomial=algebra.outer),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
           growth.no_heavier(sums.Trace()), shape=_NUMBER, elsewhere=("tr",),
@@ -302,8 +316,16 @@ ARRAYS = (
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending", unknown,
           growth.within(elements.Eigenvalues()),
-          shape=square(lambda n: (n,)), cost=decomposition),
-    entry("diag", _diag, "the matrix with this diagonal, or a matrix's diagonal", unknown,
-          growth.no_heavier(elements.Rearranged(gaps=True)), shape=_diag_shape,
-          polynomial=algebra.diagonal),
+          shape=square(lambda n: (n,)), cost=decomposition, elsewhere=("eigvals",)),
+    entry("eigvecsh", _of_each(_eigenvectors),
+          "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
+          "largest element of each is positive",
+          hulls.within(-1.0, 1.0), growth.BOUNDED, shape=square(lambda n: (n, n)),
+          cost=decomposition),
+    entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
+          "singular values, descending", hulls.within(0.0, math.inf),
+          growth.within(elements.Eigenvalues()), shape=_svd_shape, cost=decomposition,
+          elsewhere=("singular_values",)),
+    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, ANY,
+          shape=_pinv_shape, cost=decomposition),
 )  # fmt: skip

@@ -27,7 +27,7 @@ from dropcheck.vocabulary.function import (
     sorting,
     spoil,
 )
-from dropcheck.vocabulary.functions import algebra
+from dropcheck.vocabulary.functions import algebra, linear_maps
 from dropcheck.vocabulary.growth import BOUNDED, LARGEST
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, sums
@@ -268,13 +268,13 @@ ARRAYS = (
            cost=sorting),
     _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total,
            growth.no_heavier(sums.RunningTotal()), additive=True, moves=True,
-           polynomial=algebra.cumulative),
+           polynomial=linear_maps.cumulative),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
            growth.within(elements.AllProduct(running=True))),
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST),
     _along("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
            "differences of neighbours", unknown,
-           growth.no_heavier(sums.Differences()), shift=-1, polynomial=algebra.differences),
+           growth.no_heavier(sums.Differences()), shift=-1, polynomial=linear_maps.differences),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
            BOUNDED, several=True),
 )  # fmt: skip

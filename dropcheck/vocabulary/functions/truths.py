@@ -228,6 +228,8 @@ NUMBERS = (
     WHERE,
     IS_CLOSE,
     _truth("isfinite", np.isfinite, "neither NaN nor infinite"),
+    _truth("isnan", np.isnan, "no number, as 0 / 0 and sqrt(-1) are"),
+    _truth("isinf", np.isinf, "infinite, of either sign"),
 )  # fmt: skip
 
 _OVER: dict[str, Any] = {"takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER)}

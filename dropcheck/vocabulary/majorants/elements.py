@@ -1,14 +1,18 @@
 """The largest of some elements, their norms, products and order; matrices."""
 
+# ruff: noqa: ARG002 - each rule is given the use and the order
+
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, union
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, raised, size, times
 from dropcheck.vocabulary.majorants.growing import about, slack
-from dropcheck.vocabulary.majorants.rule import Applied, Majorant, OverAxes
+from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant, OverAxes
 from dropcheck.vocabulary.majorants.sums import Size, inverse_of_sum, of_largest
+from dropcheck.vocabulary.shapes import Options, Shape
 
 # ---- the largest, the middle, in order ----------------------------------------------------------
 
@@ -40,6 +44,33 @@ class Rearranged(Majorant):
         """All of them."""
         found = union([one.mean for one in use.arguments])
         return union([found, ZERO]) if self._gaps else found
+
+
+class Moved(Rearranged):
+    """The elements in another place, where it is known from which axes the axes came."""
+
+    def __init__(self, axes: Callable[[Shape, Options], Sequence[Came | None]]) -> None:
+        super().__init__()
+        self._axes = axes
+
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
+        """As it is known."""
+        return self._axes(shape, options)
+
+
+class WithGaps(Rearranged):
+    """Some elements in their places, and 0 in the others: a product with a fixed mask."""
+
+    def __init__(self) -> None:
+        super().__init__(gaps=True)
+
+    def linear_in(self, use: Applied) -> Sequence[int]:
+        """The one argument."""
+        return (0,)
+
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
+        """All axes."""
+        return [Came((axis,), None) for axis in range(len(shape))]
 
 
 class TakenAt(Majorant):
@@ -223,11 +254,15 @@ class Determinant(Majorant):
 
 
 class Eigenvalues(Majorant):
-    """No larger than the root of the sum of all elements' squares (Frobenius)."""
+    """Eigenvalues, and singular values.
+
+    None is larger than the root of the sum of all elements' squares (Frobenius).
+    """
 
     def norm(self, use: Applied, p: float) -> float:
-        """n² elements."""
-        return times(float(use.arguments[0].shape[-1]), use.arguments[0].norm(max(p, 2.0)))
+        """The root of how many elements there are, times one of them."""
+        x = use.arguments[0]
+        return times(math.sqrt(x.shape[-1] * x.shape[-2]), x.norm(max(p, 2.0)))
 
 
 class CholeskyFactor(Majorant):

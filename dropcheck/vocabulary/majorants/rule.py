@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
@@ -77,6 +77,17 @@ class Argument(Protocol):
 
 Part = tuple[Argument, float]
 """A quantity and the power that it is raised to."""
+
+
+class Came(NamedTuple):
+    """The axes of an argument that an axis of the result is made of, and how; None: as it is.
+
+    Each slice of the result is made of slices of the argument along these axes, which no other
+    slice is made of. Of two axes that came from one in the same way, slice i is made of the same.
+    """
+
+    axes: tuple[int, ...]
+    way: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +150,10 @@ class Majorant:
         """The places of arguments that the result is linear in, the others independent of each."""
         return ()
 
-    def kept_axes(self, shape: Shape, options: Options) -> Sequence[int | None]:
-        """For each axis of the result the axis of the first argument that it goes along with.
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
+        """For each axis of the result the axes of the first argument that it came from.
 
-        Slice i of the result is then made of slice i of that argument, and of what is fixed, alone.
+        Its slices are then made of slices along these, and of what is fixed, alone.
         """
         return ()
 
@@ -157,12 +168,13 @@ NONE = Majorant()
 class OverAxes(Majorant):
     """One number of the elements along some axes of its argument."""
 
-    def kept_axes(self, shape: Shape, options: Options) -> Sequence[int | None]:
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
         """The other axes, in their order."""
         axes = normalise_axes(options.get("axis"), shape)
+        kept = [None if axis in axes else Came((axis,), None) for axis in range(len(shape))]
         if flag(options.get("keepdims", 0), "keepdims"):
-            return [None if axis in axes else axis for axis in range(len(shape))]
-        return [axis for axis in range(len(shape)) if axis not in axes]
+            return kept
+        return [one for one in kept if one is not None]
 
 
 class Bounded(Majorant):

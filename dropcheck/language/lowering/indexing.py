@@ -1,0 +1,223 @@
+"""Indices in brackets: numbers, slices, `None`, `...`, and fixed arrays of places or of truths.
+
+They mean what they mean in numpy, and are fixed before any draw, as one shape is that of all draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dropcheck.language import syntax
+from dropcheck.language.graph import Kind, Value, hashable
+from dropcheck.language.lowering.context import Context
+from dropcheck.language.syntax import Node, Position
+from dropcheck.records import dataclass
+from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.functions.arrays import ELEMENTS, SUBSCRIPT
+from dropcheck.vocabulary.functions.rearranging import RESHAPE
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.shapes import Shape, describe
+
+MOST_PLACES = 2**16  # in one array of places
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Elements along some axes, counted as if these were one axis.
+
+    `shape` is the shape that comes in place of the `axes` axes, [places].
+    """
+
+    axes: int
+    places: tuple[int, ...]
+    shape: Shape
+
+
+Entry = int | slice | None | Places
+
+
+def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
+    """`base[index, …]`.
+
+    Raises:
+        DropcheckError: where the index is not fixed, or not one of the array.
+    """
+    if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
+        raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
+    value = context.lower(base)
+    entries = _entries(context, value.shape, index, at)
+    several = [at for at, entry in enumerate(entries) if isinstance(entry, Places)]
+    if not several:
+        return _basic(context, value, entries, at)
+    (place,) = several
+    chosen = entries[place]
+    assert isinstance(chosen, Places)
+    value = _basic(
+        context, value, [*entries[:place], *[slice(None)] * chosen.axes, *entries[place + 1 :]], at
+    )
+    axis = sum(not isinstance(entry, int) for entry in entries[:place])
+    before, after = value.shape[:axis], value.shape[axis + chosen.axes :]
+    if chosen.axes > 1:
+        value = _reshaped(
+            context, value, (*before, math.prod(value.shape[axis : axis + chosen.axes]), *after), at
+        )
+    options = (("axis", float(axis)), ("places", chosen.places))
+    value = context.graph.operation(
+        ELEMENTS, (value,), (*before, len(chosen.places), *after), at, options
+    )
+    return _reshaped(context, value, (*before, *chosen.shape, *after), at)
+
+
+def _basic(context: Context, value: Value, entries: Sequence[Entry], at: Position) -> Value:
+    index = tuple(entries)
+    if index and all(entry == slice(None) for entry in index) and len(index) <= len(value.shape):
+        return value
+    options = (("index", hashable(index)),)
+    return context.graph.shaped(
+        SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, index), at, options
+    )
+
+
+def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Value:
+    if value.shape == shape:
+        return value
+    options = (("shape", tuple(float(length) for length in shape)),)
+    return context.graph.operation(RESHAPE, (value,), shape, at, options)
+
+
+def _entries(context: Context, shape: Shape, index: tuple[Node, ...], at: Position) -> list[Entry]:
+    """The entries of an index, `...` written out, and arrays of truths as the places of them."""
+    rests = [node for node in index if isinstance(node, syntax.Rest)]
+    if len(rests) > 1:
+        raise rests[1].at.error("'...' stands twice in one index", "write ':' for a single axis")
+    read = [(node, _read(context, node)) for node in index]
+    used = sum(_axes_of(entry) for _, entry in read)
+    if used > len(shape):
+        count = "1 index is" if used == 1 else f"{used} indices are"
+        raise at.error(f"{count} too many for {describe(shape)}")
+    found: list[Entry] = []
+    axis = 0
+    for node, entry in read:
+        if isinstance(entry, Value):
+            own = shape[axis : axis + _axes_of(entry)]
+            found.append(_places(entry, own, node))
+        elif isinstance(node, syntax.Rest):
+            found += [slice(None)] * (len(shape) - used)
+            axis += len(shape) - used
+        else:
+            found.append(entry)
+        axis += _axes_of(entry)
+    _check_order(found, index)
+    return found
+
+
+def _check_order(entries: Sequence[Entry], index: tuple[Node, ...]) -> None:
+    """See that there is one array at most, and that numpy would put its axis where it stands.
+
+    Raises:
+        DropcheckError: where numpy pairs two arrays, or moves the axis to the front.
+    """
+    arrays = [at for at, entry in enumerate(entries) if isinstance(entry, Places)]
+    if len(arrays) > 1:
+        raise index[0].at.error(
+            "several arrays of indices stand in one index",
+            "rows and columns go one after the other, x[[0, 2]][:, [1, 3]]; single elements are "
+            "listed, [x[0, 1], x[2, 3]]",
+        )
+    picked = [at for at, entry in enumerate(entries) if isinstance(entry, int | Places)]
+    if arrays and len(picked) != picked[-1] - picked[0] + 1:
+        raise index[0].at.error(
+            "a number and an array of indices stand apart in one index",
+            "one after the other is clear: x[0][:, [0, 2]]",
+        )
+
+
+def _read(context: Context, node: Node) -> int | slice | Value | None:
+    """An entry as it is, arrays as their values."""
+    if isinstance(node, syntax.NewAxis | syntax.Rest):
+        return None
+    if isinstance(node, syntax.Slice):
+        bounds = (node.start, node.stop, node.step)
+        ends = [None if end is None else _whole(_fixed(context, end), end) for end in bounds]
+        if ends[2] == 0:
+            raise node.at.error("the step of a slice cannot be 0")
+        return slice(*ends)
+    value = _fixed(context, node)
+    return value if value.shape else _whole(value, node)
+
+
+def _axes_of(entry: int | slice | Value | None) -> int:
+    """How many axes an entry takes."""
+    if isinstance(entry, Value):
+        return len(entry.shape) if _is_mask(entry) else 1
+    return 0 if entry is None else 1
+
+
+def _fixed(context: Context, node: Node) -> Value:
+    value = context.lower(node)
+    if value.random and _is_mask(value) and value.shape:
+        raise node.at.error(
+            "this keeps a random number of elements, and an array has one shape in all draws",
+            "keep the shape and put in what does not count: sum(where(c, x, 0)), or "
+            "sum(x * c) / sum(c) for a mean; E(x, given=c) speaks of the law where c holds",
+        )
+    return context.lower_fixed(
+        node,
+        "an index in brackets must be fixed, and this one is random",
+        "take(x, i) picks elements by a random index",
+    )
+
+
+def _is_mask(value: Value) -> bool:
+    """Whether an array is one of truths, as it stands or put together of such."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if one.binary:
+            continue
+        if one.kind != Kind.COMPUTED or not (one.function.rearranges or one.function.joins):
+            return False
+        stack += one.inputs
+    return True
+
+
+def _whole(value: Value, node: Node) -> int:
+    known = value.known
+    if not isinstance(known, float):
+        raise node.at.error("an end of a slice is a number, and this is a list", "write x[1:3]")
+    return _index(known, node)
+
+
+def _index(number: float, node: Node) -> int:
+    if number != number // 1:
+        raise node.at.error(
+            f"an index needs a whole number, and this is {number:.12g}", "indices count from 0"
+        )
+    return int(max(-(2.0**62), min(number, 2.0**62)))
+
+
+def _places(value: Value, own: Shape, node: Node) -> Places:
+    """What an array of indices, or of truths, picks of some axes."""
+    if value.constant.size > MOST_PLACES:
+        raise node.at.error(
+            f"an index has at most {MOST_PLACES:,} entries, and this has {value.constant.size:,}",
+            "a slice such as x[::2] needs none",
+        )
+    array = np.asarray(value.constant[..., 0], dtype=np.float64)
+    if _is_mask(value):
+        if array.shape != own:
+            raise node.at.error(
+                f"these truths are {describe(array.shape)}, and stand for {describe(own)}",
+                "a fixed condition in brackets has the shape of what it picks from",
+            )
+        picked = tuple(int(place) for place in np.flatnonzero(array))
+        return Places(len(own), picked, (len(picked),))
+    (length,) = own
+    places = [_index(float(number), node) for number in array.ravel()]
+    for place in places:
+        if not -length <= place < length:
+            raise node.at.error(f"index {place} is out of range for an axis of length {length}")
+    return Places(1, tuple(place % length for place in places), array.shape)

@@ -1,0 +1,257 @@
+"""Functions that move elements, or add them up along an axis, as polynomials in their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary.functions.algebra import (
+    LARGEST_SIDE,
+    Algebraic,
+    PolynomialError,
+    total,
+)
+from dropcheck.vocabulary.shapes import (
+    Shape,
+    count,
+    normalise_axes,
+    normalise_axis,
+    permutation,
+    reshaped,
+    sizes,
+    whole,
+)
+
+# ---- sums and differences along an axis ---------------------------------------------------------
+
+
+def cumulative(x: Algebraic, *, axis: Any = None) -> Any:
+    """Running sums."""
+    at = normalise_axis(-1 if axis is None else axis, x.shape)
+    length = x.shape[at]
+    return x.mapped(at, length, lambda: np.tri(length))
+
+
+def differences(x: Algebraic, *, axis: Any = None) -> Any:
+    """Differences of neighbours."""
+    at = normalise_axis(-1 if axis is None else axis, x.shape)
+    length = x.shape[at]
+    return x.mapped(
+        at, length - 1, lambda: np.eye(length - 1, length, 1) - np.eye(length - 1, length)
+    )
+
+
+# ---- elements by their places -------------------------------------------------------------------
+
+
+def subscript(x: Algebraic, *, index: Sequence[int | slice | None]) -> Any:
+    """Elements by fixed indices."""
+    axis = 0
+    for entry in index:
+        if entry is None:
+            x = x.widened(axis)
+            axis += 1
+            continue
+        length = x.shape[axis]
+        if not isinstance(entry, slice):
+            x = x.picked(axis, entry % length)
+            continue
+        places = range(*entry.indices(length))
+        x = _selected(x, axis, places)
+        axis += 1
+    return x
+
+
+def _selected(x: Algebraic, axis: int, places: Sequence[int]) -> Any:
+    length = x.shape[axis]
+    if list(places) == list(range(length)):
+        return x
+    if len(places) == 1:
+        return x.picked(axis, places[0]).widened(axis)
+    return x.mapped(axis, len(places), lambda: np.equal.outer(places, range(length)) * 1.0)
+
+
+def chosen(x: Algebraic, *, axis: float, places: Sequence[int]) -> Any:
+    """Elements by several fixed indices."""
+    return _selected(x, normalise_axis(axis, x.shape), places)
+
+
+def take(x: Algebraic, i: Algebraic) -> Any:
+    """Elements of a vector, or rows of a matrix, by fixed indices."""
+    if i.fixed is None or len(i.shape) > 1:
+        raise PolynomialError
+    places = (np.asarray(i.fixed).astype(int) % x.shape[0]).tolist()
+    return _selected(x, 0, places) if isinstance(places, list) else x.picked(0, places)
+
+
+def _placed(x: Algebraic, axis: int, length: int, first: int) -> Any:
+    """Zeros along an axis, and the elements of x from one place on."""
+    own = x.shape[axis]
+    return x.mapped(axis, length, lambda: np.eye(length, own, -first))
+
+
+def _mirrored(length: int) -> range:
+    return range(length - 1, -1, -1)
+
+
+def flip(x: Algebraic, *, axis: Any = None) -> Any:
+    """In reverse order."""
+    for at in normalise_axes(axis, x.shape):
+        x = _selected(x, at, _mirrored(x.shape[at]))
+    return x
+
+
+def roll(x: Algebraic, *, shift: float, axis: Any = None) -> Any:
+    """Some places further on, and from the end back to the start."""
+    at = normalise_axis(-1 if axis is None else axis, x.shape)
+    length, by = x.shape[at], whole(shift, "shift")
+    return _selected(x, at, [(place - by) % length for place in range(length)])
+
+
+def repeat(x: Algebraic, *, n: float, axis: Any = None) -> Any:
+    """Each element n times."""
+    at = normalise_axis(-1 if axis is None else axis, x.shape)
+    times = count(n, "n")
+    return _selected(x, at, [place for place in range(x.shape[at]) for _ in range(times)])
+
+
+def tile(x: Algebraic, *, n: Any) -> Any:
+    """The whole n times along the last axes."""
+    times = sizes(n, "n")
+    while len(x.shape) < len(times):
+        x = x.widened(0)
+    for at, factor in enumerate(times, len(x.shape) - len(times)):
+        x = _selected(x, at, [*range(x.shape[at])] * factor)
+    return x
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+
+def transpose(x: Algebraic, *, axes: Any = None) -> Any:
+    """The axes in the order given."""
+    return x.permuted(permutation(axes, x.shape))
+
+
+def swapped(x: Algebraic) -> Any:
+    """The last two axes in the other order."""
+    *first, one, two = range(len(x.shape))
+    return x.permuted((*first, two, one))
+
+
+def reshape(x: Algebraic, *, shape: Any) -> Any:
+    """In another shape."""
+    return x.reshaped(reshaped(x.shape, shape))
+
+
+def regrouped(shape: Shape, new: Shape) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The axes of a shape and of another one of as many elements, in groups of equal products.
+
+    >>> regrouped((2, 6, 5), (2, 3, 2, 5))
+    [((0,), (0,)), ((1,), (1, 2)), ((2,), (3,))]
+    """
+    if 0 in shape:
+        return [(tuple(range(len(shape))), tuple(range(len(new))))]
+    groups: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    at = to = 0
+    while at < len(shape) or to < len(new):
+        own, made = [at], [to]
+        if at == len(shape) or (to < len(new) and new[to] == 1 != shape[at]):
+            own = []
+        elif to == len(new) or shape[at] == 1 != new[to]:
+            made = []
+        else:
+            left, right = shape[at], new[to]
+            while left != right:
+                if left < right:
+                    own.append(own[-1] + 1)
+                    left *= shape[own[-1]]
+                else:
+                    made.append(made[-1] + 1)
+                    right *= new[made[-1]]
+        at, to = at + len(own), to + len(made)
+        groups.append((tuple(own), tuple(made)))
+    return groups
+
+
+def kron(a: Algebraic, b: Algebraic) -> Any:
+    """Every element of a times the whole of b."""
+    rank = max(len(a.shape), len(b.shape))
+    while len(a.shape) < rank:
+        a = a.widened(0)
+    while len(b.shape) < rank:
+        b = b.widened(0)
+    shape = tuple(one * other for one, other in zip(a.shape, b.shape, strict=True))
+    for place in range(rank):
+        a, b = a.widened(2 * place + 1), b.widened(2 * place)
+    return (a * b).reshaped(shape)
+
+
+# ---- zeros between ------------------------------------------------------------------------------
+
+
+def lower_triangle(x: Algebraic, *, k: float = 0) -> Any:
+    """0 above the k-th diagonal."""
+    return x * np.tril(_ones(x), whole(k, "k"))
+
+
+def upper_triangle(x: Algebraic, *, k: float = 0) -> Any:
+    """0 below the k-th diagonal."""
+    return x * np.triu(_ones(x), whole(k, "k"))
+
+
+def _ones(x: Algebraic) -> Any:
+    if max(x.shape[-2:]) > LARGEST_SIDE:
+        raise PolynomialError
+    return np.ones(x.shape[-2:])
+
+
+def diagonal(x: Algebraic, *, k: float = 0) -> Any:
+    """The matrix with this k-th diagonal, or a matrix's."""
+    above = whole(k, "k")
+    side = (x.shape[0] if len(x.shape) == 1 else max(x.shape[-2:])) + abs(above)
+    if side > LARGEST_SIDE:
+        raise PolynomialError
+    if len(x.shape) == 1:
+        return _placed(x, 0, side, max(-above, 0)).widened(1) * np.eye(side, side, above)
+    rows, columns = x.shape[-2:]
+    first, lines = max(-above, 0), min(rows - max(-above, 0), columns - max(above, 0))
+    if lines <= 0:
+        raise PolynomialError
+    on = total(x * np.eye(rows, columns, above), axis=-1)
+    return _selected(on, len(on.shape) - 1, range(first, first + lines))
+
+
+# ---- one of several -----------------------------------------------------------------------------
+
+
+def concat(*parts: Algebraic, axis: float = -1) -> Any:
+    """One after the other; a single number counts as a list of one."""
+    lists = [part if part.shape else part.widened(0) for part in parts]
+    at = normalise_axis(axis, lists[0].shape)
+    length = sum(part.shape[at] for part in lists)
+    firsts = [sum(part.shape[at] for part in lists[:before]) for before in range(len(lists))]
+    placed = [_placed(part, at, length, first) for part, first in zip(lists, firsts, strict=True)]
+    return reduce(add, placed)
+
+
+def stack(*parts: Algebraic, axis: float = -1) -> Any:
+    """Side by side along a new axis."""
+    at = normalise_axis(axis, (*parts[0].shape, len(parts)))
+    length = len(parts)
+    placed = [_placed(part.widened(at), at, length, place) for place, part in enumerate(parts)]
+    return reduce(add, placed)
+
+
+def array(*parts: Algebraic) -> Any:
+    """Behind a new first axis."""
+    return stack(*parts, axis=0)
+
+
+def full(v: Algebraic, *, shape: Any) -> Any:
+    """The quantity stretched to a shape."""
+    return v * np.broadcast_to(1.0, sizes(shape))

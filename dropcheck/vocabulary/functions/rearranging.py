@@ -1,0 +1,248 @@
+"""Putting the elements of one draw elsewhere, repeating them, leaving zeros between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary.function import (
+    AXIS,
+    PAIR,
+    Array,
+    Parameter,
+    X,
+    axes_of,
+    cheap,
+    entry,
+    option,
+)
+from dropcheck.vocabulary.functions import linear_maps
+from dropcheck.vocabulary.hulls import picking
+from dropcheck.vocabulary.majorants import elements
+from dropcheck.vocabulary.majorants.rule import Came
+from dropcheck.vocabulary.shapes import (
+    Options,
+    Shape,
+    along,
+    count,
+    need,
+    normalise_axes,
+    normalise_axis,
+    permutation,
+    reshaped,
+    sizes,
+    whole,
+)
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+def _reshape(x: Array, *, shape: Any) -> Array:
+    """The elements in their order, the last axis the quickest, in another shape."""
+    return x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1])
+
+
+def _transpose(x: Array, *, axes: Any = None) -> Array:
+    """The axes in the order given; without one, in reverse order."""
+    return x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1)
+
+
+def _flip(x: Array, *, axis: Any = None) -> Array:
+    """The elements in reverse order along axes."""
+    return np.flip(x, axes_of(x, axis))
+
+
+def _roll(x: Array, *, shift: float, axis: Any = None) -> Array:
+    """The elements so many places further on; those that leave at the end come in at the start."""
+    return np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0])
+
+
+def _repeat(x: Array, *, n: float, axis: Any = None) -> Array:
+    """Each element n times, one after another."""
+    return np.repeat(x, count(n, "n"), axes_of(x, axis)[0])
+
+
+def _tile(x: Array, *, n: Any) -> Array:
+    """The whole n times; of a list, so many times along each of the last axes."""
+    return np.tile(x, (*sizes(n, "n"), 1))
+
+
+def _triangle(keep: Callable[..., Array]) -> Callable[..., Array]:
+    def kernel(x: Array, *, k: float = 0) -> Array:
+        rows, columns = x.shape[-3:-1]
+        inside = keep(np.ones((rows, columns), dtype=np.bool_), whole(k, "k"))
+        return np.where(inside[:, :, None], x, 0.0)
+
+    return kernel
+
+
+def _diag(x: Array, *, k: float = 0) -> Array:
+    """The matrix with this k-th diagonal, or a matrix's."""
+    above = whole(k, "k")
+    if x.ndim > 2:
+        return np.moveaxis(np.diagonal(x, above, axis1=-3, axis2=-2), -1, -2)
+    n = x.shape[0]
+    result = np.zeros((n + abs(above), n + abs(above), x.shape[-1]))
+    result[np.arange(n) + max(-above, 0), np.arange(n) + max(above, 0)] = x
+    return result
+
+
+def _kron(a: Array, b: Array) -> Array:
+    """Every product of an element of a and one of b: blocks of b, one for each element of a."""
+    rank = max(a.ndim, b.ndim) - 1
+    (m, first), (n, second) = (_of_rank(one, rank) for one in (a, b))
+    left = first.reshape(*(length for one in m for length in (one, 1)), first.shape[-1])
+    right = second.reshape(*(length for one in n for length in (1, one)), second.shape[-1])
+    product = left * right
+    joined = (one * other for one, other in zip(m, n, strict=True))
+    return product.reshape(*joined, product.shape[-1])
+
+
+def _of_rank(x: Array, rank: int) -> tuple[Shape, Array]:
+    shape = (1,) * (rank - x.ndim + 1) + x.shape[:-1]
+    return shape, x.reshape(*shape, x.shape[-1])
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+
+def _array_needed(shape: Shape) -> None:
+    if not shape:
+        raise need("an array", shape)
+
+
+def _reshape_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    return reshaped(shapes[0], options["shape"])
+
+
+def _transpose_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    return tuple(shapes[0][axis] for axis in permutation(options.get("axes"), shapes[0]))
+
+
+def _roll_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    whole(options["shift"], "shift")
+    return along()(shapes, options)
+
+
+def _repeat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    (shape,) = shapes
+    _array_needed(shape)
+    axis = normalise_axis(options.get("axis", -1), shape)
+    return (*shape[:axis], shape[axis] * count(options["n"], "n"), *shape[axis + 1 :])
+
+
+def _tile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    (shape,), times = shapes, sizes(options["n"], "n")
+    rank = max(len(shape), len(times))
+    own = (1,) * (rank - len(shape)) + shape
+    factors = (1,) * (rank - len(times)) + times
+    return tuple(length * factor for length, factor in zip(own, factors, strict=True))
+
+
+def _triangle_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    whole(options.get("k", 0), "k")
+    if len(shapes[0]) < 2:
+        raise need("a matrix", shapes[0])
+    return shapes[0]
+
+
+def _diag_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """A vector becomes a matrix; of a matrix, the diagonal."""
+    shape, above = shapes[0], whole(options.get("k", 0), "k")
+    if not shape:
+        raise need("a vector or a matrix", shape)
+    if len(shape) == 1:
+        return (shape[0] + abs(above),) * 2
+    rows, columns = shape[-2] - max(-above, 0), shape[-1] - max(above, 0)
+    return (*shape[:-2], max(min(rows, columns), 0))
+
+
+def _kron_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+    a, b = shapes
+    if not a or not b:
+        raise need("a vector or a matrix", ())
+    rank = max(len(a), len(b))
+    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+    return tuple(one * other for one, other in pairs)
+
+
+# ---- where each axis comes from -----------------------------------------------------------------
+
+
+def _same_axes(shape: Shape, options: Options) -> list[Came | None]:
+    """Along the axes that are named the elements change places, and along no others."""
+    axes = normalise_axes(options.get("axis"), shape)
+    way = ("places", options.get("shift"))
+    return [Came((at,), way if at in axes else None) for at in range(len(shape))]
+
+
+def _transposed_axes(shape: Shape, options: Options) -> list[Came | None]:
+    return [Came((axis,), None) for axis in permutation(options.get("axes"), shape)]
+
+
+def _reshaped_axes(shape: Shape, options: Options) -> list[Came | None]:
+    """Each part of the shape whose lengths have one product with those of the other shape."""
+    found: list[Came | None] = []
+    new = reshaped(shape, options["shape"])
+    for own, made in linear_maps.regrouped(shape, new):
+        if len(own) == len(made) == 1:
+            found.append(Came(own, None))
+        else:
+            found += [
+                Came(own, ("part", at - made[0], tuple(new[i] for i in made))) if own else None
+                for at in made
+            ]
+    return found
+
+
+# ---- the entries --------------------------------------------------------------------------------
+
+_MOVED: dict[str, Any] = {"cost": cheap, "moves": True, "rearranges": True}
+_GAPS: dict[str, Any] = {"cost": cheap, "moves": True}
+_K = option("k", 0.0)
+
+RESHAPE = entry(
+    "reshape", _reshape,
+    "the elements in their order, in another shape; −1 stands for what is left over",
+    picking, growth.same_size(elements.Moved(_reshaped_axes)),
+    parameters=(*X, option("shape")), shape=_reshape_shape, polynomial=linear_maps.reshape,
+    elsewhere=("flatten", "ravel", "view"), **_MOVED,
+)  # fmt: skip
+
+ARRAYS = (
+    RESHAPE,
+    entry("transpose", _transpose, "the axes in the order given, or in reverse order",
+          picking, growth.same_size(elements.Moved(_transposed_axes)),
+          parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
+          polynomial=linear_maps.transpose, view=True, elsewhere=("permute",), **_MOVED),
+    entry("flip", _flip, "in reverse order", picking, growth.same_size(elements.Moved(_same_axes)),
+          parameters=(*X, AXIS), shape=along(several=True), polynomial=linear_maps.flip,
+          view=True, elsewhere=("reverse", "rev"), **_MOVED),
+    entry("roll", _roll, "shift places further on, and from the end back to the start",
+          picking, growth.same_size(elements.Moved(_same_axes)),
+          parameters=(*X, option("shift"), AXIS), shape=_roll_shape,
+          polynomial=linear_maps.roll, **_MOVED),
+    entry("repeat", _repeat, "each element n times, one after another",
+          picking, growth.same_size(elements.Rearranged()), parameters=(*X, option("n"), AXIS),
+          shape=_repeat_shape, polynomial=linear_maps.repeat, elsewhere=("repeat_interleave",),
+          **_MOVED),
+    entry("tile", _tile, "the whole n times along the last axis, or along each of a list",
+          picking, growth.same_size(elements.Rearranged()), parameters=(*X, option("n")),
+          shape=_tile_shape, polynomial=linear_maps.tile, **_MOVED),
+    entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
+          growth.no_heavier(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
+          polynomial=linear_maps.lower_triangle, **_GAPS),
+    entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
+          growth.no_heavier(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
+          polynomial=linear_maps.upper_triangle, **_GAPS),
+    entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
+          "k is positive", hulls.picking_or_zero, growth.no_heavier(elements.Rearranged(gaps=True)),
+          parameters=(*X, _K), shape=_diag_shape, polynomial=linear_maps.diagonal,
+          elsewhere=("diagonal", "diagflat"), **_GAPS),
+    entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
+          hulls.products, growth.ALL_PRODUCTS, parameters=PAIR, shape=_kron_shape,
+          polynomial=linear_maps.kron),
+)  # fmt: skip
