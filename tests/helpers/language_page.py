@@ -45,7 +45,12 @@ random.
   `isclose` has it. `x in {{a, b}}` by itself is a claim: every element of every draw is one.
 - `a if c else b`: `a` where `c` holds, else `b`, element by element.
 - `[a, b, c]`: an array with a new first axis.
-- `x[i]` `x[i, j]` `x[1:3]`: by index, from 0; −1 is the last. An index is fixed, not random.
+- `x[i]` `x[i, j]` `x[1:3]` `x[::-1]`: by index, from 0; −1 is the last. An index is fixed, not
+  random.
+- `x[:, None]` `x[..., 0]`: a new axis of length 1; all the axes that are not named.
+- `x[[0, 2]]` `x[a > 1]`: several places, and those where a fixed condition holds. What a random
+  condition keeps has no fixed length: `where(c, x, 0)` keeps the shape, `E(x, given=c)` speaks of
+  the law.
 - `x.T`: the last two axes change places.
 
 ## Loops
@@ -84,9 +89,9 @@ They go element by element, by numpy's rule for shapes.
 ## Functions of the array that one draw is
 
 Those with `axis` go along the last axis, `axis=-1`, unless another is named; several are named as
-`axis=[0, 1]`. All but `concat` and `stack` of these refuse a single number. `keepdims=1` leaves an
-axis of length 1 in place of one that is summed over. What stands with `=` has that value unless it
-is given.
+`axis=[0, 1]`. Most of these refuse a single number; `concat`, `stack`, `reshape` and `tile` take
+one. `keepdims=1` leaves an axis of length 1 in place of one that is summed over. What stands with
+`=` has that value unless it is given.
 
 {arrays}
 

@@ -19,7 +19,7 @@ OTHER_THINGS = {
     # grammar, Greek letters, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},
     "options.py": {"min", "full"},  # minutes
-    "report": {"any", "sort", "where", "log", "sqrt"},
+    "report": {"any", "sort", "where", "log", "sqrt", "repeat"},  # the command that repeats
 }
 
 

@@ -32,9 +32,11 @@ from dropcheck.language.syntax import (
     Logic,
     Name,
     Negative,
+    NewAxis,
     Node,
     Not,
     Number,
+    Rest,
     Slice,
     Subscript,
     Transpose,
@@ -116,6 +118,19 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "one_hot": lambda j, n: np.eye(int(n))[np.asarray(j).astype(int)],
     "size": lambda x: float(np.size(x)),
     "where": lambda c, a, b: np.where(np.isnan(c), np.nan, np.where(c, a, b)),
+    "isnan": lambda x: np.isnan(x) * 1.0,
+    "isinf": lambda x: np.isinf(x) * 1.0,
+    "roll": lambda x, shift, axis=-1: np.roll(x, int(shift), int(axis)),
+    "flip": lambda x, axis=-1: np.flip(x, int(axis)),
+    "tril": lambda x, k=0: np.tril(x, int(k)),
+    "triu": lambda x, k=0: np.triu(x, int(k)),
+    "reshape": lambda x, shape: np.reshape(x, np.asarray(shape, dtype=int)),
+    "transpose": np.transpose,
+    "repeat": lambda x, n, axis=-1: np.repeat(x, int(n), int(axis)),
+    "tile": lambda x, n: np.tile(x, np.asarray(n, dtype=int)),
+    "kron": np.kron,
+    "svdvals": lambda x: np.linalg.svd(x, compute_uv=False),
+    "pinv": np.linalg.pinv,
 }
 SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "+": np.add,
@@ -194,10 +209,16 @@ def one_draw(node: Node, here: Here) -> Any:
 
 
 def picked(node: Node, here: Here) -> Any:
+    if isinstance(node, NewAxis):
+        return None
+    if isinstance(node, Rest):
+        return Ellipsis
     if isinstance(node, Slice):
         ends = (node.start, node.stop, node.step)
         return slice(*(None if end is None else int(one_draw(end, here)) for end in ends))
-    return int(one_draw(node, here))
+    found = np.asarray(one_draw(node, here))
+    mask = isinstance(node, Compare)
+    return found.astype(bool if mask else int) if found.shape else int(found)
 
 
 # -- and all draws at once -------------------------------------------------------------------------
@@ -299,7 +320,16 @@ ELEMENTWISE = st.sampled_from(["exp", "tanh", "abs", "sqrt", "floor", "relu", "s
 OVER = st.sampled_from(["sum", "mean", "max", "min", "prod", "any", "all", "median", "logsumexp"])
 ALONG = st.sampled_from(["cumsum", "cumprod", "cummax", "sort", "softmax", "diff"])
 ARITHMETIC = st.sampled_from(["+", "-", "*", "/", "@", "%", "**", " and ", " or ", "<", "==", ">="])
-INDEX = st.sampled_from(["0", "-1", "1:", "::-1", ":, 0", "0, 1", ":2, 1:"])
+INDEX = st.sampled_from(
+    ["0", "-1", "1:", "::-1", ":, 0", "0, 1", ":2, 1:", ":, None", "None", "..., 0", "0, ...",
+     "..., None", "[1, 0]", "[[0, 1], [1, 1]]", ":, [0, 0, 2]", "f > 0", "g > 3", "..., ::-2"]
+)  # fmt: skip
+PLACED = st.sampled_from(
+    ["roll({}, 1)", "roll({}, -2, axis=0)", "flip({})", "flip({}, axis=0)", "tril({})",
+     "triu({}, k=1)", "reshape({}, -1)", "reshape({}, [3, -1])", "reshape({}, [1, 3, 1])",
+     "transpose({})", "repeat({}, 2)", "tile({}, 2)", "tile({}, [2, 1])", "kron({}, f)",
+     "isnan({})", "isinf({})"]
+)  # fmt: skip
 
 
 def grown(below: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -313,6 +343,7 @@ def grown(below: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
             lambda t: f"{t[0]}({t[1]}{t[2]})"
         ),
         st.tuples(below, INDEX).map(lambda t: f"{t[0]}[{t[1]}]" if t[0][0] != "-" else t[0]),
+        st.tuples(PLACED, below).map(lambda t: t[0].format(t[1])),
         below.map(lambda text: f"({text}).T"),
         below.map(lambda text: f"(-{text})"),
         st.tuples(below, below).map(lambda t: f"[{t[0]}, {t[1]}]"),

@@ -61,11 +61,12 @@ FUNCTION_HINTS = {
     "V": "is Var(u)",
     "variance": "is Var(u)",
     "pow": "write x**y",
-    "transpose": "write A.T",
+    "permute": "write transpose(x)",
     "tr": "write trace(x)",
     "mod": "write a % b",
     "log_softmax": "write z - logsumexp(z)",
-    "reshape": "draw the array in the shape",
+    "flatten": "write reshape(x, -1)",
+    "svd": "svdvals(x)",
     "halfnormal": "abs(z)",
     "N": "x ~ normal(mean, sd)",
     "Bernoulli": "x ~ bernoulli(p)",
@@ -90,7 +91,7 @@ def test_a_function_of_another_name(name: str) -> None:
     assert FUNCTION_HINTS[name] in (problem.hint or "")
 
 
-@pytest.mark.parametrize("name", ["svd", "tril", "nll", "kl", "topk", "erfinv"])
+@pytest.mark.parametrize("name", ["nll", "kl", "topk", "erfinv"])
 def test_what_is_not_there_is_not_guessed_at(name: str) -> None:
     hint = function_hint(name)
     assert hint == "it is not in the vocabulary, and nothing there stands for it"
@@ -108,7 +109,7 @@ def test_hints_name_what_is_there() -> None:
 def test_the_nearest_spelling_would_mislead() -> None:
     known = [*FUNCTIONS, *OPERATORS]
     assert suggestion("asin", known) != "did you mean 'arcsin'?"
-    assert suggestion("tril", known) is not None
+    assert suggestion("topk", ["stop", *known]) is not None
     assert law_hint("nrmal") == "did you mean 'normal'?"
 
 

@@ -28,10 +28,12 @@ from dropcheck.language.syntax import (
     Member,
     Name,
     Negative,
+    NewAxis,
     Node,
     Not,
     Number,
     Position,
+    Rest,
     Slice,
     Subscript,
     Transpose,
@@ -86,6 +88,8 @@ def read(text: str) -> Node:
         "[a if b else c, [1, 2.5]]",
         "f(a, g(b), k=c if d else f)",
         "x[0, -1, 1:3, ::2, :]",
+        "x[:, None][..., 0][[0, 2]]",
+        "x[None, a > b, ..., [[0, 1], [2, 3]], None]",
         "(a @ b)[0]",
         "(a + b).T",
         "a.T[0].T",
@@ -134,7 +138,10 @@ NUMBERS = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
 def _with_parts(part: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     parts = st.lists(part, min_size=2, max_size=3).map(tuple)
     end = st.none() | part
-    index = st.lists(part | st.builds(Slice, st.just(AT), end, end, end), min_size=1, max_size=3)
+    places = st.builds(NewAxis, st.just(AT)) | st.builds(Rest, st.just(AT))
+    index = st.lists(
+        part | st.builds(Slice, st.just(AT), end, end, end) | places, min_size=1, max_size=3
+    )
     signs = st.lists(st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), min_size=1, max_size=2)
     keywords = st.lists(st.tuples(st.sampled_from(["k", "axis"]), part), max_size=2)
     return st.one_of(

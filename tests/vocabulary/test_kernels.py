@@ -282,12 +282,9 @@ def unique_q(x: Array) -> Array:
 
 
 def turned_eigenvectors(x: Array) -> Array:
-    vectors = np.linalg.eigh(x)[1]
-    flat = vectors.reshape(-1, *vectors.shape[-2:])
-    for matrix in flat:
-        for column in matrix.T:
-            column *= np.sign(column[np.abs(column).argmax()])
-    return flat.reshape(vectors.shape)
+    lines = np.linalg.eigh(x)[1].swapaxes(-1, -2)
+    turned = [one * np.sign(one[np.abs(one).argmax()]) for one in lines.reshape(-1, x.shape[-1])]
+    return np.array(turned).reshape(lines.shape).swapaxes(-1, -2)
 
 
 SHAPED: list[tuple[str, Twin, list[tuple[Shape, ...]], dict[str, Any], str]] = [

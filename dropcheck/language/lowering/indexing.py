@@ -19,7 +19,7 @@ from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.arrays import ELEMENTS, SUBSCRIPT
 from dropcheck.vocabulary.functions.rearranging import RESHAPE
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.shapes import Shape, describe
+from dropcheck.vocabulary.shapes import Index, Shape, describe
 
 MOST_PLACES = 2**16  # in one array of places
 
@@ -36,7 +36,7 @@ class Places:
     shape: Shape
 
 
-Entry = int | slice | None | Places
+Entry = Index | Places
 
 
 def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
@@ -49,36 +49,36 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
         raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
     value = context.lower(base)
     entries = _entries(context, value.shape, index, at)
-    several = [at for at, entry in enumerate(entries) if isinstance(entry, Places)]
-    if not several:
-        return _basic(context, value, entries, at)
-    (place,) = several
-    chosen = entries[place]
-    assert isinstance(chosen, Places)
-    value = _basic(
-        context, value, [*entries[:place], *[slice(None)] * chosen.axes, *entries[place + 1 :]], at
-    )
-    axis = sum(not isinstance(entry, int) for entry in entries[:place])
-    before, after = value.shape[:axis], value.shape[axis + chosen.axes :]
-    if chosen.axes > 1:
-        value = _reshaped(
-            context, value, (*before, math.prod(value.shape[axis : axis + chosen.axes]), *after), at
-        )
-    options = (("axis", float(axis)), ("places", chosen.places))
-    value = context.graph.operation(
-        ELEMENTS, (value,), (*before, len(chosen.places), *after), at, options
-    )
-    return _reshaped(context, value, (*before, *chosen.shape, *after), at)
+    plain: list[Index] = []
+    for entry in entries:
+        plain += [slice(None)] * entry.axes if isinstance(entry, Places) else [entry]
+    value = _basic(context, value, tuple(plain), at)
+    for place, entry in enumerate(entries):
+        if isinstance(entry, Places):
+            axis = sum(not isinstance(one, int) for one in entries[:place])
+            return _picked(context, value, axis, entry, at)
+    return value
 
 
-def _basic(context: Context, value: Value, entries: Sequence[Entry], at: Position) -> Value:
-    index = tuple(entries)
-    if index and all(entry == slice(None) for entry in index) and len(index) <= len(value.shape):
+def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Position) -> Value:
+    if all(entry == slice(None) for entry in index):
         return value
     options = (("index", hashable(index)),)
     return context.graph.shaped(
         SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, index), at, options
     )
+
+
+def _picked(context: Context, value: Value, axis: int, chosen: Entry, at: Position) -> Value:
+    """Several places of the axes from one on."""
+    assert isinstance(chosen, Places)
+    after = axis + chosen.axes
+    first, own, last = value.shape[:axis], value.shape[axis:after], value.shape[after:]
+    joined = _reshaped(context, value, (*first, math.prod(own), *last), at)
+    options = (("axis", float(axis)), ("places", chosen.places))
+    shape = (*first, len(chosen.places), *last)
+    picked = context.graph.operation(ELEMENTS, (joined,), shape, at, options)
+    return _reshaped(context, picked, (*first, *chosen.shape, *last), at)
 
 
 def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Value:

@@ -71,7 +71,6 @@ copyreg.pickle(Function, lambda one: (operation, (one.name,)))  # it goes by its
 
 
 _NONE = "it is not in the vocabulary, and nothing there stands for it"
-_SHAPED = "there is none: draw the array in the shape that it is to have, normal(0, 1)[n, m]"
 _SOFTMAX = "write z - logsumexp(z), with keepdims=1 where z has rows"
 # Words of papers and libraries that no single word of the language stands for.
 _OTHER_WORDS = {
@@ -79,8 +78,9 @@ _OTHER_WORDS = {
         ("acosh", "arccosh", "cross_entropy", "entropy", "erfinv", "kl", "kl_div", "nll"),
         _NONE,
     ),
-    **dict.fromkeys(("pinv", "svd", "topk", "tril", "triu"), _NONE),
-    **dict.fromkeys(("flatten", "permute", "ravel", "reshape", "view"), _SHAPED),
+    **dict.fromkeys(("topk",), _NONE),
+    **dict.fromkeys(("flatten", "ravel", "view"), "write reshape(x, -1), or the shape as a list"),
+    "svd": "write svdvals(x) for the singular values; of x.T @ x, eigvecsh has the vectors",
     **dict.fromkeys(("ndtri", "phi_inv", "probit"), "write quantile_of(normal(0, 1), u)"),
     **dict.fromkeys(("log_softmax", "logsoftmax"), _SOFTMAX),
     "einsum": "write products as a @ b, a * b and sum(…, axis=…)",

@@ -209,7 +209,7 @@ RESHAPE = entry(
     "the elements in their order, in another shape; −1 stands for what is left over",
     picking, growth.same_size(elements.Moved(_reshaped_axes)),
     parameters=(*X, option("shape")), shape=_reshape_shape, polynomial=linear_maps.reshape,
-    elsewhere=("flatten", "ravel", "view"), **_MOVED,
+    **_MOVED,
 )  # fmt: skip
 
 ARRAYS = (
