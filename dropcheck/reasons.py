@@ -14,6 +14,10 @@ Detail = float | str
 
 _HEAVY = "heavy-tailed: the sample does not settle, and more draws may not help"
 _TOO_RARE = "more draws may still miss an event this rare: make it more likely in the model"
+_DOMAIN = (
+    "give the law ends (truncated_normal), guard the step (where, given=), or accept what the "
+    "limit theorem says (--require asymptotic)"
+)
 
 
 class Reason(Enum):
@@ -57,6 +61,16 @@ class Reason(Enum):
         "first of them draw {first:,}",
         "the model is undefined on some draws: keep it from dividing by 0, and from taking the "
         "logarithm or the root of a negative number",
+    )
+    SELDOM_UNDEFINED = (
+        "by its law, what {step} takes is outside its domain with a chance of {chance:.2g} a draw, "
+        "and the quantity then has no value",
+        "the model is undefined with some chance, be it too small to be seen: " + _DOMAIN,
+    )
+    MAY_BE_UNDEFINED = (
+        "by the model, what {step} takes may be outside its domain in some draws, and the quantity "
+        "then has no value",
+        "the model may be undefined on some draws, be they too rare to be seen: " + _DOMAIN,
     )
     UNDEFINED_AT_AVERAGES = (
         "the quantity is undefined at the averages (a division by 0, Corr of a constant, or "

@@ -16,6 +16,7 @@ from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.exactly import by_exact_value
+from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
 from dropcheck.judging.look import ROUNDING, scale_of, settling
 from dropcheck.judging.prepared import Prepared
@@ -84,21 +85,26 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
             knowledge = run.prepared.knowledge
             if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:
                 finding = yield from by_limit_theorem(run, compiled)
-                return _accepted(run, compiled, finding)
+                return _accepted(run, compiled, knowledge, finding)
             return (yield from judge_averages(run, compiled, knowledge))
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")
 
 
-def _accepted(run: CaseRun, compiled: Compiled, finding: Finding) -> Finding:
+def _accepted(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge | None, finding: Finding
+) -> Finding:
     """A finding of the limit theorem, undecided where that is not enough for a verdict."""
     if accepted(run, compiled):
         return finding
-    short = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
-    if short is None:
+    why = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
+    seen = finding.explanation is not None and finding.explanation.reason is Reason.UNDEFINED_DRAWS
+    if knowledge is not None and knowledge.undefined is not None and not seen:
+        why = knowledge.undefined
+    if why is None:
         return finding
     undecided = Verdict.INCONCLUSIVE
-    return replace(finding, verdict=undecided, explanation=short, more_draws=None)
+    return replace(finding, verdict=undecided, explanation=why, more_draws=None)
 
 
 def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:

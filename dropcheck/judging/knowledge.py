@@ -18,7 +18,10 @@ from dropcheck.analysis.moments.exact import (
     vanishes,
 )
 from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.undefined import may_be_undefined
 from dropcheck.inference.spread import Spread
+from dropcheck.language.graph import Value
+from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
@@ -128,6 +131,7 @@ class Knowledge:
     bounds: Callable[[Floats], BoundedAverages]  # about centres, [registers]
     guarantee: Guarantee
     has_variance: bool = True  # whether the bounds of the variances are finite
+    undefined: Explanation | None = None  # why what is averaged may have no value
 
 
 def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
@@ -151,6 +155,11 @@ def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
 
         return BoundedAverages(sizes=sizes, width=hull_width)
 
+    undefined = may_be_undefined(_averaged(compiled))
+    if undefined is not None:  # no bound says anything of draws without a value
+        return Knowledge(
+            exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC, undefined=undefined
+        )
     exact = _exact(compiled, tuple(used))
     plain = about(compiled.program.origin)
     if np.isfinite(plain.sizes(math.inf)[used]).all():
@@ -173,6 +182,16 @@ _Term = tuple[Factors, int | None]
 
 def _terms(compiled: Compiled) -> list[_Term]:
     return [(term.factors, term.given) for term in compiled.program.terms]
+
+
+def _averaged(compiled: Compiled) -> list[tuple[Value, Value | None]]:
+    """The quantities that a program averages, each with the condition that it is averaged under."""
+    values = compiled.values
+    return [
+        (values[register], None if given is None else values[given])
+        for factors, given in _terms(compiled)
+        for register, _ in factors
+    ]
 
 
 def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order: float) -> float:

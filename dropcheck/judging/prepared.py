@@ -50,6 +50,9 @@ class Prepared:
             case Certainty() | Proportion():
                 return "exact: events are counted (Clopper and Pearson 1934)"
         guarantee = Guarantee.ASYMPTOTIC if self.knowledge is None else self.knowledge.guarantee
+        undefined = None if self.knowledge is None else self.knowledge.undefined
+        if undefined is not None:
+            return f"asymptotic: the limit theorem, as {undefined}"
         match guarantee:
             case Guarantee.ASYMPTOTIC:
                 return (

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.defined_where import UNDEFINED_NOWHERE, DefinedWhere
 from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
@@ -127,6 +128,7 @@ class Function:
     bounds: BoundsRule
     growth: Growth
     cost: CostRule
+    defined: DefinedWhere = UNDEFINED_NOWHERE  # where its arguments are, unless more is said
     # itself, or its square where it is none, as a polynomial in its arguments; None: neither is one
     polynomial: PolynomialRule | None = None
     square: PolynomialRule | None = None

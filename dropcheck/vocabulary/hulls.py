@@ -61,6 +61,11 @@ def union(hulls: Sequence[Hull]) -> Hull:
     return Hull(min(hull.low for hull in hulls), max(hull.high for hull in hulls))
 
 
+def proper(hull: Hull) -> Hull:
+    """A hull whose ends are known and in order, else all numbers."""
+    return hull if hull.low <= hull.high else EVERYWHERE
+
+
 # ---- what the rules are made of -----------------------------------------------------------------
 
 

@@ -12,7 +12,8 @@ from dropcheck.analysis.strategy import BlockMeans
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.judging.prepared import Prepared, prepare
-from dropcheck.results import CaseResult, Verdict
+from dropcheck.reasons import Reason
+from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -82,3 +83,21 @@ def test_help_on_a_full_disk_is_no_fault_of_the_program(arguments: list[str]) ->
     assert done.returncode == 2
     assert "could not be written" in done.stderr
     assert "internal" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "E(sqrt(x)) == 2.6389",
+        "E(clip(log(x), 0, 5)) == 1.9355",
+        "E(sqrt(x), given=x > -1) == 2.6389",
+    ],
+)
+def test_what_is_undefined_once_in_a_trillion_draws_is_not_verified(claim: str) -> None:
+    result = judged("x ~ normal(7, 1)", claim)
+    assert (result.verdict, result.guarantee) == (Verdict.INCONCLUSIVE, Guarantee.ASYMPTOTIC)
+    assert result.reason is Reason.SELDOM_UNDEFINED
+    assert judged("x ~ truncated_normal(7, 1, 0, inf)", claim).verdict is Verdict.VERIFIED
+    assert judged("x ~ normal(7, 1)", claim.replace("> -1", "> 0")).guarantee is (
+        Guarantee.MOMENTS if "given" in claim else Guarantee.ASYMPTOTIC
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary import defined_where, growth, hulls
 from dropcheck.vocabulary.function import (
     AXIS,
     MORE,
@@ -262,6 +262,7 @@ ARRAY = entry(
     "array", _array, "an array with a new first axis", picking, REARRANGED, parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True, joins=True,
     written="[a, b, c]", polynomial=linear_maps.array,
+    defined=defined_where.REARRANGED,
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
@@ -269,6 +270,7 @@ SUBSCRIPT = entry(
     view=True, picks=True, moves=True, rearranges=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
     polynomial=linear_maps.subscript,
+    defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 ELEMENTS = entry(
@@ -276,6 +278,7 @@ ELEMENTS = entry(
     growth.same_size(elements.Moved(_axes_of_elements)),
     parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
     rearranges=True, shape=_shape_of_elements, written="x[[i, j]]", polynomial=linear_maps.chosen,
+    defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
@@ -293,20 +296,25 @@ ARRAYS = (
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
           "lengths of the axes", unknown, ANY, shape=_shape_of_shape, of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BOUNDED,
-          parameters=_INDEX, shape=_one_hot_shape, indicator=True),
+          parameters=_INDEX, shape=_one_hot_shape, indicator=True,
+          defined=defined_where.PLACED),
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown,
           growth.bounded(lambda use: float(use.arguments[0].shape[-1])),
-          parameters=_INDEX, shape=_bincount_shape),
+          parameters=_INDEX, shape=_bincount_shape,
+          defined=defined_where.PLACED),
     entry("take", _take,
           "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
           hulls.picking_first, growth.no_heavier(elements.TakenAt()),
-          parameters=values("x i"), shape=_take_shape, picks=True, polynomial=linear_maps.take),
+          parameters=values("x i"), shape=_take_shape, picks=True, polynomial=linear_maps.take,
+          defined=defined_where.TAKEN),
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True,
-          elsewhere=("cat", "concatenate"), polynomial=linear_maps.concat),
+          elsewhere=("cat", "concatenate"), polynomial=linear_maps.concat,
+          defined=defined_where.REARRANGED),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True,
-          polynomial=linear_maps.stack),
+          polynomial=linear_maps.stack,
+          defined=defined_where.REARRANGED),
 )  # fmt: skip
 
 FIXED = (
@@ -323,7 +331,8 @@ FIXED = (
           "all 0, of the shape given: zeros(2, 3)", unknown, ANY, **_FILLED),
     entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown,
           growth.within(elements.Rearranged()), parameters=(option("shape"), *values("v")),
-          shape=_full_shape, polynomial=linear_maps.full),
+          shape=_full_shape, polynomial=linear_maps.full,
+          defined=defined_where.REARRANGED),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           unknown, ANY, parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, elsewhere=("identity",)),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary import defined_where, growth, hulls
 from dropcheck.vocabulary.function import (
     OVER,
     PAIR,
@@ -281,12 +281,14 @@ MATMUL = entry(
     "matmul", _matmul, "product of matrices", hulls.matrix_product, growth.MATRIX_PRODUCT,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
     written="a @ b", elsewhere=("bmm", "mm"), polynomial=algebra.matmul,
+    defined=defined_where.SUM_OF_PRODUCTS,
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     hulls.picking, growth.same_size(elements.Moved(_swapped_axes)),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
     written="A.T", elsewhere=("swapaxes", "matrix_transpose"), polynomial=linear_maps.swapped,
+    defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 SIGNS = (MATMUL, TRANSPOSE)
@@ -296,23 +298,31 @@ _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposit
 
 ARRAYS = (
     entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
-          parameters=(*PAIR, *OVER), shape=_dot_shape, polynomial=algebra.dot),
+          parameters=(*PAIR, *OVER), shape=_dot_shape, polynomial=algebra.dot,
+          defined=defined_where.SUM_OF_PRODUCTS),
     entry("outer", _outer, "all products of two vectors", hulls.products, growth.ALL_PRODUCTS,
-          parameters=PAIR, shape=_outer_shape, polynomial=algebra.outer),
+          parameters=PAIR, shape=_outer_shape, polynomial=algebra.outer,
+          defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
           growth.no_heavier(sums.Trace()), shape=_NUMBER, elsewhere=("tr",),
-          polynomial=algebra.trace),
+          polynomial=algebra.trace,
+          defined=defined_where.ARITHMETIC),
     entry("det", _of_each(np.linalg.det), "determinant", unknown,
-          growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det"),
+          growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det",
+          defined=defined_where.ARITHMETIC),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY,
-          **_MATRIX, elsewhere=("inverse",)),
+          **_MATRIX, elsewhere=("inverse",),
+          defined=defined_where.INVERSE),
     entry("solve", _solve, "the x with A @ x == b", unknown, ANY, parameters=values("A b"),
-          shape=_solve_shape, cost=decomposition),
+          shape=_solve_shape, cost=decomposition,
+          defined=defined_where.INVERSE),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
-          unknown, growth.bounded(lambda _: 1.0), shape=_qr_shape, cost=decomposition),
+          unknown, growth.bounded(lambda _: 1.0), shape=_qr_shape, cost=decomposition,
+          defined=defined_where.ORTHONORMAL),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
-          unknown, growth.within(elements.CholeskyFactor()), **_MATRIX),
+          unknown, growth.within(elements.CholeskyFactor()), **_MATRIX,
+          defined=defined_where.NOT_SETTLED),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending", unknown,
           growth.within(elements.Eigenvalues()),

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import growth
+from dropcheck.vocabulary.defined_where import DefinedWhere, Known
 from dropcheck.vocabulary.function import Array, Function, entry, values
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.growth import ANY, BOUNDED
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
 from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.law_known import arguments_fit, inside_support
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast
 from dropcheck.vocabulary.smoothness import ranges
@@ -138,6 +140,28 @@ def _monotone_ranges(rule: BoundsRule) -> RangesRule:
     return found
 
 
+# ---- where there are values ---------------------------------------------------------------------
+
+
+def _taken(arguments: Sequence[Known], use: Use) -> int:
+    """How surely the arguments of the law are ones that it takes."""
+    return arguments_fit(_law_of(use.kernel), arguments[:-1], apart=True)
+
+
+def _in_support(arguments: Sequence[Known], use: Use) -> int:
+    """How surely the logarithm of a density is a number."""
+    *given, x = arguments
+    return inside_support(_law_of(use.kernel), given, x)
+
+
+def _level(arguments: Sequence[Known], use: Use) -> int:
+    """How surely the last is a level; a law without ends has no values for levels 0 and 1."""
+    ends = _law_of(use.kernel).ends
+    open_ends = callable(ends) or not Hull(*ends).bounded
+    level = arguments[-1].inside(0.0, 1.0, open_ends=open_ends)
+    return min(level, _taken(arguments, use))
+
+
 # ---- the logarithm of a density that is a parabola ----------------------------------------------
 
 
@@ -177,6 +201,7 @@ def _of_law(name: str, kernel: Kernel, summary: str, bounds: BoundsRule,
         "parameters": values("law x"),
         # the shape where the law is of numbers: of other laws their own axes are taken away
         "shape": lambda shapes, _options: broadcast(shapes),
+        "defined": DefinedWhere(_taken),
         **more,
     }
     return entry(name, kernel, summary, bounds, grows, **facts)
@@ -192,7 +217,8 @@ ALL = (
     _of_law("logdensity", lambda *arrays, law: LAWS[law].log_density(arrays[:-1], arrays[-1]),
             "the natural logarithm of the density",
             _density_bounds(logarithm=True), ANY, of_vectors=True,
-            polynomial=_as_parabola, ranges=_parabola_ranges, elsewhere=("logpdf", "logpmf")),
+            polynomial=_as_parabola, ranges=_parabola_ranges, defined=DefinedWhere(_in_support),
+            elsewhere=("logpdf", "logpmf")),
     _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x", _CDF, BOUNDED,
             ranges=_monotone_ranges(_CDF), elsewhere=("distribution_function",)),
     _of_law("survival", _asked(Law.survival),
@@ -200,6 +226,7 @@ ALL = (
             _SURVIVAL, BOUNDED, ranges=_monotone_ranges(_SURVIVAL), elsewhere=("ccdf", "sf")),
     _of_law("quantile_of", _asked(Law.quantile),
             "the least value with `cdf` at least u", _quantile_bounds, ANY,
+            defined=DefinedWhere(_level),
             parameters=values("law u"), ranges=_monotone_ranges(_quantile_bounds),
             elsewhere=("icdf", "inverse_cdf", "isf", "percentile", "ppf")),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary import defined_where, growth, hulls
 from dropcheck.vocabulary.function import (
     AXIS,
     PAIR,
@@ -210,6 +210,7 @@ RESHAPE = entry(
     picking, growth.same_size(elements.Moved(_reshaped_axes)),
     parameters=(*X, option("shape")), shape=_reshape_shape, polynomial=linear_maps.reshape,
     **_MOVED,
+    defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 ARRAYS = (
@@ -217,32 +218,41 @@ ARRAYS = (
     entry("transpose", _transpose, "the axes in the order given, or in reverse order",
           picking, growth.same_size(elements.Moved(_transposed_axes)),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
-          polynomial=linear_maps.transpose, view=True, elsewhere=("permute",), **_MOVED),
+          polynomial=linear_maps.transpose, view=True, elsewhere=("permute",), **_MOVED,
+          defined=defined_where.REARRANGED),
     entry("flip", _flip, "in reverse order", picking, growth.same_size(elements.Moved(_same_axes)),
           parameters=(*X, AXIS), shape=along(several=True), polynomial=linear_maps.flip,
-          view=True, elsewhere=("reverse", "rev"), **_MOVED),
+          view=True, elsewhere=("reverse", "rev"), **_MOVED,
+          defined=defined_where.REARRANGED),
     entry("roll", _roll, "shift places further on, and from the end back to the start",
           picking, growth.same_size(elements.Moved(_same_axes)),
           parameters=(*X, option("shift"), AXIS), shape=_roll_shape,
-          polynomial=linear_maps.roll, **_MOVED),
+          polynomial=linear_maps.roll, **_MOVED,
+          defined=defined_where.REARRANGED),
     entry("repeat", _repeat, "each element n times, one after another",
           picking, growth.same_size(elements.Rearranged()), parameters=(*X, option("n"), AXIS),
           shape=_repeat_shape, polynomial=linear_maps.repeat, elsewhere=("repeat_interleave",),
-          **_MOVED),
+          **_MOVED,
+          defined=defined_where.REARRANGED),
     entry("tile", _tile, "the whole n times along the last axis, or along each of a list",
           picking, growth.same_size(elements.Rearranged()), parameters=(*X, option("n")),
-          shape=_tile_shape, polynomial=linear_maps.tile, **_MOVED),
+          shape=_tile_shape, polynomial=linear_maps.tile, **_MOVED,
+          defined=defined_where.REARRANGED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
           growth.no_heavier(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.lower_triangle, **_GAPS),
+          polynomial=linear_maps.lower_triangle, **_GAPS,
+          defined=defined_where.WITH_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
           growth.no_heavier(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.upper_triangle, **_GAPS),
+          polynomial=linear_maps.upper_triangle, **_GAPS,
+          defined=defined_where.WITH_GAPS),
     entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
           "k is positive", hulls.picking_or_zero, growth.no_heavier(elements.Rearranged(gaps=True)),
           parameters=(*X, _K), shape=_diag_shape, polynomial=linear_maps.diagonal,
-          elsewhere=("diagonal", "diagflat"), **_GAPS),
+          elsewhere=("diagonal", "diagflat"), **_GAPS,
+          defined=defined_where.WITH_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
           hulls.products, growth.ALL_PRODUCTS, parameters=PAIR, shape=_kron_shape,
-          polynomial=linear_maps.kron),
+          polynomial=linear_maps.kron,
+          defined=defined_where.PRODUCT),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth, hulls
+from dropcheck.vocabulary import defined_where, growth, hulls
 from dropcheck.vocabulary.function import (
     OVER,
     PAIR,
@@ -162,7 +162,8 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
-    return entry(name, kernel, summary, _UNIT, growth.BOUNDED, **{"truth": True, **more})
+    facts = {"truth": True, "defined": defined_where.TRUTH, **more}
+    return entry(name, kernel, summary, _UNIT, growth.BOUNDED, **facts)
 
 
 _UNIT = hulls.within(0.0, 1.0)
@@ -211,9 +212,11 @@ _CHOICE = ("a where c holds, else b", hulls.branches, growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
     cost=cheap, written="a if c else b", ranges=pieces.choice, polynomial=algebra.choice,
+    defined=defined_where.CHOSEN,
 )  # fmt: skip
 WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              ranges=pieces.choice, polynomial=algebra.choice)  # fmt: skip
+              ranges=pieces.choice, polynomial=algebra.choice,
+              defined=defined_where.CHOSEN)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, CONDITIONAL)
 TIED = (*FAVOURED.values(), *DENIED.values())
@@ -224,22 +227,28 @@ IS_CLOSE = _truth(
     polynomial=partial(algebra.near, rtol=_RTOL, atol=_ATOL),
 )  # fmt: skip
 
+_of_any_number = partial(_truth, defined=defined_where.IS_NUMBER)
+IS_FINITE = _of_any_number("isfinite", np.isfinite, "neither NaN nor infinite")
+IS_NAN = _of_any_number("isnan", np.isnan, "no number, as 0 / 0 and sqrt(-1) are")
+
 NUMBERS = (
     WHERE,
     IS_CLOSE,
-    _truth("isfinite", np.isfinite, "neither NaN nor infinite"),
-    _truth("isnan", np.isnan, "no number, as 0 / 0 and sqrt(-1) are"),
-    _truth("isinf", np.isinf, "infinite, of either sign"),
+    IS_FINITE,
+    IS_NAN,
+    _of_any_number("isinf", np.isinf, "infinite, of either sign"),
 )  # fmt: skip
 
 _OVER: dict[str, Any] = {"takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER)}
 
+ANY = _truth("any", _any, "whether any is true", polynomial=algebra.some, **_OVER)
+ALL = _truth("all", _all, "whether all are true", polynomial=algebra.every, **_OVER)
+
 ARRAYS = (
-    _truth("any", _any, "whether any is true",
-          polynomial=algebra.some, **_OVER),
-    _truth("all", _all, "whether all are true",
-          polynomial=algebra.every, **_OVER),
+    ANY,
+    ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none",
           hulls.within(0.0, math.inf), growth.ANY, parameters=(*values("event"), *OVER),
-          shape=reduction(several=False), takes_truth=True),
+          shape=reduction(several=False), takes_truth=True,
+          defined=defined_where.FIRST_PLACE),
 )  # fmt: skip

@@ -1,0 +1,298 @@
+"""Whether a quantity has a value in every draw, or may be NaN or infinite with some small chance.
+
+One walk over the graph, with what each function asks of its arguments. What stands behind a guard,
+as in `where(x > 0, log(x), 0)` or `E(log(x), given=x > 0)`, is looked at again with what the guard
+says of the draws in which it counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.analysis.existence import Line, line_of
+from dropcheck.analysis.moments.exact import vanishes
+from dropcheck.analysis.sources_known import is_finite, of_draw, of_fixed
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of, ordered
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.vocabulary.defined_where import (
+    GENERIC,
+    NEVER,
+    SURE,
+    Known,
+    compared_with,
+)
+from dropcheck.vocabulary.functions.arrays import ARRAY
+from dropcheck.vocabulary.functions.truths import (
+    ALL,
+    AND,
+    ANY,
+    COMPARISONS,
+    CONDITIONAL,
+    IS_FINITE,
+    IS_NAN,
+    NOT,
+    OR,
+    WHERE,
+)
+from dropcheck.vocabulary.hulls import Hull, Use, proper
+
+# Values that are looked at again behind guards, in all, and guards within guards.
+MOST_AGAIN = 20_000
+MOST_GUARDS = 12
+Facts = dict[int, Known]
+Assumed = Mapping[int, Known]
+"""What a guard says of some values, by their ids."""
+Term = tuple[Value, Value | None]
+"""A quantity that is averaged, and the condition that it is averaged under."""
+
+
+def may_be_undefined(terms: Sequence[Term]) -> Explanation | None:
+    """Why some quantity may have no value in a draw; None where all surely have one.
+
+    Nothing is asked of a truth: one that cannot be told does not hold.
+    """
+    asked = [(value, given) for value, given in terms if value.random and not value.truth]
+    walked = ordered([value for value, _ in asked])
+    if not any(map(_may_fail, walked)):
+        return None
+    walk = Walk()
+    for value, given in asked:
+        if walk.known(value).defined > NEVER:
+            continue
+        if given is not None and walk.under([(given, True)], value, 0).defined > NEVER:
+            continue
+        return walk.why(value)
+    return None
+
+
+def _may_fail(value: Value) -> bool:
+    """Whether a value may be undefined by itself."""
+    if value.kind == Kind.DRAW:
+        return any(one.random for one in value.inputs)
+    if not value.function.defined.everywhere:
+        return True
+    return any(one.constant is not None and not is_finite(one.constant) for one in value.inputs)
+
+
+class Walk:
+    """What is known of the quantities of a case."""
+
+    def __init__(self) -> None:
+        self._facts: Facts = {}
+        self._generic: list[Value] = []  # that something is only for, or fails in every draw
+        self._left = MOST_AGAIN
+
+    def known(self, value: Value) -> Known:
+        """What is known of a value in all draws."""
+        facts = self._facts
+        if id(value) not in facts:
+            below = lambda one: [v for v in one.inputs if id(v) not in facts]  # noqa: E731
+            for one in in_order([value], below):
+                if id(one) not in facts:
+                    facts[id(one)] = self._found(one, [facts[id(v)] for v in one.inputs], {}, 0)
+        return facts[id(value)]
+
+    def under(self, holds: Sequence[tuple[Value, bool]], value: Value, depth: int) -> Known:
+        """What is known of a value in those draws in which some truths hold, or do not."""
+        assumed = self._assumed(holds)
+        if not assumed or depth >= MOST_GUARDS:
+            return self.known(value)
+        whole = all(not condition.shape for condition, _ in holds)
+        return self._again(value, assumed, whole, depth)
+
+    def _again(self, value: Value, assumed: Assumed, whole: bool, depth: int) -> Known:
+        """What is known of a value, with what is assumed of those below it.
+
+        Where the assumption is one of single elements, it goes through functions of elements alone.
+        """
+
+        def below(one: Value) -> list[Value]:
+            through = one.kind == Kind.COMPUTED and (whole or one.function.by_element)
+            return list(one.inputs) if through and one.random and id(one) not in assumed else []
+
+        found: Facts = {}
+        for one in in_order([value], below):
+            self._left -= 1
+            known = self.known(one)
+            inputs = below(one)
+            if self._left < 0:
+                found[id(one)] = known
+            elif id(one) in assumed:
+                found[id(one)] = _both(known, assumed[id(one)])
+            elif inputs:
+                facts = [found[id(v)] for v in inputs]
+                found[id(one)] = self._found(one, facts, assumed, depth + 1)
+            else:
+                found[id(one)] = known
+        return found[id(value)]
+
+    def _found(self, value: Value, below: list[Known], assumed: Assumed, depth: int) -> Known:
+        """What is known of one value, from what is known of its inputs."""
+        if value.kind == Kind.DRAW:
+            return of_draw(value, below)
+        if value.kind != Kind.COMPUTED or not value.random:
+            return of_fixed(value)
+        if value.function in (WHERE, CONDITIONAL):
+            condition, first, second = value.inputs
+            below = [
+                below[0],
+                self._guarded(first, below[1], [(condition, True)], assumed, depth),
+                self._guarded(second, below[2], [(condition, False)], assumed, depth),
+            ]
+        elif value.function in (AND, OR):
+            first, second = value.inputs
+            holds = [(first, value.function is AND)]
+            below = [below[0], self._guarded(second, below[1], holds, assumed, depth)]
+        return self._computed(value, below)
+
+    def _guarded(
+        self,
+        value: Value,
+        plain: Known,
+        holds: Sequence[tuple[Value, bool]],
+        assumed: Assumed,
+        depth: int,
+    ) -> Known:
+        """What is known of a value that counts in some draws alone.
+
+        What fails in all draws or in none may hide behind a guard that seldom opens.
+        """
+        known = plain
+        if known.defined == NEVER:
+            more = dict(assumed)
+            for key, fact in self._assumed(holds).items():
+                more[key] = _both(more[key], fact) if key in more else fact
+            if more and depth < MOST_GUARDS:
+                whole = all(not condition.shape for condition, _ in holds)
+                known = self._again(value, more, whole and not assumed, depth)
+        if not any(condition.random for condition, _ in holds):
+            return known
+        finite = NEVER if known.finite == GENERIC else known.finite
+        number = known.number
+        if number == GENERIC and any(map(vanishes, self._generic)):
+            number = NEVER
+        return replace(known, finite=finite, number=number)
+
+    def _computed(self, value: Value, below: list[Known]) -> Known:
+        rules = value.function.defined
+        shapes = tuple(one.shape for one in value.inputs)
+        same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
+        use = Use(kernel_of(value), value.shape, shapes, same)
+        with np.errstate(all="ignore"):
+            hull = proper(value.function.bounds([one.hull for one in below], use))
+            asked = rules.asks(below, use)
+            smooth = rules.smooth(below, use)
+            nonzero = rules.nonzero(below, use)
+        if asked == GENERIC:
+            self._generic += [one for one in value.inputs if one.random]
+        number = SURE if rules.no_numbers else min([asked, *(one.number for one in below)])
+        finite = min([rules.finite, *(one.finite for one in below)])
+        if not (rules.infinities or rules.no_numbers):
+            number = min(number, finite if rules.finite else min(one.finite for one in below))
+        if hull.bounded:
+            finite = SURE
+        if not hull.low <= 0 <= hull.high:
+            nonzero = SURE
+        return Known(
+            hull=hull,
+            number=number,
+            finite=finite,
+            nonzero=max(nonzero, GENERIC if smooth else NEVER),
+            smooth=smooth,
+            whole=rules.always_whole or (rules.whole and all(one.whole for one in below)),
+        )
+
+    # ---- what a guard says ----------------------------------------------------------------------
+
+    def _assumed(self, holds: Sequence[tuple[Value, bool]]) -> Assumed:
+        """What is known of values in draws in which some truths hold, or do not."""
+        found: Facts = {}
+        stack = list(holds)
+        while stack:
+            value, held = stack.pop()
+            if value.kind != Kind.COMPUTED:
+                continue
+            function = value.function
+            if function is NOT:
+                stack.append((value.inputs[0], not held))
+            elif function is (ALL if held else ANY):
+                stack.append((value.inputs[0], held))
+            elif function is (AND if held else OR) or function is ARRAY:
+                stack += [(one, held) for one in value.inputs]
+            elif function is IS_FINITE and held:
+                _note(found, value.inputs[0], Known())
+            elif function is IS_NAN and not held:
+                _note(found, value.inputs[0], Known(finite=NEVER))
+            elif function.name in COMPARISONS:
+                self._compared(value, held, found)
+        return found
+
+    def _compared(self, value: Value, held: bool, found: Facts) -> None:
+        """What a comparison with a number says; whichever way, what is compared is a number."""
+        for (one, other), turned in ((value.inputs, False), (value.inputs[::-1], True)):
+            if not one.random or other.constant is None or not other.constant.size:
+                continue
+            low, high = float(other.constant.min()), float(other.constant.max())
+            said = compared_with(value.operation, low, high, turned=turned, held=held)
+            _note(found, one, said)
+
+    # ---- why ------------------------------------------------------------------------------------
+
+    def why(self, value: Value) -> Explanation:
+        """The first step below a quantity that may have no value, and with what chance."""
+        culprit = next(
+            one
+            for one in ordered([value])
+            if self.known(one).defined == NEVER
+            and all(self.known(below).defined > NEVER for below in one.inputs)
+        )
+        step = culprit.operation if culprit.kind == Kind.COMPUTED else f"the law of {culprit.name}"
+        chance = self._chance(culprit)
+        if chance is None:
+            return Reason.MAY_BE_UNDEFINED.explain(step=step)
+        return Reason.SELDOM_UNDEFINED.explain(step=step, chance=chance)
+
+    def _chance(self, culprit: Value) -> float | None:
+        """A bound of the chance that an argument, a line of one draw, lies outside the domain."""
+        interval = culprit.function.defined.interval if culprit.kind == Kind.COMPUTED else None
+        drawn = [one for one in culprit.inputs if one.random]
+        if interval is None or drawn != [culprit.inputs[0]]:
+            return None
+        lines: dict[int, Line | None] = {}
+        for one in ordered(drawn):
+            lines[id(one)] = line_of(one, [lines.get(id(v)) for v in one.inputs])
+        line = lines[id(drawn[0])]
+        return None if line is None else _outside(line, *interval) * math.prod(drawn[0].shape)
+
+
+def _note(found: Facts, value: Value, known: Known) -> None:
+    found[id(value)] = _both(found[id(value)], known) if id(value) in found else known
+
+
+def _both(first: Known, second: Known) -> Known:
+    """What is known where both hold."""
+    low, high = max(first.hull.low, second.hull.low), min(first.hull.high, second.hull.high)
+    hull = Hull(low, high) if low <= high else second.hull
+    return Known(
+        hull=hull,
+        number=max(first.number, second.number),
+        finite=SURE if hull.bounded else max(first.finite, second.finite),
+        nonzero=max(first.nonzero, second.nonzero),
+        smooth=max(first.smooth, second.smooth),
+        whole=first.whole or second.whole,
+    )
+
+
+def _outside(line: Line, low: float, high: float) -> float:
+    """The chance that a line of one draw is outside two numbers; their ends included."""
+    ends = sorted(((low - line.shift) / line.factor, (high - line.shift) / line.factor))
+    below, above = 0.0, 0.0
+    if math.isfinite(ends[0]):
+        below = float(line.law.cdf(ends[0], *line.arguments))
+    if math.isfinite(ends[1]):
+        above = float(line.law.survival(ends[1], *line.arguments))
+    return below + above

@@ -1,0 +1,360 @@
+"""Where a function has a value: what it asks of its arguments, and what is known of the result.
+
+A quantity is undefined where it is NaN or infinite. What matters is the chance of that by the laws,
+which may be too small for any run to show. So each fact has a strength: `NEVER` is what the model
+does not settle, `SURE` what holds for all draws but a set of chance 0, and `GENERIC` what holds so
+or else fails in every draw, which the first one shows. An analytic function of random numbers that
+have a joint density is 0 with chance 0, or everywhere (Mityagin 2015, "The zero set of a real
+analytic function", proposition 0); so is a ratio of two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, Use
+
+NEVER, GENERIC, SURE = 0, 1, 2
+# How a quantity depends on the draws: in some way; as a ratio of analytic functions of draws that
+# have a density; as such a function itself, without poles on all that these draws can be.
+ROUGH, RATIO, ANALYTIC = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one quantity, all its elements together.
+
+    `number` says how surely it is no NaN, `finite` that it is not infinite, `nonzero` that it is
+    not 0; `whole` that it has whole numbers alone. `smooth` is how it depends on the draws.
+    """
+
+    hull: Hull = EVERYWHERE
+    number: int = SURE
+    finite: int = SURE
+    nonzero: int = NEVER
+    smooth: int = ROUGH
+    whole: bool = False
+
+    @property
+    def defined(self) -> int:
+        """How surely it has a value."""
+        return min(self.number, self.finite)
+
+    def never(self, value: float) -> int:
+        """How surely it never has a value."""
+        if not self.hull.low <= value <= self.hull.high:
+            return SURE
+        if value == 0:
+            return self.nonzero
+        return GENERIC if self.smooth else NEVER
+
+    def inside(self, low: float, high: float, *, open_ends: bool = False) -> int:
+        """How surely it lies between two numbers, and is none of them where the ends are open."""
+        if self.hull.low < low or self.hull.high > high:
+            return NEVER
+        ends = [end for end in (low, high) if math.isfinite(end)] if open_ends else []
+        return min([SURE, *map(self.never, ends)])
+
+    @property
+    def positive(self) -> int:
+        """How surely it is above 0."""
+        return self.inside(0.0, math.inf, open_ends=True)
+
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def compared_with(sign: str, low: float, high: float, *, turned: bool, held: bool) -> Known:
+    """What is known of a number that is compared with others, and the comparison holds or not.
+
+    Args:
+        sign: the comparison.
+        low: the least of the others.
+        high: the greatest of them.
+        turned: whether the number stands right of the sign.
+        held: whether it holds.
+    """
+    sign = _TURNED[sign] if turned else sign
+    sign = sign if held else _DENIED[sign]
+    hull = Hull(
+        low if sign in (">", ">=", "==") else -math.inf,
+        high if sign in ("<", "<=", "==") else math.inf,
+    )
+    apart = (
+        (sign == ">" and low >= 0)
+        or (sign == "<" and high <= 0)
+        or (sign == "!=" and low == high == 0)
+        or not hull.low <= 0 <= hull.high
+    )
+    return Known(hull=hull, nonzero=SURE if apart else NEVER, finite=NEVER)
+
+
+Asked = Callable[[Sequence[Known], Use], int]
+"""How surely something holds of arguments, or how the result of a function depends on draws."""
+
+
+def _always(answer: int) -> Asked:
+    return lambda _arguments, _use: answer
+
+
+_SURELY, _NEVER = _always(SURE), _always(NEVER)
+
+
+def _no_difference_of_infinities(arguments: Sequence[Known], _use: Use) -> int:
+    """One of two is finite."""
+    return max(one.finite for one in arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedWhere:
+    """What a function asks of its arguments, and what it makes of them.
+
+    Args:
+        asks: how surely the arguments, all of them numbers, are ones that it has a value for.
+        nonzero: how surely the result is not 0.
+        smooth: how the result depends on the draws.
+        infinities: whether it has a value for infinite arguments; `no_numbers`: for NaN too.
+        finite: how surely finite arguments give finite values.
+        whole: whether whole arguments give whole numbers; `always_whole`: whether all do.
+    """
+
+    asks: Asked = _SURELY
+    nonzero: Asked = _NEVER
+    smooth: Asked = _always(ROUGH)
+    infinities: bool = False
+    no_numbers: bool = False
+    finite: int = SURE
+    whole: bool = False
+    always_whole: bool = False
+    interval: tuple[float, float] | None = None  # that the first argument must lie in
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether there is a finite value for all finite arguments."""
+        return self.asks in (_SURELY, _no_difference_of_infinities) and self.finite == SURE
+
+
+# ---- what is asked ------------------------------------------------------------------------------
+
+
+def _second_nonzero(arguments: Sequence[Known], _use: Use) -> int:
+    """What is divided by is not 0."""
+    return arguments[1].nonzero
+
+
+def _power_defined(arguments: Sequence[Known], _use: Use) -> int:
+    """Of a number below 0 there are whole powers alone, and of 0 none below 0."""
+    base, exponent = arguments
+    if exponent.hull.low >= 0:
+        return SURE if exponent.whole else base.inside(0.0, math.inf)
+    return base.nonzero if exponent.whole else base.positive
+
+
+def _keyword(use: Use, name: str, default: float) -> float:
+    options = use.kernel.keywords if isinstance(use.kernel, partial) else {}
+    return float(options.get(name, default))
+
+
+def _norm_defined(arguments: Sequence[Known], use: Use) -> int:
+    """A norm of an order below 0 divides by sizes."""
+    return arguments[0].nonzero if -math.inf < _keyword(use, "ord", 2.0) < 0 else SURE
+
+
+def _second_in_logarithm(arguments: Sequence[Known], use: Use) -> int:
+    """Of x log(y), which is 0 where x is: so y may be 0 where it is x."""
+    y = arguments[1]
+    return y.inside(0.0, math.inf) if use.same else y.positive
+
+
+def _index_inside(arguments: Sequence[Known], use: Use) -> int:
+    """The second argument is a place on the first one's first axis, from either end."""
+    places = float(use.inputs[0][0])
+    return arguments[1].inside(-places, places - 1)
+
+
+def _place_inside(arguments: Sequence[Known], use: Use) -> int:
+    """The argument is one of `n` places."""
+    return arguments[0].inside(0.0, _keyword(use, "n", 0.0) - 1)
+
+
+def _whole_from_zero(arguments: Sequence[Known], _use: Use) -> int:
+    """All are whole numbers, and the first is not below 0."""
+    whole = all(one.whole for one in arguments)
+    return arguments[0].inside(0.0, math.inf) if whole else NEVER
+
+
+def _no_pole_of_gamma(arguments: Sequence[Known], _use: Use) -> int:
+    """It is not 0 or a negative whole number."""
+    one = arguments[0]
+    return max(one.positive, GENERIC if one.smooth else NEVER)
+
+
+def _determined(arguments: Sequence[Known], _use: Use) -> int:
+    """A polynomial in the elements, such as a determinant, is not 0."""
+    return GENERIC if arguments[0].smooth else NEVER
+
+
+# ---- when a result is not 0 ---------------------------------------------------------------------
+
+
+def _all_nonzero(arguments: Sequence[Known], _use: Use) -> int:
+    return min((one.nonzero for one in arguments), default=NEVER)
+
+
+def _first_nonzero(arguments: Sequence[Known], _use: Use) -> int:
+    return arguments[0].nonzero
+
+
+def _taken_nonzero(arguments: Sequence[Known], _use: Use) -> int:
+    """None of those after the first, one of which is taken, is."""
+    return min(one.nonzero for one in arguments[1:])
+
+
+def _sum_nonzero(arguments: Sequence[Known], _use: Use) -> int:
+    """A sum of numbers of one sign, one of which is not 0."""
+    low, high = (one.hull.low >= 0 for one in arguments), (one.hull.high <= 0 for one in arguments)
+    return max(one.nonzero for one in arguments) if all(low) or all(high) else NEVER
+
+
+def _products_nonzero(arguments: Sequence[Known], use: Use) -> int:
+    """A sum of products of one sign; of a vector with itself, of squares."""
+    one_sign = use.same or all(one.hull.low >= 0 for one in arguments)
+    return _all_nonzero(arguments, use) if one_sign else NEVER
+
+
+def _first_is_not(value: float) -> Asked:
+    return lambda arguments, _use: arguments[0].never(value)
+
+
+# ---- how a result depends on the draws ----------------------------------------------------------
+
+
+def _arithmetic(arguments: Sequence[Known], _use: Use) -> int:
+    return min((one.smooth for one in arguments), default=ANALYTIC)
+
+
+def _quotient(arguments: Sequence[Known], _use: Use) -> int:
+    over, under = arguments
+    most = ANALYTIC if under.never(0.0) == SURE else RATIO
+    return min(over.smooth, under.smooth, most)
+
+
+def _power(arguments: Sequence[Known], use: Use) -> int:
+    base, exponent = arguments
+    if exponent.hull.low == exponent.hull.high and exponent.whole:
+        most = RATIO if exponent.hull.low < 0 and base.never(0.0) < SURE else ANALYTIC
+        return min(base.smooth, most)
+    return _analytic(0.0)(arguments, use) if base.hull.low > 0 else ROUGH
+
+
+def _analytic(*breaks: float) -> Asked:
+    """An analytic function, but where the first argument is one of some numbers."""
+
+    def smooth(arguments: Sequence[Known], _use: Use) -> int:
+        whole = all(one.smooth == ANALYTIC for one in arguments)
+        hull = arguments[0].hull
+        return (
+            ANALYTIC if whole and not any(hull.low <= at <= hull.high for at in breaks) else ROUGH
+        )
+
+    return smooth
+
+
+def _ratio_of_analytic(arguments: Sequence[Known], use: Use) -> int:
+    return min(_analytic()(arguments, use), RATIO)
+
+
+def _linear_solution(arguments: Sequence[Known], use: Use) -> int:
+    return min(_arithmetic(arguments, use), RATIO)
+
+
+def _between(low: float, high: float, *, open_ends: bool = False, **facts: Any) -> DefinedWhere:
+    """Defined where the first argument lies between two numbers."""
+    return DefinedWhere(
+        asks=lambda arguments, _use: arguments[0].inside(low, high, open_ends=open_ends),
+        interval=(low, high),
+        **facts,
+    )
+
+
+# ---- what entries say ---------------------------------------------------------------------------
+
+UNDEFINED_NOWHERE = DefinedWhere()
+NOT_SETTLED = DefinedWhere(asks=_NEVER)
+
+SUM_OF_TWO = DefinedWhere(
+    _no_difference_of_infinities, _sum_nonzero, _arithmetic, infinities=True, whole=True
+)
+DIFFERENCE = DefinedWhere(
+    _no_difference_of_infinities, smooth=_arithmetic, infinities=True, whole=True
+)
+ARITHMETIC = DefinedWhere(smooth=_arithmetic, whole=True)
+PRODUCT = DefinedWhere(nonzero=_all_nonzero, smooth=_arithmetic, whole=True)
+TOTAL = DefinedWhere(nonzero=_sum_nonzero, smooth=_arithmetic, whole=True)
+MEAN = DefinedWhere(nonzero=_sum_nonzero, smooth=_arithmetic)
+SUM_OF_PRODUCTS = DefinedWhere(nonzero=_products_nonzero, smooth=_arithmetic, whole=True)
+QUOTIENT = DefinedWhere(_second_nonzero, _first_nonzero, _quotient)
+WHOLE_QUOTIENT = DefinedWhere(_second_nonzero, always_whole=True)
+REMAINDER = DefinedWhere(_second_nonzero, whole=True)
+POWER = DefinedWhere(_power_defined, _first_nonzero, _power, whole=True, interval=(0.0, math.inf))
+NEGATIVE = DefinedWhere(nonzero=_first_nonzero, smooth=_arithmetic, infinities=True, whole=True)
+
+SIZE = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True, whole=True)
+ROOT = _between(0.0, math.inf, nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True)
+CUBE_ROOT = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True)
+ENTIRE = DefinedWhere(smooth=_analytic(), infinities=True)
+ENTIRE_THROUGH_ZERO = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(), infinities=True)
+ABOVE_ZERO = DefinedWhere(nonzero=_SURELY, smooth=_analytic(), infinities=True)
+WAVE = DefinedWhere(smooth=_analytic())
+TANGENT = DefinedWhere(smooth=_ratio_of_analytic)
+LOGARITHM = _between(
+    0.0,
+    math.inf,
+    open_ends=True,
+    nonzero=_first_is_not(1.0),
+    smooth=_analytic(0.0),
+    infinities=True,
+)
+LOGARITHM_OF_ONE_MORE = _between(
+    -1.0,
+    math.inf,
+    open_ends=True,
+    nonzero=_first_nonzero,
+    smooth=_analytic(-1.0),
+    infinities=True,
+)
+TIMES_LOGARITHM = DefinedWhere(_second_in_logarithm)
+ARC_SINE = _between(-1.0, 1.0, nonzero=_first_nonzero, smooth=_analytic(-1.0, 1.0))
+ARC_COSINE = _between(-1.0, 1.0, nonzero=_first_is_not(1.0), smooth=_analytic(-1.0, 1.0))
+ARC_TANGENT_HYPERBOLIC = _between(
+    -1.0, 1.0, open_ends=True, nonzero=_first_nonzero, smooth=_analytic(-1.0, 1.0)
+)
+LOGIT = _between(0.0, 1.0, open_ends=True, nonzero=_first_is_not(0.5), smooth=_analytic(0.0, 1.0))
+GAMMA = DefinedWhere(_no_pole_of_gamma, _SURELY)
+LOG_GAMMA = DefinedWhere(_no_pole_of_gamma)
+WAYS = DefinedWhere(_whole_from_zero, whole=True)
+ROUNDED = DefinedWhere(infinities=True, always_whole=True)
+POSITIVE_PART = DefinedWhere(infinities=True, whole=True)
+
+TRUTH = DefinedWhere(infinities=True, always_whole=True)
+IS_NUMBER = DefinedWhere(infinities=True, no_numbers=True, always_whole=True)
+PICKED = DefinedWhere(nonzero=_all_nonzero, infinities=True, whole=True)
+CHOSEN = DefinedWhere(nonzero=_taken_nonzero, infinities=True, whole=True)
+REARRANGED = DefinedWhere(nonzero=_all_nonzero, smooth=_arithmetic, infinities=True, whole=True)
+WITH_GAPS = DefinedWhere(smooth=_arithmetic, infinities=True, whole=True)
+TAKEN = DefinedWhere(_index_inside, _first_nonzero, _arithmetic, infinities=True, whole=True)
+PLACED = DefinedWhere(_place_inside, always_whole=True)
+FIRST_PLACE = DefinedWhere(finite=NEVER, always_whole=True)
+PLACE = DefinedWhere(always_whole=True, infinities=True)
+NORM = DefinedWhere(_norm_defined, _first_nonzero)
+SPREAD = DefinedWhere(nonzero=_determined, smooth=_arithmetic)
+ROOT_OF_SPREAD = DefinedWhere(nonzero=_determined)
+SOFTMAX = DefinedWhere(nonzero=_SURELY, smooth=_analytic())
+LOG_OF_SUM = DefinedWhere(smooth=_analytic())
+INVERSE = DefinedWhere(_determined, smooth=_linear_solution)
+ORTHONORMAL = DefinedWhere(_determined)
