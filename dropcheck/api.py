@@ -19,6 +19,7 @@ from dropcheck.verify_arguments import (
     check_texts,
     mistyped_options,
     read_parameters,
+    read_tolerance,
     settings_of,
 )
 
@@ -59,7 +60,7 @@ def verify(
     parameters: Mapping[str, Any] | None = None,
     expect: Literal["verified", "refuted"] = "verified",
     undecided: Literal["fail", "skip", "pass"] = "fail",
-    tolerance: float | None = None,
+    tolerance: float | Mapping[str, float] | None = None,
     resolution: float | None = None,
     within: float | None = None,
     alpha: float = 1e-6,
@@ -83,7 +84,8 @@ def verify(
         expect: the verdict with which the claim passes.
         undecided: what happens where the draws do not decide the claim: "fail" raises, "skip"
             skips the test, "pass" returns the result.
-        tolerance: part of the claim: it allows this share of the right side, up or down.
+        tolerance: part of the claim: it allows this share of the right side, up or down; as
+            `{"absolute": 0.05}`, this number.
         resolution: the smallest difference to look for, as a share of the claim's scale; 0.01 by
             default.
         within: the same as an absolute number.
@@ -130,7 +132,7 @@ def verify(
             cases=None,
             requires=(),
             expect=expect,
-            tolerance=tolerance,
+            tolerance=read_tolerance(tolerance),
             resolution=0.01 if resolution is None else float(resolution),
             within=within,
             sources=(),

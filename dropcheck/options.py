@@ -147,7 +147,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="undecided", kind=Kind.WORD, words=("fail", "skip", "pass"),
         in_verify="'fail', 'skip' or 'pass'", ini="what an undecided case is: fail, skip or pass",
         ini_default="fail"),
-    Option(name="tolerance", kind=Kind.NUMBER, high=1, in_verify=_RATE),
+    Option(name="tolerance", kind=Kind.NUMBER, high=1,
+        in_verify=f"{_RATE}, or {{'absolute': a number above 0}}"),
     Option(name="within", kind=Kind.NUMBER, in_verify="a number above 0"),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.registry import Claim
+from dropcheck.claims.registry import Claim, Tolerance
 from dropcheck.claims.values import (
     ACCEPTED,
     KINDS_OF_VALUE,
@@ -26,6 +26,7 @@ from dropcheck.settings import Settings
 if TYPE_CHECKING:  # loads numpy
     from dropcheck.language.cases import CaseGraphs
 
+ABSOLUTE = "absolute"
 MOST_SHOWN = 60  # characters of a value that cannot be used
 
 # What else it takes comes with more than a value to check, and stands first in a call.
@@ -41,7 +42,7 @@ def check_options(options: Mapping[str, object], defaults: Mapping[str, object])
     problems = []
     for name, value in options.items():
         option = VERIFY_OPTIONS[name]
-        if not ((value is None and defaults[name] is None) or accepts(option, value)):
+        if not ((value is None and defaults[name] is None) or _accepts(name, value)):
             accepted = option.accepted(in_python=True)
             message = f"option {name!r} cannot be {_short(value)}: it must be {accepted}"
             hint = f"a parameter of that name is given by parameters={{{name!r}: …}}"
@@ -51,6 +52,23 @@ def check_options(options: Mapping[str, object], defaults: Mapping[str, object])
         problems.append(Problem("both 'resolution' and 'within' are given", hint=hint))
     if problems:
         raise DropcheckError(problems)
+
+
+def _accepts(name: str, value: object) -> bool:
+    if name == "tolerance" and isinstance(value, Mapping) and [*value] == [ABSOLUTE]:
+        return accepts(VERIFY_OPTIONS["within"], value[ABSOLUTE])
+    return accepts(VERIFY_OPTIONS[name], value)
+
+
+def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | None:
+    """A tolerance as a claim holds it, from an option that is checked.
+
+    >>> read_tolerance({"absolute": 1})
+    Tolerance(size=1.0, absolute=True)
+    """
+    if isinstance(given, Mapping):
+        return Tolerance(float(given[ABSOLUTE]), absolute=True)
+    return None if given is None else Tolerance(float(given))
 
 
 def settings_of(options: Mapping[str, Any]) -> Settings:

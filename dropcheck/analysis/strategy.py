@@ -7,6 +7,7 @@ import math
 from dropcheck.analysis.existence import missing_moment, missing_variance
 from dropcheck.analysis.linear import linear, of_one_operator
 from dropcheck.analysis.products import crossing
+from dropcheck.claims.registry import Tolerance
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators
 from dropcheck.reasons import Explanation
@@ -86,12 +87,13 @@ def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
     return operands[0], (operands[1],)
 
 
-def strategy_of(lowered: LoweredCase, tolerance: float | None = None) -> Strategy:
+def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Strategy:
     r"""The strongest strategy that a statement allows.
 
     Args:
         lowered: the case.
-        tolerance: the claim's own; about an estimated side it makes a ratio of the difference.
+        tolerance: the claim's own, with which nothing is claimed to be certain; a share of an
+            estimated side makes a ratio of the difference.
 
     >>> from dropcheck.claims.reader import read_text
     >>> from dropcheck.language.cases import lower_case, parse_claim
@@ -108,19 +110,20 @@ def strategy_of(lowered: LoweredCase, tolerance: float | None = None) -> Strateg
     missing = missing_moment(lowered)
     if missing is not None:
         return Unanswerable(missing)
-    counted = _certainty(lowered) or _proportion(lowered)
+    counted = (_certainty(lowered) if tolerance is None else None) or _proportion(lowered)
     if counted is not None:
         return counted
     return averages_of(lowered, tolerance)
 
 
-def averages_of(lowered: LoweredCase, tolerance: float | None = None) -> BlockMeans:
+def averages_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> BlockMeans:
     """The strategy of a statement whose operators are all averages, whatever else it allows."""
     quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
     side, ends = sides(lowered)
     estimated = any(end.estimated for end in ends)
     # a range between estimated ends is two comparisons, and a share of such an end is no mean
-    several = estimated and (len(ends) > 1 or tolerance is not None)
+    share = tolerance is not None and not tolerance.absolute
+    several = estimated and (len(ends) > 1 or share)
     form = None if side is None or several else linear(side)
     if form is not None and estimated:
         other = linear(ends[0])

@@ -31,6 +31,7 @@ from dropcheck.claims.kinds import (
 from dropcheck.claims.nodes import Tree
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.claims.source import Report
+from dropcheck.claims.tolerances import TOLERANCE
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
@@ -117,11 +118,9 @@ _SHARED = (
 
 # What a statement of a claim may have of its own; a claim of one statement has the same.
 _STATED = (
-    Key("tolerance",
-        number("a share greater than 0 and less than 1", below=1,
-               if_larger="0.05 is 'within 5%'"),
-        description="Part of the claim: `L == R` give or take this share of `R`.",
-        examples=(0.005,)),
+    Key("tolerance", TOLERANCE,
+        description="Part of the claim: `L == R` give or take this share of `R`, or, as "
+        "`{absolute: 0.05}`, this number.", examples=(0.005, {"absolute": 0.05})),
     Key("says", text(tidy=str.strip), description="What the document says, in its own words.",
         examples=("The variance grows with the number of terms.",)),
     Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",

@@ -84,6 +84,22 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far off `L == R` may be by the claim itself: a share of R, or an absolute number."""
+
+    size: float
+    absolute: bool = False
+
+    def around(self, value: float) -> float:
+        """How far off a claimed value one may be.
+
+        >>> Tolerance(0.5).around(-4.0), Tolerance(0.5, absolute=True).around(-4.0)
+        (2.0, 0.5)
+        """
+        return self.size if self.absolute else self.size * abs(value)
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One statement, read and well-formed as YAML; its texts are not yet parsed.
 
@@ -99,7 +115,7 @@ class Claim:
     cases: tuple[Mapping[str, Value], ...] | None  # in place of a crossed grid
     requires: tuple[SourceText, ...]
     expect: str  # "verified" or "refuted"
-    tolerance: float | None
+    tolerance: Tolerance | None
     resolution: float
     within: float | None
     sources: tuple[Passage, ...]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.claims.registry import Tolerance
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
 from dropcheck.results import Quantity, Region
@@ -57,7 +59,7 @@ class Reading:
     known_scale: float | None
 
 
-def read_statement(lowered: LoweredCase, tolerance: float | None) -> Reading:
+def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading:
     """The comparisons of a statement; a range between estimated ends makes two."""
     operands = lowered.operands
     if len(operands) == 3:
@@ -67,21 +69,17 @@ def read_statement(lowered: LoweredCase, tolerance: float | None) -> Reading:
         side, end, operator = 1, 0, _MIRRORED[operator]
     fixed = _fixed(operands[end])
     if fixed is None:
+        region = _region(operator, 0.0)
         if tolerance is not None:
-            comparison = Comparison(
-                quantity=lambda found: _share(found[side], found[end]),
-                measures=Quantity.LEFT_MINUS_RIGHT,
-                region=Region(-tolerance, tolerance),
-                side=side,
-                against=end,
-                share=True,
-            )
-        else:
-            comparison = _difference(side, end, Quantity.LEFT_MINUS_RIGHT, _region(operator, 0.0))
+            region = Region(-tolerance.size, tolerance.size)
+        comparison = _difference(side, end, Quantity.LEFT_MINUS_RIGHT, region)
+        if tolerance is not None and not tolerance.absolute:
+            share = partial(_share_of, side, end)
+            comparison = replace(comparison, quantity=share, share=True)
         return Reading((comparison,), side, (end,), None)
     region = _region(operator, fixed)
     if tolerance is not None:
-        give = tolerance * abs(fixed)
+        give = tolerance.around(fixed)
         region = Region(fixed - give, fixed + give)
     measures = Quantity.RIGHT if side else Quantity.LEFT
     comparison = Comparison(lambda found: found[side], measures, region, side)
@@ -98,8 +96,9 @@ def _difference(side: int, end: int, measures: Quantity, region: Region) -> Comp
     )
 
 
-def _share(side: Floats, end: Floats) -> Floats:
+def _share_of(left: int, right: int, found: Operands) -> Floats:
     """By what share one side exceeds the other; undefined where the other may be 0."""
+    side, end = found[left], found[right]
     if len(end) > 1 and end.min() <= 0 <= end.max():
         return np.full_like(end, np.nan)
     share: Floats = (side - end) / np.abs(end)

@@ -30,6 +30,7 @@ from dropcheck.language.syntax import (
     lines_of,
     loops_of,
 )
+from dropcheck.language.tolerance_checks import check_tolerance, notes_on_within
 from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -192,11 +193,12 @@ def lower_case(
     if problems:
         raise DropcheckError(problems)
     check_range(parsed.statement, operands)
+    check_tolerance(claim, parsed.statement, operands)
     return LoweredCase(
         operators=parsed.statement.operators,
         operands=tuple(operands),
         at=parsed.statement.at,
-        notes=tuple(context.notes),
+        notes=(*context.notes, *notes_on_within(claim, parsed.statement, operands)),
         size=context.graph.size,
     )
 

@@ -36,7 +36,9 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Fa
                     shares.add(line.names[0].name)
     size = scale or 1.0
     sharpness = claim.resolution if claim.within is None else claim.within / size
-    step = STEP * sharpness + (claim.tolerance or 0.0)
+    step = STEP * sharpness
+    if claim.tolerance is not None:
+        step += claim.tolerance.around(size) / size
     share = step if claim.within is None else 0.0  # what is asked of each case is a number then
     return Facts(
         shares=frozenset(shares),

@@ -17,7 +17,7 @@ from dropcheck.report.json_report import (
 
 if TYPE_CHECKING:  # each command loads its own
     from dropcheck.audit.error_rates import Audit, Group, Row
-    from dropcheck.claims.registry import Claim, Registry
+    from dropcheck.claims.registry import Claim, Registry, Tolerance
     from dropcheck.mutation.outcome import ClaimResult, MutantResult, MutationRun
     from dropcheck.planning.plan import CasePlan, Plan
     from dropcheck.report.terminal.claim_cards import CheckedFile
@@ -55,7 +55,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "cases": claim.case_count,
         "requires": [text.text for text in claim.requires],
         "expect": claim.expect,
-        "tolerance": claim.tolerance,
+        "tolerance": _tolerance(claim.tolerance),
         "resolution": claim.resolution,
         "within": claim.within,
         **sources_data(claim.sources),
@@ -65,6 +65,13 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "tags": list(claim.tags),
         "location": location(claim.location),
     }
+
+
+def _tolerance(given: Tolerance | None) -> float | dict[str, float] | None:
+    """A tolerance as it is written in a claims file."""
+    if given is None:
+        return None
+    return {"absolute": given.size} if given.absolute else given.size
 
 
 def check_json(files: Sequence[CheckedFile]) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
+from dropcheck.claims.registry import Tolerance
 from dropcheck.reasons import Reason
 from dropcheck.report import numbers
 from dropcheck.results import CaseResult, Method, Outcome, RunResult, Verdict
@@ -187,6 +188,16 @@ def resolution(case: CaseResult) -> str | None:
     if sharpness.absolute:
         text = f"{asked}, absolute"
     return f"{text}: {far}" + (", a tenth of the half-width" if sharpness.narrowed else "")
+
+
+def tolerance(given: Tolerance | None) -> str | None:
+    """A claim's tolerance and what it means; None where it has none."""
+    if given is None:
+        return None
+    size = numbers.exact(given.size)
+    if given.absolute:
+        return f"{size}, absolute: the right side give or take {size}"
+    return f"{size}: within {numbers.exact(100 * given.size)}% of the right side"
 
 
 def _share(ratio: float) -> str:

@@ -60,7 +60,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
             "says": element("q", claim.says, dir="auto") if claim.says else None,
             "note": element("span", claim.note, dir="auto") if claim.note else None,
             "truth": _truth(claim, registry),
-            "tolerance": None if claim.tolerance is None else exact(claim.tolerance),
+            "tolerance": words.tolerance(claim.tolerance),
         }
     facts |= {
         "resolution": _resolution(cases),

@@ -11,6 +11,7 @@ from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
+from dropcheck.report.phrases import tolerance
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 from dropcheck.results import Passage, Value
@@ -57,7 +58,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "cases": str(claim.case_count),
         "requires": "\n".join(text.text.strip() for text in claim.requires),
         "expect": claim.expect,
-        "tolerance": None if claim.tolerance is None else _tolerance(claim.tolerance),
+        "tolerance": tolerance(claim.tolerance),
         "resolution": resolution_text(claim, cases),
         "exact": exact_text([(one.case.parameters, judged_exactly(one)) for one in cases]),
         "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
@@ -135,10 +136,6 @@ def parameters_text(claim: Claim) -> str:
     if len(rows) > MOST_ROWS:
         rows = [*rows[:MOST_ROWS], f"and {len(rows) - MOST_ROWS} more"]
     return "\n".join([*lines, *rows])
-
-
-def _tolerance(share: float) -> str:
-    return f"{numbers.exact(share)}: within {numbers.exact(100 * share)}% of the right side"
 
 
 def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
