@@ -31,6 +31,7 @@ from dropcheck.claims.kinds import (
 from dropcheck.claims.nodes import Tree
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.claims.source import Report
+from dropcheck.claims.tolerances import LEVEL as TOLERANCE_LEVEL
 from dropcheck.claims.tolerances import TOLERANCE
 
 FORMAT = 1
@@ -268,7 +269,7 @@ FILE = Level(
     check=_check_file,
     misplaced=dict.fromkeys(_CLAIM_KEYS, "it is a key of a claim: indent it under the claim's id"),
 )  # fmt: skip
-LEVELS = (FILE, DOCUMENT, DEFAULTS, CLAIM, STATEMENT, families.PASSAGE)
+LEVELS = (FILE, DOCUMENT, DEFAULTS, CLAIM, STATEMENT, families.PASSAGE, TOLERANCE_LEVEL)
 
 
 def claims_schema() -> Schema:

@@ -76,7 +76,10 @@ def check_file(name: str | None) -> CheckedFile:
     except DropcheckError as error:
         file = name or "claims.yaml"
         return CheckedFile(name=file, claims=None, cases=None, errors=error.problems, notes=())
-    from dropcheck.language.checks import check_registry  # loads numpy: where there is a file
+    from dropcheck.language.checks import (  # loads numpy: where there is a file
+        check_registry,
+        notes_on_resolutions,
+    )
 
     checked = check_registry(registry)
     return CheckedFile(
@@ -84,7 +87,9 @@ def check_file(name: str | None) -> CheckedFile:
         claims=len(registry.claims),
         cases=registry.case_count,
         errors=in_file_order(checked.problems),
-        notes=in_file_order((*checked.notes, *_without_an_option(registry))),
+        notes=in_file_order(
+            (*checked.notes, *notes_on_resolutions(registry), *_without_an_option(registry))
+        ),
     )
 
 

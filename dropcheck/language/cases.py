@@ -30,7 +30,7 @@ from dropcheck.language.syntax import (
     lines_of,
     loops_of,
 )
-from dropcheck.language.tolerance_checks import check_tolerance, notes_on_within
+from dropcheck.language.tolerance_checks import check_tolerance
 from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -198,7 +198,7 @@ def lower_case(
         operators=parsed.statement.operators,
         operands=tuple(operands),
         at=parsed.statement.at,
-        notes=(*context.notes, *notes_on_within(claim, parsed.statement, operands)),
+        notes=tuple(context.notes),
         size=context.graph.size,
     )
 

@@ -27,6 +27,7 @@ from dropcheck.language.syntax import (
     lines_of,
     loops_of,
 )
+from dropcheck.language.tolerance_checks import note_on_within
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -56,6 +57,17 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
     used = used_places(claims, graphs)
     found = _merged(check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
     return dataclasses.replace(found, notes=(*found.notes, *registry.notes))
+
+
+def notes_on_resolutions(registry: Registry) -> Iterator[Problem]:
+    """Notes on absolute resolutions that may be meant as tolerances, of claims without errors."""
+    graphs = CaseGraphs(keep=0)
+    for claim in registry.claims.values():
+        if claim.within is not None:
+            with suppress(DropcheckError):
+                first = graphs.checked(claim.expand()[0])
+                note = note_on_within(claim, graphs.parsed(claim).statement, first.operands)
+                yield from () if note is None else (note,)
 
 
 def check_cases(

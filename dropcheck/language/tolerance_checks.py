@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.values import format_value
@@ -32,21 +32,20 @@ def check_tolerance(claim: Claim, statement: Statement, operands: Sequence[Value
         )
 
 
-def notes_on_within(
-    claim: Claim, statement: Statement, operands: Sequence[Value]
-) -> Iterator[Problem]:
-    """Say what `within` is where a tolerance may be meant."""
+def note_on_within(claim: Claim, statement: Statement, operands: Sequence[Value]) -> Problem | None:
+    """What `within` is, where a tolerance may be meant; None where it is not."""
     if claim.within is None or claim.tolerance is not None or statement.operators != ("==",):
-        return
+        return None
     fixed = [value.known for value in operands if not value.estimated]
     certain = any(value.kind is Kind.OPERATOR and value.operator.probability for value in operands)
     if len(fixed) != 1 or not isinstance(fixed[0], float) or (certain and fixed[0] in (0.0, 1.0)):
-        return  # of a certainty it is how rare exceptions are
-    if claim.within >= COARSE * (abs(fixed[0]) or 1.0):
-        within = format_value(claim.within)
-        yield Problem(
-            f"'within: {within}' of {claim.id} is how closely both sides are compared: the claim "
-            "stays that they are equal, and a smaller difference may refute it",
-            statement.at.location,
-            f"if the claim itself allows for {within}, write 'tolerance: {{absolute: {within}}}'",
-        )
+        return None  # of a certainty it is how rare exceptions are
+    if claim.within < COARSE * (abs(fixed[0]) or 1.0):
+        return None
+    within = format_value(claim.within)
+    return Problem(
+        f"'within: {within}' of {claim.id} is how closely both sides are compared: the claim stays "
+        "that they are equal, and a smaller difference may refute it",
+        statement.at.location,
+        f"if the claim itself allows for {within}, write 'tolerance: {{absolute: {within}}}'",
+    )

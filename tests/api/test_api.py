@@ -176,6 +176,9 @@ def test_tolerance_is_part_of_the_claim() -> None:
     assert verify("a == 1.04", a=1, tolerance=0.05).verdict is Verdict.VERIFIED
     with pytest.raises(ClaimFailedError):
         verify("a == 1.06", a=1, tolerance=0.05)
+    assert verify("a == 0", a=1, tolerance={"absolute": 1}).verdict is Verdict.VERIFIED
+    with pytest.raises(ClaimFailedError, match=r"tolerance=\{'absolute': 0.9\}"):
+        verify("a == 0", a=1, tolerance={"absolute": 0.9})
 
 
 def test_time_limit_ends_the_run() -> None:
@@ -200,6 +203,11 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "expect": ({"expect": "true"}, "'expect' cannot be 'true': it must be 'verified' or 'refuted'"),
     "undecided": ({"undecided": "maybe"}, "it must be 'fail', 'skip' or 'pass'"),
     "both": ({"within": 1, "resolution": 1}, "both 'resolution' and 'within' are given"),
+    "tolerance": ({"tolerance": 2}, "must be a number between 0 and 1, or {'absolute': a number"),
+    "absolute tolerance": ({"tolerance": {"absolute": 0}}, "option 'tolerance' cannot be {'abs"),
+    "no tolerance": ({"tolerance": {"share": 0.1}}, "option 'tolerance' cannot be {'share'"),
+    "absolute alpha": ({"alpha": {"absolute": 0.1}}, "option 'alpha' cannot be {'absolute'"),
+    "tolerance of 0": ({"claim": "0 == 0", "tolerance": 0.1}, "is a share of this side, which is"),
     "value": ({"a": {}}, "'a' must be a number, a vector or a law, and is a value of type"),
     "value in a list": ({"a": ["b"]}, "a vector or a law, and is a value of type 'str'"),
     "rows": ({"a": [[1], [1, 2]]}, "the parameter 'a' has rows of different lengths"),

@@ -100,11 +100,12 @@ def test_the_whole_file_is_read() -> None:
 @pytest.mark.parametrize("way", LEAVES, ids=lambda way: ".".join(map(str, way)))
 @pytest.mark.parametrize("value", WRONG, ids=repr)
 def test_a_wrong_value_is_reported_at_its_line(way: Way, value: Any) -> None:
-    (problem,) = problems_of(changed(WHOLE, way, value))
+    problem, *more = problems_of(changed(WHOLE, way, value))
+    assert not more or way[-1] == "tolerance"  # a mapping of another key lacks its own too
     assert problem.location is not None
     assert problem.location.text is not None
     key = next(step for step in reversed(way) if isinstance(step, str))
-    statement = way[-2] == "claims" and isinstance(value, dict)  # it may be a mapping
+    statement = isinstance(value, dict) and (way[-2] == "claims" or way[-1] == "tolerance")
     listed = isinstance(way[-1], int) or isinstance(value, list) or statement
     assert listed or f'"{key}"' in problem.location.text
     assert problem.message
@@ -175,5 +176,5 @@ def test_what_is_left_out_has_the_default_of_the_table() -> None:
 def test_defaults_may_set_no_more_than_a_claim_may() -> None:
     assert all(key in CLAIM.keys for key in DEFAULTS.keys)
     assert [level.name for level in LEVELS] == [
-        "file", "document", "defaults", "claim", "statement", "passage"
+        "file", "document", "defaults", "claim", "statement", "passage", "tolerance",
     ]  # fmt: skip

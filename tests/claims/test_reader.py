@@ -11,6 +11,7 @@ from claims_texts import GOOD, WHOLE, claim_of, file_with
 
 from dropcheck.claims import reader
 from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
+from dropcheck.claims.registry import Tolerance
 from dropcheck.claims.source import LARGEST_FILE
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 
@@ -45,7 +46,7 @@ def test_a_whole_file() -> None:
     assert len(first.expand()) == 6
     assert second.cases == ({"p": 0.1, "n": 10.0}, {"p": 0.5, "n": 40.0})
     assert second.model is None
-    assert (second.expect, second.tolerance, second.within) == ("refuted", 0.005, 0.5)
+    assert (second.expect, second.tolerance, second.within) == ("refuted", Tolerance(0.005), 0.5)
     assert second.tags == ()  # its own, empty: the defaults' are not wanted
     place_of_n = second.parameter_locations["n"]
     assert (place_of_n.line, place_of_n.column) == (36, 18)

@@ -15,6 +15,7 @@ import pytest
 from scipy.optimize import linprog
 from trials import compiled, lowered
 
+from dropcheck.claims.registry import Tolerance
 from dropcheck.inference.comparison import Comparison, read_statement
 from dropcheck.inference.enclosure import enclose, gradient
 from dropcheck.simulation.compile import Compiled
@@ -70,7 +71,8 @@ def case_of(claim: str, model: str = MODEL, tolerance: float | None = None, plac
     program = found.program
     centres = np.random.default_rng(2).uniform(-0.2, 0.2, program.size)
     sums = program.span(np.random.default_rng(1), centres, 0).sums
-    comparison = read_statement(lowered(model, claim), tolerance).comparisons[place]
+    allowed = None if tolerance is None else Tolerance(tolerance)
+    comparison = read_statement(lowered(model, claim), allowed).comparisons[place]
     return Case(comparison, found, means_of(sums, program.span_draws), centres)
 
 

@@ -191,6 +191,44 @@ def test_tolerance_is_a_share_of_the_right_side(
     assert found.verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(0.06, REFUTED), (-0.06, REFUTED), (0.04, VERIFIED), (-0.04, VERIFIED)]
+)
+@pytest.mark.parametrize(
+    ("claim", "model"),
+    [
+        ("E(y) == 0", "y ~ normal({off}, 0.5)"),
+        ("7 == E(y + 7)", "y ~ normal({off}, 0.5)"),
+        ("E(y) == E(x)", "x, z ~ normal(0, 0.5); y = x + z + {off}"),
+        ("E(x) == E(y)", "x ~ normal(0, 0.5); y ~ normal({off}, 0.5)"),
+        ("E(x)**2 == E(y)", "x ~ normal(0, 0.5); y ~ normal({off}, 0.5)"),
+        ("P(y < 0.5) == 0.5", "y ~ uniform(-{off}, 1 - {off})"),
+        ("{off} == 0", "y ~ normal(0, 1)"),
+    ],
+)
+def test_an_absolute_tolerance_is_a_number_of_its_own(
+    claim: str, model: str, off: float, verdict: Verdict
+) -> None:
+    claim, model = (text.format(off=off) for text in (claim, model))
+    found = judged(model, claim, "tolerance: {absolute: 0.05}", most=3_000_000)
+    assert found.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("claim", "tolerance", "verdict"),
+    [
+        ("P(sin(x) * y < 2) == 1", "0.05", VERIFIED),
+        ("P(sin(x) * y < 2) == 1", "0.001", REFUTED),
+        ("P(sin(x) * y > 2) == 0", "{absolute: 0.05}", VERIFIED),
+        ("P(sin(x) * y > 2) == 0", "{absolute: 0.001}", REFUTED),
+    ],
+)
+def test_what_may_be_off_is_no_certainty(claim: str, tolerance: str, verdict: Verdict) -> None:
+    # the event is seen in 0.55% of all draws: one counterexample must not refute
+    found = judged("x, y ~ normal(0, 1)", claim, f"tolerance: {tolerance}", most=1_000_000)
+    assert found.verdict is verdict
+
+
 @pytest.mark.parametrize("ends", ["0.99 * E(x) <= E(y) <= 1.01 * E(x)", "0.99 <= E(y) <= 1.01"])
 def test_a_range_is_not_verified_beyond_a_tenth_of_its_half_width(ends: str) -> None:
     # off by 0.0108: within the resolution of 0.01 about the range, but beyond 0.01 + 0.001

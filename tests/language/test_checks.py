@@ -10,7 +10,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Problem
 from dropcheck.language.cases import parse_claim, used_names
-from dropcheck.language.checks import check_cases, check_registry
+from dropcheck.language.checks import check_cases, check_registry, notes_on_resolutions
 
 
 def registry(claim: str, model: str = "", **more: object) -> Registry:
@@ -236,6 +236,38 @@ def test_a_tolerance_goes_with_an_equality(claim: str) -> None:
     assert "'tolerance' needs a claim of the form 'L == R'" in problem.message
     assert "into the numbers" in (problem.hint or "")
     assert problems("E(x) == 1", NORMAL, tolerance=0.01) == ()
+
+
+@pytest.mark.parametrize("claim", ["E(x) == 0", "0 == E(x)", "1 - 1 == E(x)", "E(x) == p - p"])
+def test_a_share_of_nothing_is_no_tolerance(claim: str) -> None:
+    (problem,) = problems(claim, NORMAL, tolerance=0.01, parameters={"p": 0.5})
+    assert "'tolerance: 0.01' is a share of this side, which is 0" in problem.message
+    assert problem.hint == "write 'tolerance: {absolute: 0.01}' for a number"
+    assert problems(claim, NORMAL, tolerance={"absolute": 0.01}, parameters={"p": 0.5}) == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "more", "noted"),
+    [
+        ("E(x) == 2", {"within": 0.1}, True),
+        ("E(x) == 2", {"within": 0.05}, False),
+        ("E(x) == 0", {"within": 0.05}, True),
+        ("E(x) == 0", {"within": 0.01}, False),
+        ("P(x > 9) == 0", {"within": 0.05}, False),
+        ("E(x) < 2", {"within": 0.5}, False),
+        ("E(x) == E(x**2)", {"within": 0.5}, False),
+        ("E(x) == 2", {"within": 0.1, "tolerance": {"absolute": 0.1}}, False),
+        ("E(x) == 2", {"resolution": 0.1}, False),
+    ],
+)
+def test_a_resolution_that_may_be_meant_as_a_tolerance_is_noted(
+    claim: str, more: dict[str, object], noted: bool
+) -> None:
+    claims = registry(claim, "x ~ normal(2, 1)", **more)
+    assert check_registry(claims).notes == ()  # they are for `check`, and no warnings of a run
+    notes = [note.hint for note in notes_on_resolutions(claims)]
+    assert len(notes) == noted
+    assert all("write 'tolerance: {absolute: " in str(note) for note in notes)
     assert problems(claim, NORMAL) == ()
 
 
