@@ -119,6 +119,25 @@ class Steps:
         return cls(draw, tuple(values), computed)
 
     @property
+    def written(self) -> tuple[object, ...]:
+        """What is computed, apart from the draw: equal where another draw leads to the same."""
+        places = {id(self.draw): 0}
+        written: list[object] = [self.draw.shape == ()]
+        for place, value in enumerate(self.computed, 1):
+            places[id(value)] = place
+            inputs = tuple(
+                places[id(below)] if below.random else self._written_number(below)
+                for below in value.inputs
+            )
+            shape = value.shape if self.draw.shape == () else None
+            written.append((value.operation, value.options, shape, inputs))
+        return *written, tuple(places[id(value)] for value in self.values)
+
+    def _written_number(self, value: Value) -> tuple[object, ...]:
+        array = self._constant(value)
+        return array.dtype.str, array.shape, array.tobytes()
+
+    @property
     def ruled(self) -> bool:
         """Whether every step has a rule for its ranges."""
         return all(self._has_rule(value) for value in self.computed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from dropcheck.analysis.moments.cell_means import Norm
-from dropcheck.analysis.moments.single_draw import draw_below, expectation, norm_of
+from dropcheck.analysis.moments.single_draw import KnownMeans, draw_below, expectation, norm_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 
-# So many at most, as each takes milliseconds.
-MOST_INTEGRALS = 32
+# So many at most that differ, as each takes milliseconds.
+MOST_INTEGRALS = 64
 # Rounding of what is worked out: bounds are moved outward by this share.
 OUTWARD = 1e-12
 
@@ -24,18 +24,15 @@ class Integrals:
 
     def __init__(self, norm: Norm) -> None:
         self._norm = norm
-        self._left = MOST_INTEGRALS
+        self._means = KnownMeans(MOST_INTEGRALS)
 
     def norm(self, value: Value, p: float, centre: float = 0.0) -> float:
         """A bound of (E|x - centre|^p)^(1/p), of a function of one draw; infinite: none."""
-        if self._left <= 0:
-            return math.inf
-        self._left -= 1
-        return norm_of(value, p, self._norm, centre) * (1 + OUTWARD)
+        return norm_of(value, p, self._norm, centre, self._means) * (1 + OUTWARD)
 
     def spread(self, value: Value, p: float) -> float:
         """A bound of (E|x - E x|^p)^(1/p), of a function of one draw; infinite: none."""
-        mean = expectation(value, self._norm)
+        mean = expectation(value, self._norm, self._means)
         if not math.isfinite(mean.error):
             return math.inf
         return self.norm(value, p, mean.value) + mean.error

@@ -40,7 +40,15 @@ from dropcheck.records import dataclass
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges
 
-__all__ = ["Estimate", "SingleDraw", "draw_below", "expectation", "joint_moment", "norm_of"]
+__all__ = [
+    "Estimate",
+    "KnownMeans",
+    "SingleDraw",
+    "draw_below",
+    "expectation",
+    "joint_moment",
+    "norm_of",
+]
 
 # Cutting ends where the error is this share of E|g|, or there are so many cells or rounds of it.
 TOLERANCE = 1e-10
@@ -73,6 +81,30 @@ class Estimate:
 
 
 UNKNOWN = Estimate(math.nan, math.inf)
+
+
+class KnownMeans:
+    """Expectations over one draw, each worked out once.
+
+    The steps of a loop ask for the same again and again: what is computed alike from draws of one
+    law has one expectation. So many different ones are worked out at most, a few milliseconds each;
+    of more nothing is known.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: dict[tuple[object, ...], Estimate] = {}
+
+    def mean(self, draw: Value, integrand: Integrand, norm: Norm | None) -> Estimate:
+        """The expectation of a function of a draw, from its law or from before."""
+        single = SingleDraw.of(draw)
+        how = integrand.powers, integrand.centres, integrand.signed, norm is None
+        key = (single.law.name, single.arguments, *integrand.steps.written, how)
+        if key not in self._found:
+            if len(self._found) >= self._most:
+                return UNKNOWN
+            self._found[key] = single.mean(integrand, norm)
+        return self._found[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +262,7 @@ def joint_moment(
     powers: Sequence[int],
     centres: Sequence[float],
     norm: Norm | None = None,
+    means: KnownMeans | None = None,
 ) -> Estimate:
     """E Π (φ_k(x) - c_k)^(p_k) of functions φ_k of one draw x, with a bound of the error.
 
@@ -238,6 +271,7 @@ def joint_moment(
         powers: whole powers from 0 on.
         centres: what is taken off each of them first.
         norm: bounds of norms, which the tails of unbounded functions need.
+        means: those that are known, where many are asked for.
     """
     draw = draw_below(functions[0])
     if draw is None or any(draw_below(one) is not draw for one in functions):
@@ -249,20 +283,28 @@ def joint_moment(
         tuple(centres[at] for at in kept),
         True,
     )
-    return SingleDraw.of(draw).mean(integrand, norm)
+    return (means or KnownMeans(1)).mean(draw, integrand, norm)
 
 
-def expectation(value: Value, norm: Norm | None = None) -> Estimate:
+def expectation(
+    value: Value, norm: Norm | None = None, means: KnownMeans | None = None
+) -> Estimate:
     """E φ(x) of a function of one draw, with a bound of the error."""
-    return joint_moment([value], [1], [0.0], norm)
+    return joint_moment([value], [1], [0.0], norm, means)
 
 
-def norm_of(value: Value, p: float, norm: Norm | None = None, centre: float = 0.0) -> float:
+def norm_of(
+    value: Value,
+    p: float,
+    norm: Norm | None = None,
+    centre: float = 0.0,
+    means: KnownMeans | None = None,
+) -> float:
     """An upper bound of (E|φ(x) - centre|^p)^(1/p) of a function of one draw, for p >= 1."""
     draw = draw_below(value)
     if draw is None or not 1 <= p < math.inf:
         return math.inf
     integrand = Integrand(Steps.to([value], draw), (float(p),), (centre,), False)
-    found = SingleDraw.of(draw).mean(integrand, norm)
+    found = (means or KnownMeans(1)).mean(draw, integrand, norm)
     most = found.value + found.error
     return math.inf if math.isnan(most) else max(most, 0.0) ** (1 / p)

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
+from dropcheck.analysis.moments.single_draw import KnownMeans
 from dropcheck.analysis.polynomials.expectation import Source, expected
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import (
     ITSELF,
+    MOST_INTEGRALS,
     Bounds,
     DrawnElements,
     ProductOfElements,
@@ -97,6 +99,7 @@ class Centred:
         self.reading = Reading(self)
         self._groups = groups
         self._bounds = bounds
+        self._means = KnownMeans(MOST_INTEGRALS)
         self._draws: dict[int, int] = {}  # the number of a draw, by the id of its value
 
     def group(self, names: frozenset[str]) -> int:
@@ -138,7 +141,9 @@ class Centred:
 
     def _elements(self, value: Value, law: Law, arguments: Sequence[Any]) -> Polynomial:
         names = frozenset({value.name}) & value.sources if value.name else value.sources
-        source = DrawnElements(law, arguments, value.shape, self.group(names or value.sources))
+        source = DrawnElements(
+            law, arguments, value.shape, self.group(names or value.sources), self._means
+        )
         draw = len(self.sources)
         self.sources[draw] = source
         if not any(argument.random for argument in value.inputs):

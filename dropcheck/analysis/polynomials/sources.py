@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.moments.single_draw import Estimate, joint_moment
+from dropcheck.analysis.moments.single_draw import Estimate, KnownMeans, joint_moment
 from dropcheck.analysis.polynomials.expectation import PRECISION, Block, Cumulants, Number
 from dropcheck.analysis.polynomials.terms import Powers
 from dropcheck.language.graph import Value
@@ -19,7 +19,7 @@ from dropcheck.vocabulary.shapes import Shape
 
 HIGHEST_ORDER = 8  # of the moments that a law gives
 ITSELF = 0  # the number of the draw among its functions
-MOST_INTEGRALS = 100  # over one draw, a few milliseconds each
+MOST_INTEGRALS = 100  # that differ, over all draws, a few milliseconds each
 SMALLEST = float(np.finfo(np.float64).tiny)  # below it digits are lost, and then all is 0
 
 Bounds = Callable[[Value, float], float]
@@ -35,8 +35,16 @@ class DrawnElements(Cumulants):
 
     below: frozenset[int] = frozenset()
 
-    def __init__(self, law: Law, arguments: Sequence[Any], shape: Shape, group: int) -> None:
+    def __init__(
+        self,
+        law: Law,
+        arguments: Sequence[Any],
+        shape: Shape,
+        group: int,
+        means: KnownMeans | None = None,
+    ) -> None:
         super().__init__()
+        self._means = means or KnownMeans(MOST_INTEGRALS)
         self.group = group
         self._law = law
         self._shape = shape
@@ -45,7 +53,6 @@ class DrawnElements(Cumulants):
         self.mean = self._of_law(1)
         self._functions: dict[int, tuple[Value, float]] = {}
         self._bounds: Bounds | None = None
-        self._integrals = 0
 
     def _of_law(self, order: int) -> Number:
         """The mean, or a central moment of the law.
@@ -86,7 +93,7 @@ class DrawnElements(Cumulants):
             PolynomialError: where its mean is not known.
         """
         self._bounds = bounds
-        mean = joint_moment([value], [1], [0.0], bounds)
+        mean = joint_moment([value], [1], [0.0], bounds, self._means)
         if not math.isfinite(mean.error):
             raise PolynomialError
         function = len(self._functions) + 1
@@ -101,11 +108,9 @@ class DrawnElements(Cumulants):
         centres = [mean for _, mean in chosen if isinstance(mean, float)]
         if len(centres) < len(chosen):
             raise PolynomialError
-        self._integrals += 1
-        if self._integrals > MOST_INTEGRALS:
-            raise PolynomialError
         values = [value for value, _ in chosen]
-        found = joint_moment(values, [power for _, power in powers], centres, self._bounds)
+        orders = [power for _, power in powers]
+        found = joint_moment(values, orders, centres, self._bounds, self._means)
         if not math.isfinite(found.error):
             raise PolynomialError
         return with_loss(found)
