@@ -171,19 +171,24 @@ class CaseResult:
     estimate: float | None
     interval: tuple[float | None, float | None] | None  # None at an end: unbounded
     standard_error: float | None
-    # the estimates of both sides, where both are estimated and the quantity is their difference
-    sides: tuple[float, float] | None = None
+    # the sides of the statement, where the quantity is a difference of two, in the order that they
+    # are written in, and the operators between them
+    sides: tuple[float, ...] | None = None
+    relations: tuple[str, ...] = ()
     exact: Exact | None = None  # the same quantity, by the model alone
     confirmed: bool = False  # whether the exact value lies in the interval and fits the verdict
     confidence: float
     scale: float | None
     resolution: float  # relative to the scale, as it was asked for
     sharpness: Resolution | None  # in the unit of the quantity; None where no scale is known
+    # what a verified verdict promises: the quantity is in the region, or no farther from it than
+    # this. None where the verdict is another one
+    within: float | None = None
     draws: int
     blocks: int
     seconds: float
     method: Method | None  # None where no draw was made
-    guarantee: Guarantee
+    guarantee: Guarantee | None  # None where nothing was looked at that could rest on anything
     sampling: str
     verdict: Verdict
     expect: Verdict

@@ -48,6 +48,17 @@ def decide(low: float, high: float, region: Region, widen: float, rounding: floa
     return Verdict.VERIFIED if holds_low and holds_high else Verdict.INCONCLUSIVE
 
 
+def region_floor(region: Region, widen: float) -> float:
+    """What is verified, and so never refuted, however many draws there are.
+
+    A claim that is false by less than its resolution is verified as soon as the interval lies
+    within that; only a strict inequality has none.
+    """
+    ends = ((region.low, region.low_open), (region.high, region.high_open))
+    closed = any(math.isfinite(end) and not is_open for end, is_open in ends)
+    return widen if closed else 0.0
+
+
 def reach(estimate: float, error: float, region: Region, widen: float) -> float:
     """The half-width at which an interval about the estimate would decide.
 

@@ -14,6 +14,7 @@ from dropcheck.claims.values import parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
+from dropcheck.inference.region import region_floor
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
 from dropcheck.language.printing import unparse
@@ -59,16 +60,17 @@ class Finding:
 
     verdict: Verdict
     method: Method | None
-    guarantee: Guarantee = Guarantee.ASYMPTOTIC
+    guarantee: Guarantee | None = None
     quantity: Quantity | None = None
     region: Region | None = None
     estimate: float | None = None
     interval: tuple[float, float] | None = None
     standard_error: float | None = None
-    sides: tuple[float, float] | None = None
+    sides: tuple[float, ...] | None = None  # of the statement, where a difference is judged
     exact: Exact | None = None  # the quantity, by the model alone
     scale: float | None = None
     sharpness: Resolution | None = None
+    within: float | None = None  # promised where verified, if that is not the widening
     draws: int = 0
     blocks: int = 0
     seconds: float = 0.0
@@ -254,6 +256,7 @@ class CaseRun:
         if short is not None:
             inconclusive = Verdict.INCONCLUSIVE
             finding = replace(finding, verdict=inconclusive, explanation=short, more_draws=None)
+        within = _promised(finding, region)
         expected = Verdict(claim.expect)
         if finding.verdict is Verdict.INCONCLUSIVE:
             outcome = Outcome.UNDECIDED
@@ -277,12 +280,14 @@ class CaseRun:
             interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
             standard_error=_finite(finding.standard_error),
             sides=finding.sides,
+            relations=self.prepared.lowered.operators if finding.sides else (),
             exact=finding.exact,
             confirmed=confirmed is True,
             confidence=1 - self.alpha,
             scale=_finite(finding.scale),
             resolution=self.resolution,
             sharpness=finding.sharpness,
+            within=within,
             draws=finding.draws,
             blocks=finding.blocks,
             seconds=finding.seconds,
@@ -311,8 +316,9 @@ class CaseRun:
             InternalError: they do not, and chance does not explain it.
         """
         exact, interval, verdict = finding.exact, finding.interval, finding.verdict
-        trusted = verdict is not Verdict.INCONCLUSIVE or finding.guarantee.as_strong_as(
-            Guarantee.MOMENTS
+        basis = finding.guarantee
+        trusted = verdict is not Verdict.INCONCLUSIVE or (
+            basis is not None and basis.as_strong_as(Guarantee.MOMENTS)
         )
         if exact is None or interval is None or region is None or not (trusted and finding.draws):
             return None
@@ -371,6 +377,21 @@ def expression(statement: Statement, quantity: Quantity | None) -> str:
             return unparse(Binary(statement.at, "-", middle, operands[2]))
         case _:  # of two sides the second is the right one
             return unparse(middle)
+
+
+def _promised(finding: Finding, region: Region | None) -> float | None:
+    """How far from its region a quantity that is verified may lie; None where none is.
+
+    An interval that lies within the region promises that the quantity does.
+    """
+    if finding.verdict is not Verdict.VERIFIED or region is None:
+        return None
+    interval = finding.interval
+    if interval is not None and region.low <= interval[0] and interval[1] <= region.high:
+        return 0.0
+    if finding.within is not None or finding.sharpness is None:
+        return finding.within
+    return region_floor(region, finding.sharpness.widening)
 
 
 def undefined_draws(tally: Tally) -> Explanation | None:

@@ -15,6 +15,7 @@ from dropcheck.inference.region import decide, widening
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import enclosing, scale_of, settling, sharpness_of, theta_of, unit_of
+from dropcheck.judging.witness import ROUNDING
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
@@ -99,7 +100,9 @@ def by_exact_value(run: CaseRun) -> Finding:
                     return unknown
                 unit = unit_of(comparison, operands)
                 widen = widening(comparison.region, sharpness / unit)
-                findings.append(_found(run, comparison, exact, scale, widen, unit))
+                found = _found(run, comparison, exact, scale, widen, unit)
+                sides = None if comparison.against is None else tuple(operands)
+                findings.append(replace(found, sides=sides))
             return findings[settling([one.verdict for one in findings])]
     return unknown
 
@@ -115,6 +118,7 @@ def _found(
     strict = region.low_open or region.high_open
     if verdict is Verdict.REFUTED and not strict and edges[0] <= low and high <= edges[1]:
         verdict = Verdict.VERIFIED
+    off = max(region.low - low, high - region.high, 0.0)
     return Finding(
         verdict=verdict,
         method=Method.EXACT_VALUE,
@@ -126,6 +130,7 @@ def _found(
         standard_error=0.0,
         scale=scale,
         sharpness=run.looked(scale, widen, unit),
+        within=0.0 if off * unit <= ROUNDING * scale else off * unit,
         exact=Exact(exact.value * unit, exact.error * unit),
         explanation=Reason.TOO_WIDE.explain() if verdict is Verdict.INCONCLUSIVE else None,
     )

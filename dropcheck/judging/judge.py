@@ -145,4 +145,5 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         standard_error=0.0,
         scale=scale,
         sharpness=run.looked(scale, widening=0.0),
+        within=0.0,
     )

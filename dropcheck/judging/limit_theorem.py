@@ -119,6 +119,7 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
             method=Method.BLOCK_MEANS,
+            guarantee=Guarantee.ASYMPTOTIC,
             draws=tally.draws,
             blocks=len(tally.sums),
             seconds=tally.seconds,

@@ -11,7 +11,7 @@ from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.enclosure import Enclosed
 from dropcheck.inference.interval import Interval, Theta
-from dropcheck.inference.region import reach, widening
+from dropcheck.inference.region import reach, region_floor, widening
 from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
@@ -89,17 +89,6 @@ def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
     return Reason.AT_THE_EDGE if edge else Reason.TOO_FINE
 
 
-def region_floor(region: Region, widen: float) -> float:
-    """What is verified, and so never refuted, however many draws there are.
-
-    A claim that is false by less than its resolution is verified as soon as the interval lies
-    within that; only a strict inequality has none.
-    """
-    ends = ((region.low, region.low_open), (region.high, region.high_open))
-    closed = any(math.isfinite(end) and not is_open for end, is_open in ends)
-    return widen if closed else 0.0
-
-
 Decide = Callable[[Comparison, float, float, float], tuple[Interval, Verdict]]
 """How one comparison is judged: from its share of α, the widening of its region, and the rounding
 allowance, an interval and what it says."""
@@ -120,7 +109,7 @@ class Judged:
     widen: float
     unit: float
     scale: float
-    sides: tuple[float, float] | None  # left and right, where both are estimated
+    sides: tuple[float, ...] | None  # of the statement, where a difference of two is judged
 
     @property
     def region(self) -> Region:
@@ -169,7 +158,6 @@ def judge_look(
         widen = widening(comparison.region, sharpness / unit)
         rounding = ROUNDING * max(largest, scale) / unit
         interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
-        both = comparison.against is not None and len(operands) == 2
         judged.append(
             Judged(
                 verdict=verdict,
@@ -179,7 +167,7 @@ def judge_look(
                 widen=widen,
                 unit=unit,
                 scale=scale,
-                sides=(operands[0], operands[1]) if both else None,
+                sides=None if comparison.against is None else tuple(operands),
             )
         )
     return judged[settling([one.verdict for one in judged])]
@@ -226,6 +214,7 @@ def shown(
         sides=judged.sides,
         scale=judged.scale,
         sharpness=run.looked(judged.scale, judged.widen, unit),
+        within=region_floor(region, judged.widen) * unit,
         draws=tally.draws,
         blocks=len(tally.sums),
         seconds=tally.seconds,

@@ -11,13 +11,12 @@ import numpy as np
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import Enclosed, enclose
-from dropcheck.inference.region import reach, widening
+from dropcheck.inference.region import reach, region_floor, widening
 from dropcheck.inference.spread import Spread
 from dropcheck.judging.case_run import CaseRun, Floats
 from dropcheck.judging.look import (
     ENDLESS,
     enclosing,
-    region_floor,
     scale_of,
     sharpness_of,
     theta_of,

@@ -78,7 +78,9 @@ def disagreement(
     )
 
 
-def short_of(required: str | None, guarantee: Guarantee, verdict: Verdict) -> Explanation | None:
+def short_of(
+    required: str | None, guarantee: Guarantee | None, verdict: Verdict
+) -> Explanation | None:
     """Why a verdict is not enough for what is required; None where it is.
 
     >>> str(short_of("moments", Guarantee.ASYMPTOTIC, Verdict.VERIFIED))
@@ -86,7 +88,7 @@ def short_of(required: str | None, guarantee: Guarantee, verdict: Verdict) -> Ex
     >>> short_of("moments", Guarantee.FINITE_SAMPLE, Verdict.VERIFIED) is None
     True
     """
-    if required is None or verdict is Verdict.INCONCLUSIVE:
+    if required is None or guarantee is None or verdict is Verdict.INCONCLUSIVE:
         return None
     if guarantee.as_strong_as(Guarantee(required)):
         return None

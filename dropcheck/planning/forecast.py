@@ -11,11 +11,12 @@ from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unans
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
+from dropcheck.inference.region import region_floor
 from dropcheck.judging import counting, limit_theorem
 from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_draws
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
-from dropcheck.judging.look import ENDLESS, judge_look, region_floor, why_endless, why_undefined
+from dropcheck.judging.look import ENDLESS, judge_look, why_endless, why_undefined
 from dropcheck.judging.outlook import smallest_seen
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.rare_probabilities import by_averages
@@ -49,7 +50,7 @@ class Forecast:
     """
 
     case: Case
-    guarantee: Guarantee
+    guarantee: Guarantee | None  # None where there can be no verdict
     resolution: float
     draws: int | None
     most: int = 0
@@ -77,7 +78,7 @@ def forecast(
             why = Reason.NOTHING_RANDOM.explain()
             return result(guarantee=Guarantee.ARITHMETIC, draws=0, explanation=why)
         case Unanswerable(why), _:
-            return result(guarantee=Guarantee.ASYMPTOTIC, draws=None, explanation=why)
+            return result(guarantee=None, draws=None, explanation=why)
         case (Certainty() | Proportion()) as claim, Counted() as counted:
             return (yield from _of_counts(run, claim, counted))
         case _, Compiled() as compiled:

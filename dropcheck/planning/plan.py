@@ -34,7 +34,7 @@ class CasePlan:
     """
 
     case: Case
-    guarantee: Guarantee
+    guarantee: Guarantee | None  # None where there can be no verdict
     draws: int | None
     seconds: float | None
     budget: int

@@ -127,7 +127,7 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
         "relative": plan.relative,
         "scale": plan.scale,
         "resolution": plan.resolution,
-        "guarantee": str(plan.guarantee),
+        "guarantee": plan.guarantee,
         "reason": None if plan.explanation is None else str(plan.explanation),
         "location": location(claim.location),
     }

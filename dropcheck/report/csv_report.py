@@ -42,6 +42,10 @@ COLUMNS = (
     "repeat",
     "exact",
     "confirmed",
+    "within",
+    "left",
+    "middle",
+    "right",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -78,10 +82,18 @@ def number_field(value: float | None) -> str:
     return str(value_data(value))
 
 
+def _three(sides: tuple[float, ...] | None) -> tuple[float | None, ...]:
+    """Left side, middle and right side; None where there is none."""
+    if sides is None:
+        return (None, None, None)
+    return sides if len(sides) > 2 else (sides[0], None, sides[1])
+
+
 def _row(case: CaseResult, seed: int) -> dict[str, str]:
     low, high = (None, None) if case.region is None else (case.region.low, case.region.high)
     interval = case.interval or (None, None)
     place = case.location
+    sides = _three(case.sides)
     return {
         "claim": text_field(case.claim),
         "parameters": text_field(words.parameters(case)),
@@ -101,7 +113,7 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "resolution": number_field(case.resolution),
         "draws": str(case.draws),
         "seconds": number_field(round(case.seconds, 6)),
-        "guarantee": str(case.guarantee),
+        "guarantee": str(case.guarantee or ""),
         "verdict": str(case.verdict),
         "expect": str(case.expect),
         "result": str(case.result),
@@ -112,4 +124,8 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "repeat": text_field(case.repeat),
         "exact": number_field(None if case.exact is None else case.exact.value),
         "confirmed": str(case.confirmed).lower(),
+        "within": number_field(case.within),
+        "left": number_field(sides[0]),
+        "middle": number_field(sides[1]),
+        "right": number_field(sides[2]),
     }

@@ -63,14 +63,13 @@ def _of_problem(problem: Problem, workspace: Path | None) -> str:
 
 
 def _of_case(case: CaseResult, workspace: Path | None) -> str:
-    quantity = words.measured_quantity(case)
     lines = [
         one_line(case.title),
         f"statement: {one_line(case.statement)}",
-        f"claimed: {words.claimed(case)}" + (f" for {quantity}" if quantity else ""),
-        f"estimated: {words.estimated(case)}, interval {words.interval(case)}",
+        f"claimed: {words.claimed(case)}",
+        f"estimated: {words.estimated_in_full(case)}",
+        *([f"within: {words.within(case)}"] if case.within is not None else []),
         *([f"exact: {exact}"] if (exact := words.exactly(case)) else []),
-        *([f"sides: {sides}"] if (sides := words.sides(case)) else []),
         f"reading: {words.reading(case)}",
         *([f"reason: {case.explanation}"] if case.explanation else []),
         f"repeat: {one_line(case.repeat)}",

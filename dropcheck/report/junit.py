@@ -85,6 +85,7 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
     yield "claimed", words.claimed(case)
     yield "estimate", number_field(case.estimate)
     yield "interval", "" if case.interval is None else _interval(low, high)
+    yield "within", number_field(case.within)
     if case.exact is not None:
         yield "exact", number_field(case.exact.value)
         yield "confirmed", str(case.confirmed).lower()
@@ -92,7 +93,7 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)
     yield "confidence", number_field(case.confidence)
-    yield "guarantee", str(case.guarantee)
+    yield "guarantee", str(case.guarantee or "")
     yield "verdict", str(case.verdict)
     yield "expect", str(case.expect)
     yield "file", one_line(case.location.file)

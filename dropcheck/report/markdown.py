@@ -23,6 +23,7 @@ HEADINGS = (
     ("estimated", "---:"),
     ("exact", "---:"),
     ("interval", "---"),
+    ("within", "---:"),
     ("draws", "---:"),
     ("verdict", "---"),
     ("result", "---"),
@@ -111,6 +112,7 @@ def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
         words.estimated(case),
         words.exact(case),
         words.interval(case),
+        words.within(case),
         numbers.count(case.draws),
         str(case.verdict),
         result if case.result is Outcome.PASS else f"**{result}**",
@@ -128,8 +130,8 @@ def _failures(cases: Sequence[CaseResult]) -> str:
 def _failure(case: CaseResult) -> str:
     lines = [
         f"- **{words.outcome(case)}** {code(words.case_name(case))}: {text(case.title)}",
-        f"  - claimed {words.claimed(case)}, estimated {words.estimated(case)}, "
-        f"interval {words.interval(case)}"
+        f"  - claimed {words.claimed(case)}, "
+        f"estimated {words.estimated_in_full(case)}"
         + (f", exact {exact}" if (exact := words.exact(case)) else ""),
         f"  - {text(words.reading(case))}",
         *([f"  - {text(str(case.explanation))}"] if case.explanation else []),

@@ -29,8 +29,10 @@ def case_name(case: CaseResult) -> str:
 
 
 def claimed(case: CaseResult) -> str:
-    """What the claim says of the quantity: `512`, `> 0.9`, `0.405 … 0.415`."""
-    if case.region is None:
+    """What the claim says: `512`, `> 0.9`, `0.405 … 0.415`; with estimated sides `0.1 == 0.5`."""
+    if case.sides is not None:
+        return _sides(case)
+    if case.region is None or (case.quantity is not None and case.quantity.is_difference):
         return numbers.UNKNOWN
     low, high, more = case.region.low, case.region.high, _more_digits(case)
     # where nothing was measured, no digit is one too many
@@ -45,7 +47,19 @@ def claimed(case: CaseResult) -> str:
 
 
 def estimated(case: CaseResult) -> str:
-    """The estimate, to the digits that its interval supports."""
+    """The estimate, to the digits that its interval supports; of two sides, their difference."""
+    text = _estimate(case)
+    differs = case.quantity is not None and case.quantity.is_difference
+    return f"difference {text}" if differs and text != numbers.UNKNOWN else text
+
+
+def estimated_in_full(case: CaseResult) -> str:
+    """The estimate and its interval: `left side minus right side -0.2, interval [-0.3, -0.1]`."""
+    quantity = f"{case.quantity} " if case.quantity and case.quantity.is_difference else ""
+    return f"{quantity}{_estimate(case)}, interval {interval(case)}"
+
+
+def _estimate(case: CaseResult) -> str:
     width = numbers.spread(case.interval, case.estimate)
     if width is None and case.estimate is not None:
         return numbers.rough(case.estimate, 3)  # nothing says how many digits are right
@@ -72,6 +86,8 @@ def exactly(case: CaseResult) -> str | None:
 
 def basis(case: CaseResult) -> str:
     """What the verdict rests on: `moments, confirmed exactly`."""
+    if case.guarantee is None:
+        return numbers.UNKNOWN
     return f"{case.guarantee}, confirmed exactly" if case.confirmed else str(case.guarantee)
 
 
@@ -106,22 +122,17 @@ def _touch(ends: tuple[float | None, float | None], allowed: tuple[float, float]
     return (low is None or low <= allowed[1]) and (high is None or high >= allowed[0])
 
 
-def measured_quantity(case: CaseResult) -> str:
-    """What was estimated, where that is not simply one side."""
-    quantity = case.quantity
-    return str(quantity) if quantity is not None and quantity.is_difference else ""
-
-
-def sides(case: CaseResult) -> str | None:
-    """Both sides of a claim that compares estimates, to the digits that their interval supports."""
-    if case.sides is None:
-        return None
-    width = numbers.spread(case.interval, case.estimate)
-    if width is None:  # nothing says how many digits are right
-        left, right = (numbers.rough(side, 3) for side in case.sides)
+def _sides(case: CaseResult) -> str:
+    """The statement with what its sides were estimated as: `0.100 == 0.105`."""
+    sides, width = case.sides or (), numbers.spread(case.interval, case.estimate)
+    if width is None or not math.isfinite(width):  # nothing says how many digits are right
+        texts = [numbers.rough(side, 3) for side in sides]
     else:
-        left, right = numbers.measured(case.sides, width)
-    return f"left {left}, right {right}"
+        texts = list(numbers.measured(sides, width))
+    parts = [f"{relation} {text}" for relation, text in zip(case.relations, texts[1:], strict=True)]
+    give = case.region is not None and case.region.low < 0 < case.region.high
+    tolerance = f" ±{numbers.rough(case.region.high, 3)}" if give and case.region else ""
+    return " ".join([texts[0], *parts]) + tolerance
 
 
 def excess(case: CaseResult) -> float:
@@ -155,6 +166,13 @@ def distance(case: CaseResult) -> str | None:
     if not case.standard_error:
         return f"{numbers.rough(gap, 3)} {side}{share}"
     return f"{numbers.rough(gap / case.standard_error, 3)} standard errors {side}{share}"
+
+
+def within(case: CaseResult) -> str:
+    """What a verified verdict promises: the quantity is as claimed, `±0.05`."""
+    if case.within is None:
+        return numbers.UNKNOWN
+    return f"±{numbers.rough(case.within, 3)}"
 
 
 def reach(case: CaseResult) -> str | None:

@@ -40,6 +40,7 @@ PASSED = CaseResult(
     scale=512.0,
     resolution=0.01,
     sharpness=Resolution(5.12, 5.12),
+    within=5.12,
     draws=262144,
     blocks=256,
     seconds=0.01,
@@ -63,7 +64,10 @@ def claiming(case: CaseResult, region: Region, **changes: Any) -> CaseResult:
     """The case with another region, looked at by the resolution that its scale gives."""
     changed = replace(case, region=region, **changes)
     asked = changed.resolution * (changed.scale or math.nan)
-    return replace(changed, sharpness=looked_at(region, asked) if asked > 0 else None)
+    sharpness = looked_at(region, asked) if asked > 0 else None
+    verified = changed.verdict is Verdict.VERIFIED and sharpness is not None
+    within = sharpness.widening if verified and sharpness else None
+    return replace(changed, sharpness=sharpness, within=within)
 
 
 def looked_at(region: Region, asked: float, *, absolute: bool = False) -> Resolution:

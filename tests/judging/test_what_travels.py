@@ -43,13 +43,13 @@ def test_a_range_between_estimates_says_which_end_was_open_to_doubt() -> None:
     assert found.quantity is Quantity.MIDDLE_MINUS_LEFT
     assert found.expression == "E(x**2) - (E(x) + 0.98)"
     assert found.region == Region(low=0.0)
-    assert phrases.claimed(found) == ">= 0"
-    assert phrases.measured_quantity(found) == "middle minus left side"
+    assert phrases.claimed(found).split()[1::2] == ["<=", "<="]
+    assert found.sides is not None
+    assert found.sides == pytest.approx((0.98, 1.0, 1.02), abs=0.1)
+    assert phrases.estimated_in_full(found).startswith("middle minus left side 0.0")
     high = judged(N, "E(x) + 0.5 <= E(x**2) <= E(x) + 0.9")
     assert high.quantity is Quantity.MIDDLE_MINUS_RIGHT
-    assert "  claimed     <= 0 for middle minus right side\n" in run_report(
-        run_of(high), Terminal()
-    )
+    assert "  estimated   middle minus right side 0." in run_report(run_of(high), Terminal())
 
 
 @pytest.mark.parametrize(
@@ -166,3 +166,27 @@ def test_every_reason_is_a_sentence_of_its_own(reason: Reason) -> None:
 )
 def test_a_region_knows_its_relation(region: Region, relation: str | None) -> None:
     assert region.relation == relation
+
+
+@pytest.mark.parametrize(
+    ("claim", "within"),
+    [
+        ("E(x**2) == 1", 0.01),
+        ("E(x**2) <= 1.002", 0.01),  # the interval reaches beyond it
+        ("E(x**2) <= 5", 0.0),  # it lies below 5
+        ("E(x**2) < 5", 0.0),
+        ("0.9 <= E(x**2) <= 1.1", 0.0),
+        ("1 <= E(x**2) <= 1.2", 0.01),  # a tenth of the half-width
+        ("P(x > 0) == 1/2", 0.005),
+        ("P(x < 100) == 1", 1e-4),
+        ("1 + 1 == 2", 0.0),
+        ("E(x**2) == 3", None),
+        ("E(x**2) < 0.5", None),
+    ],
+)
+def test_a_verified_verdict_says_how_far_off_the_quantity_may_be(
+    claim: str, within: float | None
+) -> None:
+    found = judged(N, claim)
+    assert (found.verdict is VERIFIED) is (within is not None)
+    assert found.within == (None if within is None else pytest.approx(within, rel=0.05))

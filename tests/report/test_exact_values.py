@@ -47,12 +47,12 @@ def written(name: str, *cases: CaseResult) -> str:
 def test_where_there_is_room_the_exact_value_stands_beside_the_estimate() -> None:
     report = run_report(run_of(CONFIRMED, UNDECIDED), Terminal(120))
     assert report.splitlines()[:4] == [
-        "claim        parameters        claimed  estimated  exact  interval        draws  verdict  "
-        "     result",
-        "─" * 104,
-        "qk-variance  dk=512                512      511.8    512  [509.1, 514.6]   262k  verified "
-        "     pass",
-        "heavy-tail               0.405 … 0.415      0.410         [0.390, 0.430]   262k  "
+        "claim        parameters        claimed  estimated  exact  interval        within  draws  "
+        "verdict       result",
+        "─" * 112,
+        "qk-variance  dk=512                512      511.8    512  [509.1, 514.6]   ±5.12   262k  "
+        "verified      pass",
+        "heavy-tail               0.405 … 0.415      0.410         [0.390, 0.430]       -   262k  "
         "inconclusive  undecided",
     ]
 

@@ -144,7 +144,8 @@ def test_a_run_that_passed_or_was_cut_short_says_so() -> None:
 def test_the_table_has_a_row_a_case_with_what_it_is_sorted_and_filtered_by(document: Node) -> None:
     table = document.one("table")
     assert [head.text for head in table.one("thead").all("th")] == [
-        "claim", "parameters", "claimed", "estimated", "interval", "draws", "verdict", "result",
+        "claim", "parameters", "claimed", "estimated", "interval", "within", "draws", "verdict",
+        "result",
     ]  # fmt: skip
     rows = list(table.one("tbody").all("tr"))
     assert len(rows) == 12
@@ -153,10 +154,10 @@ def test_the_table_has_a_row_a_case_with_what_it_is_sorted_and_filtered_by(docum
     ]  # fmt: skip
     cells = list(rows[1].all("td"))
     assert [cell.text for cell in cells] == [
-        "dk=512", "512", "511.8", "[509.1, 514.6]", "512k", "verified", "pass",
+        "dk=512", "512", "511.8", "[509.1, 514.6]", "±5.12", "512k", "verified", "pass",
     ]  # fmt: skip
     assert [cell.attributes["data-key"] for cell in cells] == [
-        "dk=512", "512.0", "511.83", "509.11", "512000.0", "verified", "pass",
+        "dk=512", "512.0", "511.83", "509.11", "5.12", "512000.0", "verified", "pass",
     ]  # fmt: skip
     assert str(rows[3].attributes["data-tags"]).split() == ["2", "1"]
 

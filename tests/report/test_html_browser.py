@@ -299,7 +299,7 @@ def test_a_screen_reader_meets_a_table_also_where_it_looks_like_cards(opened: Pa
         roles = [node.get("role", {}).get("value") for node in tree if not node.get("ignored")]
         assert roles.count("table") == 1
         assert roles.count("rowheader") == 12
-        assert roles.count("cell") == 12 * 7
+        assert roles.count("cell") == 12 * 8
         assert "status" in roles
         assert "search" in roles
         names = [

@@ -40,6 +40,7 @@ def test_the_report_is_exactly_this() -> None:
             "claimed": "512",
             "estimate": "511.83",
             "interval": "[509.11, 514.57]",
+            "within": "5.12",
             "draws": "262144",
             "seed": "0",
             "alpha": "1e-06",

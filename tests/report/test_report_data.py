@@ -148,6 +148,8 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "repeat": "dropcheck run qk-variance --dk 512 --seed 0",
                 "standard_error": 0.45,
                 "sides": None,
+                "relations": [],
+                "within": 5.12,
                 "exact": None,
                 "confirmed": False,
                 "sampling": "plain",

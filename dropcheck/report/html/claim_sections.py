@@ -150,16 +150,19 @@ def _found(case: CaseResult) -> Markup:
         element("span", words.estimated(case), class_="figures"),
         " in ",
         element("span", words.interval(case), class_="figures"),
+        ", " if case.sides else None,
+        element("span", words.claimed(case), class_="figures") if case.sides else None,
         f", exact {known}" if known else None,
         drawn,
     ]
     parts: list[str | Markup | None] = [
         element("span", words.standing(case), class_=f"standing {case.verdict}"),
+        None if case.within is None else f" within {words.within(case)}",
         Markup("<br>"),
         join(figures) if case.interval is not None else None,
     ]
     if case.result is not Outcome.PASS:
-        notes = [words.sides(case), words.distance(case), words.reading(case)]
+        notes = [words.distance(case), words.reading(case)]
         notes += [None if case.explanation is None else str(case.explanation)]
         parts += [element("span", Markup("<br>"), one, class_="quiet") for one in notes if one]
     return element("span", *parts)
@@ -225,8 +228,8 @@ def description(row: Placed) -> str:
     if case.interval is None:
         return f"claimed {words.claimed(case)}; no interval; {words.standing(case)}"
     return (
-        f"claimed {words.claimed(case)}; estimated {words.estimated(case)}, "
-        f"interval {words.interval(case)}; {words.standing(case)}"
+        f"claimed {words.claimed(case)}; estimated {words.estimated_in_full(case)}; "
+        f"{words.standing(case)}"
     )
 
 

@@ -202,6 +202,7 @@ COLUMNS = {  # what each is sorted by
     "claimed": "number",
     "estimated": "number",
     "interval": "number",
+    "within": "number",
     "draws": "number",
     "verdict": "text",
     "result": "text",
@@ -273,7 +274,7 @@ def case_table(run: RunResult) -> Markup:
             scope="col",
             role="columnheader",
             data_kind=kind,
-            class_="number" if name in ("claimed", "estimated", "draws") else None,
+            class_="number" if name in ("claimed", "estimated", "within", "draws") else None,
         )
         for name, kind in COLUMNS.items()
     )
@@ -312,6 +313,7 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
         _cell("claimed", words.claimed(case), _end(case), "number"),
         _cell("estimated", _estimated(case), case.estimate, "number"),
         _cell("interval", words.interval(case), low if low is not None else high, "interval-text"),
+        _cell("within", words.within(case), case.within, "number"),
         _cell("draws", count(case.draws), float(case.draws), "number"),
         _cell("verdict", verdict, str(case.verdict), "word"),
         _cell("result", words.outcome(case), str(case.result), "word"),

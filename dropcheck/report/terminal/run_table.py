@@ -15,25 +15,24 @@ from dropcheck.results import CaseResult, RunResult
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
-FIELDS = Fields(
-    right=("claimed", "estimated", "exact", "resolution", "draws"), prose=("parameters",)
-)
+FIELDS = Fields(right=("claimed", "estimated", "exact", "within", "draws"), prose=("parameters",))
 # the exact value stands where there is room for it in the lines that a row has without it
 LAYOUTS: tuple[Layout, ...] = (
-    layout("claim parameters claimed estimated exact interval draws verdict result"),
-    layout("claim parameters claimed estimated interval draws verdict result"),
-    layout("claim/parameters claimed estimated/exact interval draws verdict result"),
-    layout("claim/parameters claimed estimated interval draws verdict result"),
-    layout("claim/parameters claimed/draws estimated/interval verdict result"),
-    layout("claim/parameters claimed/draws estimated/interval verdict/result"),
+    layout("claim parameters claimed estimated exact interval within draws verdict result"),
+    layout("claim parameters claimed estimated interval within draws verdict result"),
+    layout("claim/parameters claimed estimated/exact interval within draws verdict result"),
+    layout("claim/parameters claimed estimated interval within draws verdict result"),
+    layout("claim/parameters claimed estimated/interval within/draws verdict result"),
+    layout("claim/parameters claimed estimated/interval within/draws verdict/result"),
+    layout("claim/parameters claimed/within/draws estimated/interval verdict/result"),
 )
 VERBOSE_LAYOUTS: tuple[Layout, ...] = (
     layout(
-        "claim parameters claimed estimated exact interval resolution confidence guarantee draws "
+        "claim parameters claimed estimated exact interval within confidence guarantee draws "
         "verdict result"
     ),
     layout(
-        "claim/parameters claimed/resolution/draws estimated/interval/exact confidence/guarantee "
+        "claim/parameters claimed/within/draws estimated/interval/exact confidence/guarantee "
         "verdict/result"
     ),
 )
@@ -98,7 +97,7 @@ def _row(case: CaseResult, outcome: str) -> dict[str, Cell]:
         "interval": Cell(words.interval(case)),
         "confidence": Cell(numbers.confidence(case.confidence)),
         "guarantee": Cell(words.basis(case)),
-        "resolution": Cell(words.reach(case) or numbers.UNKNOWN),
+        "within": Cell(words.within(case)),
         "draws": Cell(numbers.count(case.draws)),
         "verdict": Cell(str(case.verdict), style),
         "result": Cell(outcome, style),
@@ -124,14 +123,12 @@ def _failures(cases: Iterable[CaseResult], terminal: Terminal, rest: str) -> lis
 def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
     values = one_line(words.parameters(case))
     heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
-    quantity = words.measured_quantity(case)
     pairs = {
         "title": one_line(case.title),
         "statement": one_line(case.statement),
-        "claimed": words.claimed(case) + (f" for {quantity}" if quantity else ""),
+        "claimed": words.claimed(case),
         "estimated": _estimated(case),
         "exact": words.exactly(case),
-        "sides": words.sides(case),
         "distance": words.distance(case),
         "resolution": words.resolution(case),
         "verdict": f"{case.verdict}, expected {case.expect}",
@@ -147,7 +144,7 @@ def _estimated(case: CaseResult) -> str | None:
         return None
     drawn = numbers.draws(case.draws) if case.draws else "no draws needed"
     sure = numbers.confidence(case.confidence)
-    return f"{words.estimated(case)}, interval {words.interval(case)}, confidence {sure}, {drawn}"
+    return f"{words.estimated_in_full(case)}, confidence {sure}, {drawn}"
 
 
 def _warnings(result: RunResult) -> list[RenderableType]:
