@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dropcheck.results import Region, Verdict
+from dropcheck.results import Region, Resolution, Verdict
 
 
 def widening(region: Region, asked: float) -> float:
@@ -72,3 +72,29 @@ def reach(estimate: float, error: float, region: Region, widen: float) -> float:
     verify = min(moved - low_end, high_end - moved)
     refute = max(moved - region.high, region.low - moved)
     return max(verify, refute, 0.0)
+
+
+def promised(
+    verdict: Verdict,
+    region: Region | None,
+    interval: tuple[float, float] | None,
+    sharpness: Resolution | None,
+    within: float | None,
+) -> float | None:
+    """How far from its region a quantity that is verified may lie; None where none is.
+
+    `within` is that where the judge says so; else it is the widening of the region. An interval
+    that lies in the region itself promises that the quantity does.
+
+    >>> promised(Verdict.VERIFIED, Region(low=0.0), (-0.01, 0.5), Resolution(0.02, 0.02), None)
+    0.02
+    >>> promised(Verdict.VERIFIED, Region(low=0.0), (0.1, 0.5), Resolution(0.02, 0.02), None)
+    0.0
+    """
+    if verdict is not Verdict.VERIFIED or region is None:
+        return None
+    if interval is not None and region.low <= interval[0] and interval[1] <= region.high:
+        return 0.0
+    if within is not None or sharpness is None:
+        return within
+    return region_floor(region, sharpness.widening)

@@ -14,7 +14,7 @@ from dropcheck.claims.values import parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
-from dropcheck.inference.region import region_floor
+from dropcheck.inference.region import promised
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
 from dropcheck.language.printing import unparse
@@ -256,7 +256,9 @@ class CaseRun:
         if short is not None:
             inconclusive = Verdict.INCONCLUSIVE
             finding = replace(finding, verdict=inconclusive, explanation=short, more_draws=None)
-        within = _promised(finding, region)
+        within = promised(
+            finding.verdict, region, finding.interval, finding.sharpness, finding.within
+        )
         expected = Verdict(claim.expect)
         if finding.verdict is Verdict.INCONCLUSIVE:
             outcome = Outcome.UNDECIDED
@@ -377,21 +379,6 @@ def expression(statement: Statement, quantity: Quantity | None) -> str:
             return unparse(Binary(statement.at, "-", middle, operands[2]))
         case _:  # of two sides the second is the right one
             return unparse(middle)
-
-
-def _promised(finding: Finding, region: Region | None) -> float | None:
-    """How far from its region a quantity that is verified may lie; None where none is.
-
-    An interval that lies within the region promises that the quantity does.
-    """
-    if finding.verdict is not Verdict.VERIFIED or region is None:
-        return None
-    interval = finding.interval
-    if interval is not None and region.low <= interval[0] and interval[1] <= region.high:
-        return 0.0
-    if finding.within is not None or finding.sharpness is None:
-        return finding.within
-    return region_floor(region, finding.sharpness.widening)
 
 
 def undefined_draws(tally: Tally) -> Explanation | None:

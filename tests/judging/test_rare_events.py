@@ -40,6 +40,7 @@ def test_true_claims_are_verified(model: str, quantity: str, truth: float) -> No
     assert result.verdict is Verdict.VERIFIED
     assert result.sampling.startswith("stratified in ")
     assert result.draws < 1e7
+    assert result.guarantee is not None
     assert result.guarantee.as_strong_as(Guarantee.MOMENTS)
 
 

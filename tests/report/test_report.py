@@ -230,7 +230,7 @@ def test_long_parameters_are_wrapped_before_a_table_is_given_up() -> None:
     long = replace(PASSED, parameters={"law": "truncated_normal(0, 1, -2, 2)", "dk": 512.0})
     table = run_report(run_of(long), Terminal(66)).split("\n\n")[0].splitlines()
     assert table[1].split() == ["claim", "within", "estimated", "verdict"]
-    end = table[2].index("draws") - len("within")
+    end = table[1].index("within") - 2
     first_column = "".join(line[:end].replace(" ", "") for line in table[4:])
     assert first_column == "qk-variancelaw=truncated_normal(0,1,-2,2),dk=512"
 
