@@ -58,7 +58,7 @@ def starting(repeats: int, clock: str) -> Iterator[Figure]:
         small = Path(folder, "claims.yaml")
         small.write_text(ONE_CLAIM, encoding="utf-8")
         yield from _starting(small, repeats, clock)
-    command = [sys.executable, "-c", LOADED, "run", "qk-term-mean", "--quiet"]
+    command = [sys.executable, "-c", LOADED, "run", "qk-mean.term", "--quiet"]
     loaded = set(json.loads(run_process(command, ROOT).output.strip().splitlines()[-1]))
     needless = [name for name in UNUSED if name in loaded]
     note = ", ".join(needless) or f"of {', '.join(UNUSED)}"

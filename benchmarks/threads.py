@@ -9,7 +9,7 @@ from benchmarks.measure import CLOCKS, Bar, Figure, paired
 from dropcheck.claims.registry import Registry
 
 # One of each kind: scalar draws, vectors, matrix products and softmax, masks that are counted.
-CLAIMS = ("sum-variance-step", "qk-variance", "softmax-gentler-peak", "dropout-variance")
+CLAIMS = ("sum-variance-steps.minus", "qk-variance", "softmax-gentler.peak", "dropout-variance")
 
 
 def measured(registry: Registry, repeats: int, values: float) -> Iterator[Figure]:

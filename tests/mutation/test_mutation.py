@@ -301,7 +301,13 @@ def test_threads_and_selection_change_nothing() -> None:
 
 
 def test_shipped_claims_that_are_quick_have_a_full_score() -> None:
-    names = ("dropout-zero-share", "qk-variance", "naive-ten-mean", "noisy-loss", "product-mean")
+    names = (
+        "dropout-values.zeros",
+        "qk-variance",
+        "naive-ten.mean",
+        "noisy-unit.loss",
+        "product-mean.means",
+    )
     claims = [SHIPPED.claims[name] for name in names]
     results = list(mutate_claims(claims, Settings(), SHIPPED))
     assert [result.claim.id for result in results] == list(names)

@@ -112,7 +112,7 @@ def test_every_mutator_plants_something_in_the_shipped_claims() -> None:
 
 
 def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:
-    claim = SHIPPED.claims["noisy-loss"]
+    claim = SHIPPED.claims["noisy-unit.loss"]
     parsed = parse_claim(claim)
     readings = Readings(parsed, claim.expand())
     facts = facts_of(parsed, 1.0, readings)
