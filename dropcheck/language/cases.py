@@ -282,6 +282,29 @@ def used_names(parsed: ParsedClaim) -> set[str]:
     return set().union(*map(_names, roots))
 
 
+def needed_names(parsed: ParsedClaim) -> set[str]:
+    """Every name that the statement or its conditions rest on, by whatever lines.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> registry = read_text(
+    ...     "{dropcheck: 1, claims: {c: {title: T, claim: E(x) == 0, model: 'x, z ~ f(2, 9)'}}}"
+    ... )
+    >>> needed_names(parse_claim(registry.claims["c"]))
+    {'x'}
+    """
+    names = set().union(*map(_names, (*parsed.statement.operands, *parsed.requires)))
+    lines = [
+        ({name.name for name in line.names}, _names(line.right)) for line in lines_of(parsed.model)
+    ]
+    while True:  # one turn, and one more for each loop that carries a name through another
+        known = len(names)
+        for defined, used in reversed(lines):
+            if defined & names:
+                names |= used
+        if len(names) == known:
+            return names
+
+
 class CaseGraphs:
     """Claims parsed once and cases lowered once: what is checked is what is judged.
 

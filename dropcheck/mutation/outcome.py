@@ -88,6 +88,14 @@ class ClaimResult:
         return len(planted) >= FEW and all(one.fate is not Fate.REFUTED for one in planted)
 
     @property
+    def hidden(self) -> tuple[MutantResult, ...]:
+        """Errors that no case of the claim can show, as its values make them no errors.
+
+        Not those that change a number which the claim itself has at its own values only.
+        """
+        return tuple(one for one in self.mutants if one.fate is Fate.SAME and one.reason is None)
+
+    @property
     def failed(self) -> bool:
         """Whether it lets an error pass, cannot fail at all, or is refuted itself."""
         return bool(self.count(Fate.BELOW)) or self.toothless or self.verdict is Verdict.REFUTED

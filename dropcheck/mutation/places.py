@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 from dropcheck.language import syntax
-from dropcheck.language.cases import ParsedClaim
+from dropcheck.language.cases import ParsedClaim, needed_names
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
@@ -54,27 +54,29 @@ Rewrite = Callable[[Spot], Iterable[syntax.Node]]
 
 
 def everywhere(claim: ParsedClaim, rewrite: Rewrite) -> Iterator[ParsedClaim]:
-    """The claim with one node rewritten, for every node, statement first."""
+    """The claim with one node rewritten, for every node that it rests on, statement first."""
     statement = claim.statement
     for index, operand in enumerate(statement.operands):
         for side in _rewritten(Spot(operand, statement, side=True), rewrite):
             operands = _replaced(statement.operands, index, side)
             yield replace(claim, statement=replace(statement, operands=operands))
-    for model in _models(claim.model, statement, rewrite):
+    for model in _models(claim.model, needed_names(claim), statement, rewrite):
         yield replace(claim, model=model)
 
 
 def _models(
-    model: syntax.Model, statement: syntax.Statement, rewrite: Rewrite
+    model: syntax.Model, needed: Set[str], statement: syntax.Statement, rewrite: Rewrite
 ) -> Iterator[syntax.Model]:
-    """The lines of a model, or of a loop's body, with one node rewritten."""
+    """The lines of a model, or of a loop's body, with one node rewritten where they are needed."""
     for index, part in enumerate(model):
+        if not any(name.name in needed for line in syntax.lines_of((part,)) for name in line.names):
+            continue  # a line for the claims beside this one
         if isinstance(part, syntax.Loop):
             for place, number in enumerate(part.over):
                 for other in _rewritten(Spot(number, statement, counts=True), rewrite):
                     over = _replaced(part.over, place, other)
                     yield _replaced(model, index, replace(part, over=over))
-            for body in _models(part.body, statement, rewrite):
+            for body in _models(part.body, needed, statement, rewrite):
                 yield _replaced(model, index, replace(part, body=body))
             continue
         spot = Spot(part.right, statement, line=not part.drawn, law=part.drawn)

@@ -168,6 +168,7 @@ def _mutated_claim(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
         "result": verdict_on(claim)[0].lower(),
         "cannot_fail": claim.toothless,
         "blind_to_model": claim.blind,
+        "hidden_by_values": [mutant.mutant.changed for mutant in claim.hidden],
         "draws": claim.draws,
         "seconds": round(claim.seconds, 3),
         "location": location(claim.claim.location),

@@ -22,8 +22,8 @@ from dropcheck.settings import Settings
 
 HERE = Path(__file__).parent
 CLAIMS = read_registry(HERE.parents[1] / "claims.yaml")
-TRUE = {id: claim for id, claim in CLAIMS.claims.items() if claim.expect == Verdict.VERIFIED}
-FALSE = {id: claim for id, claim in CLAIMS.claims.items() if claim.expect == Verdict.REFUTED}
+TRUE = {claim.id: claim for claim in CLAIMS.claims.values() if claim.expect == Verdict.VERIFIED}
+FALSE = {claim.id: claim for claim in CLAIMS.claims.values() if claim.expect == Verdict.REFUTED}
 TWINS: dict[str, dict[str, Any]] = yaml.safe_load(
     (HERE.parent / "twins.yaml").read_text(encoding="utf-8")
 )
@@ -156,7 +156,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "a gentler softmax": ("softmax-gentler.peak", "softmax-gentler.entropy"),
     "the largest weight": ("softmax-peak.scaled", "softmax-peak.unscaled"),
     "weights and scores": ("softmax-weights-sd.weights", "softmax-weights-sd.scores"),
-    "a sample variance of 1.6": ("two-by-two.unusual", "two-by-two.scaled", "two-by-two.mean"),
+    "a sample variance of 1.6": ("two-by-two.unusual", "two-by-two.scaled", "two-by-two-mean"),
     "matrices of mean 0 and variance 1 exactly": (
         "matching-matrices.two",
         "matching-matrices.less",

@@ -13,7 +13,7 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.printing import unparse_model, unparse_statement
-from dropcheck.language.syntax import children, rebuilt
+from dropcheck.language.syntax import children, lines_of, rebuilt
 from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.places import Facts
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
@@ -71,10 +71,12 @@ def test_mutator_plants_its_error_and_nothing_else(
     kind: str, model: str, statement: str, planted: set[str]
 ) -> None:
     mutator = next(mutator for mutator in MUTATORS if mutator.name == kind)
+    lines = parse_model(SourceText.plain(model))
     parsed = replace(
         parse_claim(claim_of("claim: 1 == 1")),
-        model=parse_model(SourceText.plain(model)),
+        model=lines,
         statement=parse_statement(SourceText.plain(statement)),
+        requires=tuple(name for line in lines_of(lines) for name in line.names),
     )
     found = set()
     for changed in mutator.plant(parsed, FACTS):
@@ -84,6 +86,22 @@ def test_mutator_plants_its_error_and_nothing_else(
         else:
             found.add(unparse_statement(changed.statement))
     assert found == planted
+
+
+def test_nothing_is_planted_in_a_line_that_the_statement_does_not_rest_on() -> None:
+    model = "x ~ normal(0, 1)\ny = 2 * x\nz = 3 * x"
+    parsed = replace(
+        parse_claim(claim_of("claim: 1 == 1")),
+        model=parse_model(SourceText.plain(model)),
+        statement=parse_statement(SourceText.plain("E(y) == 0")),
+    )
+    texts = {
+        unparse_model(changed.model)
+        for mutator in MUTATORS
+        for changed in mutator.plant(parsed, FACTS)
+    }
+    assert len(texts) > 4
+    assert all(text.endswith("z = 3 * x") for text in texts)
 
 
 def test_children_put_back_are_the_node() -> None:

@@ -128,6 +128,11 @@ def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[Rende
             text = "no error planted in its model is refuted: does it say anything of it?"
         elif claim.skipped is not None and claim.verdict is not None:
             text = claim.skipped
+        elif claim.hidden:
+            text = (
+                f"{numbers.plural(len(claim.hidden), 'planted error')} the same at every case, as "
+                f"its values hide them: {claim.hidden[0].mutant.changed}"
+            )
         if text is not None:
             line = f"warning: {claim.claim.id}: {text}"
             items.append(styled(terminal.spell(line), "bold red" if claim.failed else "yellow"))
