@@ -167,7 +167,7 @@ def _judge(
     claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are parameters given as arguments."""
-    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_claim
     from dropcheck.running import verify_cases
 

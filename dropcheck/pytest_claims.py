@@ -22,7 +22,7 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.cases import CaseGraphs
+from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import check_registry
 from dropcheck.options import RUN_OPTIONS, read_value
 from dropcheck.report.phrases import headline

@@ -23,10 +23,11 @@ from dropcheck.execution.schedule import (
     guarded,
     in_order,
 )
+from dropcheck.execution.together import together
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.judge import run_case
-from dropcheck.judging.prepared import prepare
-from dropcheck.language.cases import CaseGraphs
+from dropcheck.judging.prepared import Prepared, prepare, prepare_together
+from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.results import CaseResult
 from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation import Request, SpanSums
@@ -90,14 +91,21 @@ def verify_cases(
 
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
+    groups = sharing_draws(cases)
     starts = [
-        partial(guarded, partial(run_claim_case, case, settings, alpha, repeat, deadline, graphs))
-        for case in cases
-    ]
-    problems: list[Problem] = []
-    for result in in_order(_driven(starts, settings, deadline, watch, processes=processes)):
+        partial(run_together, [cases[place] for place in group], settings, alpha, repeat, deadline,
+                graphs)
+        for group in groups
+    ]  # fmt: skip
+    judged = (
+        pair
+        for index, results in _driven(starts, settings, deadline, watch, processes=processes)
+        for pair in zip(groups[index], results, strict=True)
+    )
+    problems: dict[Problem, None] = {}
+    for result in in_order(judged):
         if isinstance(result, DropcheckError):
-            problems.extend(result.problems)
+            problems.update(dict.fromkeys(result.problems))
         else:
             yield result
     if problems:
@@ -105,13 +113,13 @@ def verify_cases(
 
 
 def _driven(
-    starts: Sequence[Start[_Judged]],
+    starts: Sequence[Start[list[_Judged]]],
     settings: Settings,
     deadline: Deadline,
     watch: Callable[[int], None],
     *,
     processes: bool,
-) -> Iterator[tuple[int, _Judged]]:
+) -> Iterator[tuple[int, list[_Judged]]]:
     """Many cases are shared by processes; otherwise the draws are, or the time that is left.
 
     Judging is Python, whose lock lets one thread at a time go on.
@@ -123,9 +131,39 @@ def _driven(
         yield from drive(starts, threads, deadline, processes=processes, watch=watch)
         return
     places = range(len(starts))
-    for place, result in shared(lambda place: carried_out(starts[place]()), places, threads):
-        watch(0 if isinstance(result, DropcheckError) else result.draws)
-        yield place, result
+    for place, results in shared(lambda place: carried_out(starts[place]()), places, threads):
+        watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
+        yield place, results
+
+
+def sharing_draws(cases: Sequence[Case]) -> list[list[int]]:
+    """The places of cases that make the same draws: the statements of one claim are together."""
+    groups: dict[str, list[int]] = {}
+    for place, case in enumerate(cases):
+        groups.setdefault(case.stream_key, []).append(place)
+    return list(groups.values())
+
+
+def run_together(
+    cases: Sequence[Case],
+    settings: Settings,
+    alpha: float,
+    repeat: Repeat,
+    deadline: Deadline,
+    graphs: CaseGraphs,
+) -> Generator[Request, SpanSums, list[_Judged]]:
+    """Cases that make the same draws; the result of each, or what is wrong with it."""
+    if len(cases) == 1:
+        alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs)
+        return [(yield from guarded(alone))]
+    prepared = prepare_together(cases, graphs, crossing=settings.crossing)
+
+    def start(one: Prepared | DropcheckError) -> Generator[Request, SpanSums, CaseResult]:
+        if isinstance(one, DropcheckError):
+            raise one
+        return (yield from run_case(one, settings, alpha, repeat(one.case), deadline))
+
+    return (yield from together([partial(guarded, partial(start, one)) for one in prepared]))
 
 
 def run_claim_case(

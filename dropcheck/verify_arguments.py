@@ -24,7 +24,7 @@ from dropcheck.results import Value, Vector
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # loads numpy
-    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.case_graphs import CaseGraphs
 
 ABSOLUTE = "absolute"
 MOST_SHOWN = 60  # characters of a value that cannot be used

@@ -98,7 +98,7 @@ def side_by_side(
     Raises:
         DropcheckError: for what only a draw can show.
     """
-    supply = Supply(settings[0].seed, prepared.case.key)
+    supply = Supply(settings[0].seed, prepared.case.stream_key)
 
     def start(one: Settings) -> Generator[Request, SpanSums, Finding]:
         own = supply if len(settings) > 1 else None

@@ -17,7 +17,7 @@ from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
 from dropcheck.claims.models import Models
 from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, compose, shown
-from dropcheck.claims.registry import Claim, Document, Registry
+from dropcheck.claims.registry import Claim, Document, Family, Registry, Stated
 from dropcheck.claims.source import Report, Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem
 
@@ -207,28 +207,27 @@ def _registry(
         places = _parameter_locations(entry.node, source)
         if several is None:
             at = source.location(entry.key_start)
-            claims[name] = _claim(name, None, (defaults, own), at, places)
+            claims[name] = _claim(name, (defaults, own), at, places)
             continue
         assert isinstance(entry.node, Tree)  # else it would have been reported
-        for part, inner in mapping_at(entry.node, "claims").items():
-            at = source.location(inner.key_start)
-            levels = (defaults, own, several[part])
-            claims[f"{name}.{part}"] = _claim(f"{name}.{part}", name, levels, at, places)
-    claims = {
-        name: claim
-        if claim.truth is None
-        else replace(claim, truth=truth_id(claim.truth, claim.family, claims))
-        for name, claim in claims.items()
-    }
+        stated = [Stated(f"{name}.{part}", one["claim"]) for part, one in several.items()]
+        family = Family(name, tuple(stated))
+        for one, inner in zip(stated, mapping_at(entry.node, "claims").items(), strict=True):
+            levels, at = (defaults, own, several[inner[0]]), source.location(inner[1].key_start)
+            claims[one.id] = _claim(one.id, levels, at, places, family)
+    for name, claim in claims.items():
+        if claim.truth is not None:
+            family_id = None if claim.family is None else claim.family.id
+            claims[name] = replace(claim, truth=truth_id(claim.truth, family_id, claims))
     return Registry(source.name, documents, claims, notes)
 
 
 def _claim(
     name: str,
-    family: str | None,
     levels: Sequence[Mapping[str, Any]],
     at: Location,
     parameter_locations: Mapping[str, Location],
+    family: Family | None = None,
 ) -> Claim:
     """A claim with the values of each level, its own last, over those above.
 
@@ -237,10 +236,8 @@ def _claim(
     values: dict[str, Any] = dict(_ABSENT)
     for level in levels:
         values |= level
-        if "resolution" in level:
-            values["within"] = (
-                None  # of the two ways, the one that stands nearer replaces the other
-            )
+        if "resolution" in level:  # of the two ways, the nearer one replaces the other
+            values["within"] = None
     tags = [tag for level in levels[1:] for tag in level.get("tags", ())]
     given = any("tags" in level for level in levels[1:])
     values["tags"] = tuple(dict.fromkeys(tags if given else values["tags"]))

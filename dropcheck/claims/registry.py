@@ -100,11 +100,27 @@ class Tolerance:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """One of several statements of an entry, and the id of its claim."""
+
+    id: str
+    statement: SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """An entry under `claims` that makes several statements of the same draws, in file order."""
+
+    id: str
+    statements: tuple[Stated, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One statement, read and well-formed as YAML; its texts are not yet parsed.
 
-    It is an entry under `claims`, or one of several statements of such an entry: then `family` is
-    the entry's id, and the claim's own is that id, a dot and the statement's name.
+    It is an entry under `claims`, or one of several statements of such an entry, its `family`: the
+    claim's id is then that of the entry, a dot and the statement's name.
     """
 
     id: str
@@ -125,14 +141,14 @@ class Claim:
     tags: tuple[str, ...]
     location: Location  # of the id
     parameter_locations: Mapping[str, Location]  # where each parameter is named
-    family: str | None = None
+    family: Family | None = None
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
 
     @property
     def entry(self) -> str:
         """The id of its entry under `claims`: that of its family, or else its own."""
-        return self.family or self.id
+        return self.id if self.family is None else self.family.id
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -171,8 +187,16 @@ class Case:
 
         Numbers are written in hexadecimal, so that two values with one key are one float.
         """
+        return self._key(self.claim.id)
+
+    @property
+    def stream_key(self) -> str:
+        """The key of its draws, which are those of every statement of one entry."""
+        return self._key(self.claim.entry)
+
+    def _key(self, name: str) -> str:
         parts = (f"{name}={_spelled(value)}" for name, value in sorted(self.parameters.items()))
-        return ";".join((self.claim.id, *parts))
+        return ";".join((name, *parts))
 
 
 def _spelled(value: Value) -> str:

@@ -17,7 +17,7 @@ from dropcheck.options import RUN_OPTIONS
 from dropcheck.settings import DEFAULT_MEMORY
 
 if TYPE_CHECKING:  # loads numpy, for which `list` has no use
-    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.case_graphs import CaseGraphs
 
 _OFF = ("", "0", "false")
 
@@ -44,7 +44,7 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
         DropcheckError: for every error of the registry, or of the values given for parameters.
         NothingSelected: no claim has such an id and such a tag.
     """
-    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_cases, used_places
 
     overrides = given.assigned()

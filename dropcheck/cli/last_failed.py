@@ -121,7 +121,7 @@ def cache_folder(environ: Mapping[str, str], platform: str) -> Path | None:
 
 def _others(keys: Sequence[Key], selected: Mapping[str, Claim], memory: int) -> list[Case]:
     """Cases that the file itself does not have, those of a sweep, as far as they can be run."""
-    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_cases
 
     found = []

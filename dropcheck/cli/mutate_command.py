@@ -51,7 +51,7 @@ def exit_code(run: MutationRun) -> ExitCode:
 
 def _mutated(given: Given, settings: Settings) -> MutationRun:
     """Choose the claims and plant errors in them; an interruption ends it early."""
-    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.mutation.campaign import mutate_claims
     from dropcheck.mutation.outcome import MutationRun
     from dropcheck.report.terminal.progress import progress

@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.vocabulary import special
 
@@ -253,7 +254,7 @@ def _parts(request: Request, workers: int) -> list[Request]:
     return request.split(max(1, min(size, -(-request.count // workers))))
 
 
-def _pickled(program: Program) -> bytes | None:
+def _pickled(program: Program | Together) -> bytes | None:
     """A program as it is sent; None where it cannot be pickled, or is large."""
     try:
         pickled = bytes(ForkingPickler.dumps(program))
@@ -263,9 +264,9 @@ def _pickled(program: Program) -> bytes | None:
 
 
 @functools.lru_cache(maxsize=16)
-def _loaded(program: bytes) -> Program:
+def _loaded(program: bytes) -> Program | Together:
     """In a process: a program, loaded once however many spans are drawn from it."""
-    loaded: Program = ForkingPickler.loads(program)
+    loaded: Program | Together = ForkingPickler.loads(program)
     return loaded
 
 

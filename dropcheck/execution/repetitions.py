@@ -61,18 +61,24 @@ def in_lockstep(starts: Sequence[Callable[[], Judge[Result]]], supply: Supply) -
 
 def _likeness(request: Request) -> tuple[object, ...]:
     """Equal for requests that one call can draw."""
-    program, centres = request.program, request.centres.tobytes()
+    program, centres = _alone(request), request.centres.tobytes()
     # a case has one list of steps, cut into spans as the pilot of each repetition asks for
     return id(program.steps), program.span_draws, program.span_blocks, centres
 
 
 def _drawn_together(requests: Sequence[Request], supply: Supply) -> Iterator[SpanSums]:
     """The sums of each request, in order; the program and the centres are those of all."""
-    first = requests[0]
-    if len(requests) == 1 or spans_of_a_call(first.program) == 1:
+    first, program = requests[0], _alone(requests[0])
+    if len(requests) == 1 or spans_of_a_call(program) == 1:
         yield from (request.carry_out() for request in requests)
         return
-    yield from supply.shares(first.program, first.centres, [request.count for request in requests])
+    yield from supply.shares(program, first.centres, [request.count for request in requests])
+
+
+def _alone(request: Request) -> Program:
+    """The program of a request; repetitions are of one case, which asks for its own alone."""
+    assert isinstance(request.program, Program)
+    return request.program
 
 
 def spans_of_a_call(program: Program) -> int:

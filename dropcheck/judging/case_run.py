@@ -148,7 +148,7 @@ class CaseRun:
 
     def generator(self, purpose: int, span: int) -> np.random.Generator:
         """One of the case's own streams."""
-        return stream(self.settings.seed, self.case.key, purpose, span)
+        return stream(self.settings.seed, self.case.stream_key, purpose, span)
 
     def centres(self, program: Program, draws: int) -> Floats:
         """About what integrands are summed, as the first draws show it: [registers]."""
@@ -177,7 +177,7 @@ class CaseRun:
             spans = yield Request(
                 program=program,
                 seed=self.settings.seed,
-                case_key=self.case.key,
+                case_key=self.case.stream_key,
                 purpose=purpose,
                 centres=tally.centres,
                 first=offset + tally.spans,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from dropcheck.analysis.strategy import (
@@ -15,14 +15,17 @@ from dropcheck.analysis.strategy import (
     strategy_of,
 )
 from dropcheck.claims.registry import Case, Claim
+from dropcheck.errors import DropcheckError
 from dropcheck.inference.comparison import Reading, read_statement
 from dropcheck.inference.interval import RAREST_SEEN
 from dropcheck.judging.knowledge import InStrata, Knowledge, knowledge_of
-from dropcheck.language.cases import CaseGraphs, LoweredCase
+from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Value, operators
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.results import Guarantee
-from dropcheck.simulation import Compiled, Counted, Program, compile_strategy
+from dropcheck.simulation import Compiled, Counted, Program, Registers, compile_strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +124,51 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     """
     graphs = graphs or CaseGraphs(keep=0)
     lowered = graphs.taken(case)
+    registers = _registers(lowered)
+    return _prepared(case, lowered, registers, graphs, crossing=crossing)
+
+
+def prepare_together(
+    cases: Sequence[Case], graphs: CaseGraphs, *, crossing: bool = True
+) -> list[Prepared | DropcheckError]:
+    """Cases of one entry at the same parameters, compiled from one graph; or what is wrong."""
+    found: list[Prepared | DropcheckError] = []
+    first: LoweredCase | None = None
+    registers: Registers | None = None
+    for case in cases:
+        try:
+            if first is None:
+                lowered = first = graphs.taken(case)
+                registers = _registers(first)
+            else:
+                lowered = graphs.beside(case, first)
+            found.append(_prepared(case, lowered, registers, graphs, crossing=crossing))
+        except DropcheckError as error:
+            found.append(error)
+    return found
+
+
+def _registers(lowered: LoweredCase) -> Registers | None:
+    """Those of all statements of an entry; None where there is one alone."""
+    values: list[Value] = []
+    for one in lowered.beside:
+        if one is not None:
+            values += [value for value in one.operands if value.random]
+            values += [value for each in operators(one.operands) for value in each.inputs]
+    random = [value for value in values if value.random]
+    return Registers(random) if random else None
+
+
+def _prepared(
+    case: Case,
+    lowered: LoweredCase,
+    registers: Registers | None,
+    graphs: CaseGraphs,
+    *,
+    crossing: bool,
+) -> Prepared:
     strategy: Strategy = strategy_of(lowered, case.claim.tolerance)
-    compiled = compile_strategy(strategy, lowered.operands, crossing=crossing)
+    compiled = compile_strategy(strategy, lowered.operands, crossing=crossing, registers=registers)
     knowledge = None
     if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
         knowledge = knowledge_of(compiled, strategy.width)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 
-from dropcheck.claims.registry import Case, Claim, Sample, SourceText
+from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import Value
@@ -37,8 +37,6 @@ from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
-MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged
-
 
 @dataclass(frozen=True, slots=True)
 class ParsedClaim:
@@ -48,6 +46,9 @@ class ParsedClaim:
     model: Model
     statement: Statement
     requires: tuple[Node, ...]
+    # of a claim with several statements all of them, its own among them; None for one that cannot
+    # be read
+    beside: tuple[Statement | None, ...] = ()
     # parameters by name, and those of their values that are laws: read for the first case, and
     # then there for the others
     _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
@@ -81,6 +82,10 @@ class LoweredCase:
     at: Position
     notes: tuple[Problem, ...]
     size: int  # roughly, in bytes
+    # of a case whose claim has several statements all of them, in one graph; None for one that has
+    # an error; and which of them is this one
+    beside: tuple[LoweredCase | None, ...] = ()
+    place: int = 0
 
 
 def parse_claim(claim: Claim) -> ParsedClaim:
@@ -116,7 +121,18 @@ def parse_claim(claim: Claim) -> ParsedClaim:
             problems.extend(error.problems)
     if problems or statement is None:
         raise DropcheckError(problems)
-    return ParsedClaim(claim, model, statement, tuple(requires))
+    return ParsedClaim(claim, model, statement, tuple(requires), _beside(claim, statement))
+
+
+def _beside(claim: Claim, own: Statement) -> tuple[Statement | None, ...]:
+    """The statements of the entry that a claim is of; none where it is alone."""
+    found: list[Statement | None] = []
+    for one in () if claim.family is None else claim.family.statements:
+        statement = own if one.id == claim.id else None
+        with contextlib.suppress(DropcheckError):  # an error of its own claim
+            statement = statement or parse_statement(one.statement)
+        found.append(statement)
+    return tuple(found)
 
 
 def parse_law(text: str, at: Location) -> Call:
@@ -181,26 +197,54 @@ def lower_case(
         raise DropcheckError(problems)
     problems.extend(define_model(context, parsed.model))
     stop_at_most(problems)
-    context.every_element = parsed.statement.certain
+    found: list[LoweredCase | None] = []
+    for statement in parsed.beside or (parsed.statement,):
+        try:  # in the order of the file, whichever is judged: one graph for all
+            lowered = None
+            if statement is not None:
+                lowered = _stated(context, statement, parameters, sound=not problems)
+            found.append(lowered)
+        except DropcheckError as error:
+            found.append(None)
+            if statement is parsed.statement:
+                problems.extend(error.problems)
+    if problems:
+        raise DropcheckError(problems)
+    place = parsed.beside.index(parsed.statement) if parsed.beside else 0
+    own = found[place]
+    assert own is not None
+    check_tolerance(claim, parsed.statement, own.operands)
+    if parsed.beside:
+        own = dataclasses.replace(own, beside=tuple(found), place=place)
+    return dataclasses.replace(own, size=context.graph.size)
+
+
+def _stated(
+    context: Context,
+    statement: Statement,
+    parameters: Mapping[str, ParameterValue],
+    *,
+    sound: bool,
+) -> LoweredCase:
+    """A statement in the graph of its model; the notes are those on the model and its own."""
     operands: list[Value] = []
-    for operand in parsed.statement.operands:
+    problems: list[Problem] = []
+    notes = len(context.notes)
+    context.every_element = statement.certain
+    for operand in statement.operands:
         try:
             operands.append(operand_value(context, operand, parameters))
         except Skipped:
             continue
         except DropcheckError as error:
             problems.extend(error.problems)
+    found = tuple(context.notes)
+    del context.notes[notes:]
     if problems:
         raise DropcheckError(problems)
-    check_range(parsed.statement, operands)
-    check_tolerance(claim, parsed.statement, operands)
-    return LoweredCase(
-        operators=parsed.statement.operators,
-        operands=tuple(operands),
-        at=parsed.statement.at,
-        notes=tuple(context.notes),
-        size=context.graph.size,
-    )
+    if sound:
+        check_range(statement, operands)
+    return LoweredCase(statement.operators, tuple(operands), statement.at, notes=found, size=0)
 
 
 def _define_sampled(
@@ -303,103 +347,3 @@ def needed_names(parsed: ParsedClaim) -> set[str]:
                 names |= used
         if len(names) == known:
             return names
-
-
-class CaseGraphs:
-    """Claims parsed once and cases lowered once: what is checked is what is judged.
-
-    A graph is kept until it is taken. Those that would fill more than `keep` bytes together are
-    not kept, and are lowered again.
-
-    Args:
-        memory: bytes that one draw may take, together with what is fixed.
-        keep: bytes that all graphs may take together.
-        forget: whether a graph that is taken is forgotten; not where a case is judged many times.
-
-    >>> from dropcheck.claims.reader import read_text
-    >>> (case,) = read_text(
-    ...     "{dropcheck: 1, claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: E(x) == 0}}}"
-    ... ).expand()
-    >>> graphs = CaseGraphs()
-    >>> graphs.lowered(case) is graphs.taken(case), graphs.lowered(case) is graphs.taken(case)
-    (True, True)
-    """
-
-    def __init__(
-        self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT, *, forget: bool = True
-    ) -> None:
-        self.memory = memory
-        self.keep = keep
-        self.forget = forget
-        self._parsed: dict[str, ParsedClaim] = {}
-        self._lowered: dict[str, LoweredCase] = {}
-        self._kept = 0  # bytes
-
-    def parsed(self, claim: Claim) -> ParsedClaim:
-        """The claim's texts as nodes.
-
-        Raises:
-            DropcheckError: as `parse_claim`.
-        """
-        known = self._parsed.get(claim.id)
-        if known is None or _texts(known.claim) != _texts(claim):
-            known = parse_claim(claim)
-        elif known.claim is not claim:  # the same texts, with other values for its parameters
-            known = dataclasses.replace(known, claim=claim)
-        self._parsed[claim.id] = known
-        return known
-
-    def put(self, parsed: ParsedClaim) -> None:
-        """Take a claim as parsed already."""
-        self._parsed[parsed.claim.id] = parsed
-
-    def lowered(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
-        """The graph of a case.
-
-        Args:
-            case: the case.
-            parsed: its claim, where the values of its parameters do not stand in the claims file.
-
-        Raises:
-            DropcheckError: as `lower_case`.
-        """
-        found = self._lowered.get(case.key)
-        if found is None:
-            parsed = parsed or self.parsed(case.claim)
-            found = lower_case(parsed, case.parameters, self.memory)
-            if self._kept + found.size <= self.keep:
-                self._lowered[case.key] = found
-                self._kept += found.size
-        return found
-
-    def checked(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
-        """As `lowered`; large fixed arrays are not worked out where no graph is kept.
-
-        Raises:
-            DropcheckError: as `lower_case`.
-        """
-        if self.keep:
-            return self.lowered(case, parsed)
-        parsed = parsed or self.parsed(case.claim)
-        return lower_case(parsed, case.parameters, self.memory, postpone=True)
-
-    def keep_only(self, cases: Iterable[Case]) -> None:
-        """Forget every graph but those of some cases."""
-        found = ((case.key, self._lowered.get(case.key)) for case in cases)
-        self._lowered = {key: lowered for key, lowered in found if lowered is not None}
-        self._kept = sum(lowered.size for lowered in self._lowered.values())
-
-    def taken(self, case: Case) -> LoweredCase:
-        """The graph of a case to judge it by; then it is forgotten, so that its arrays are freed.
-
-        Raises:
-            DropcheckError: as `lower_case`.
-        """
-        found = self.lowered(case)
-        if self.forget and self._lowered.pop(case.key, None) is not None:
-            self._kept -= found.size
-        return found
-
-
-def _texts(claim: Claim) -> tuple[object, ...]:
-    return claim.statement, claim.model, claim.requires, claim.tolerance, claim.sample

@@ -10,7 +10,8 @@ from contextlib import suppress
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import MOST_PROBLEMS, About, DropcheckError, Location, Problem, at_most
-from dropcheck.language.cases import CaseGraphs, ParsedClaim, used_names
+from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.cases import ParsedClaim, used_names
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.context import Scope
@@ -182,7 +183,7 @@ def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedC
     """The claim with some of its parameters standing elsewhere."""
     claim = parsed.claim
     claim = dataclasses.replace(claim, parameter_locations={**claim.parameter_locations, **places})
-    return ParsedClaim(claim, parsed.model, parsed.statement, parsed.requires)
+    return ParsedClaim(claim, parsed.model, parsed.statement, parsed.requires, parsed.beside)
 
 
 def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[Problem, ...]:

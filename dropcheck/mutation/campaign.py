@@ -19,7 +19,8 @@ from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.executors import shared
 from dropcheck.execution.schedule import carried_out, in_order
-from dropcheck.language.cases import CaseGraphs, ParsedClaim
+from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.printing import unparse_statement
 from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
 from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import Case, Claim
 from dropcheck.errors import DropcheckError
-from dropcheck.language.cases import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
+from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.cases import LoweredCase, ParsedClaim, parse_claim
 from dropcheck.language.graph import Kind, Plain
 from dropcheck.language.graph import Value as Quantity
 from dropcheck.language.syntax import Model, Statement

@@ -16,7 +16,7 @@ from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive, guarded
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
-from dropcheck.language.cases import CaseGraphs
+from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee

@@ -14,6 +14,7 @@ it uses only
 What a program is made of, and the shortcuts that it takes, are the room's own.
 """
 
+from dropcheck.simulation.assemble import Registers
 from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
 from dropcheck.simulation.compile import (
     Compiled,
@@ -33,6 +34,7 @@ __all__ = [
     "Compiled",
     "Counted",
     "Program",
+    "Registers",
     "Request",
     "SpanSums",
     "Tally",

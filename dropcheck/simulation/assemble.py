@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,16 +12,18 @@ from dropcheck.analysis.products import below
 from dropcheck.language.cost import draw_cost
 from dropcheck.language.graph import Kind, Value, kernel_of, ordered
 from dropcheck.simulation.integrands import Term
-from dropcheck.simulation.program import BLOCKS_OF_SPAN, SMALLEST_BATCH, Program
+from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
-from dropcheck.simulation.steps import Step, computed, crossed_product
-from dropcheck.vocabulary.function import Array
+from dropcheck.simulation.steps import Step, computed, crossed_product, freeing
+from dropcheck.vocabulary.function import Array, Kernel
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
+# Rough nanoseconds of a span that several programs share; where that is many draws, cheap ones.
+SPAN_NANOSECONDS = 2e6
 # Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
 # of which nothing is known.
 MOST_SAMPLE_DRAWS = 8192
@@ -44,27 +46,79 @@ class Crossed:
     groups: Mapping[str, int]
 
 
-class ProgramBuilder:
-    """Collects the values that integrands look at, and the integrands themselves."""
+class Registers:
+    """The values of a program, each with its register; or those of several that draw the same.
 
-    def __init__(self) -> None:
-        self._registers: dict[int, int] = {}
-        self._values: list[Value] = []
-        self._terms: dict[Term, int] = {}
-        self._targets: dict[int, None] = {}
+    Programs with the same registers make all draws that are `shared`, in one order, and in spans of
+    one length: then one stream shows the same to each of them, whichever are drawn.
+    """
+
+    def __init__(self, shared: Iterable[Value] = ()) -> None:
+        self.of: dict[int, int] = {}
+        self.values: list[Value] = []
+        looked_at = {self.register(value) for value in shared}
+        self.draws = {at for at, value in enumerate(self.values) if _is_draw(value)}
+        self.span = self._common_span(looked_at) if looked_at else None
 
     def register(self, value: Value) -> int:
         """The register of a value; everything it needs comes before it."""
-        known = self._registers.get(id(value))
+        known = self.of.get(id(value))
         if known is not None:
             return known
         # a fixed value needs nothing else: it is already worked out
         needed = [one for each in ordered([value]) for one in (*each.inputs, each)] or [value]
         for one in needed:
-            if id(one) not in self._registers:
-                self._registers[id(one)] = len(self._values)
-                self._values.append(one)
-        return self._registers[id(value)]
+            if id(one) not in self.of:
+                self.of[id(one)] = len(self.values)
+                self.values.append(one)
+        return self.of[id(value)]
+
+    def needed(self, wanted: set[int]) -> set[int]:
+        """Some registers, and those that they are worked out from."""
+        found = set(wanted)
+        for at in range(len(self.values) - 1, -1, -1):
+            if at in found and self.values[at].random:
+                found |= {self.of[id(below)] for below in self.values[at].inputs}
+        return found
+
+    def step(self, register: int, kernel: Kernel | None = None) -> Step:
+        """What fills a register."""
+        value = self.values[register]
+        if kernel is None and not _is_draw(value):
+            kernel = kernel_of(value)
+        inputs = tuple(self.of[id(below)] for below in value.inputs)
+        return Step(register, value, inputs, kernel, crossed=kernel is crossed_product)
+
+    def _common_span(self, looked_at: set[int]) -> int:
+        """Draws of one span in which all of the values have room: a power of two.
+
+        It is no longer than takes a moment: what needs few draws is not to wait for many.
+        """
+        random = [at for at, value in enumerate(self.values) if value.random]
+        held = _held(freeing([self.step(at) for at in random], looked_at))
+        held += sum(_bytes_of_powers(self.values[at]) for at in looked_at)
+        cost = max(1.0, sum(_cost(self.values[at]) for at in random))
+        moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
+        draws = max(1, min(MOST_SPAN_DRAWS, SPAN_BYTES // max(held, 1), moment))
+        return 1 << (draws.bit_length() - 1)
+
+
+def _is_draw(value: Value) -> bool:
+    return value.random and value.kind == Kind.DRAW
+
+
+class ProgramBuilder:
+    """Collects the values that integrands look at, and the integrands themselves."""
+
+    def __init__(self, registers: Registers | None = None) -> None:
+        self._all = Registers() if registers is None else registers
+        self._registers, self._values = self._all.of, self._all.values
+        self._terms: dict[Term, int] = {}
+        self._targets: dict[int, None] = {}
+
+    def register(self, value: Value) -> int:
+        """The register of a value; everything it needs comes before it."""
+        return self._all.register(value)
 
     def term(self, factors: tuple[tuple[int, int], ...], given: int | None, **how: bool) -> int:
         """The column of an integrand in the array of sums."""
@@ -98,27 +152,23 @@ class ProgramBuilder:
     def build(self, *, pairs: Value | None = None, judged: frozenset[int] | None = None) -> Program:
         """The finished program; with draws combined where `crossed` asks for that."""
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
-        plan = None if pairs is None else _plan(pairs, self._values)
+        own = self._all.needed(keep)
+        values = [self._values[register] for register in sorted(own)]
+        plan = None if pairs is None else _plan(pairs, values)
+        made = own if plan is not None else self._all.needed(keep | self._all.draws)
         steps: list[Step] = []
         fixed = []
         cost = 0.0
         for register, value in enumerate(self._values):
+            if register not in made:
+                continue
             if not value.random:
                 fixed.append((register, value.constant))
                 continue
             crossed = plan is not None and value is plan.product
-            kernel = None if value.kind == Kind.DRAW else kernel_of(value)
-            steps.append(
-                Step(
-                    target=register,
-                    value=value,
-                    inputs=tuple(self._registers[id(below)] for below in value.inputs),
-                    kernel=crossed_product if crossed else kernel,
-                    crossed=crossed,
-                )
-            )
+            steps.append(self._all.step(register, crossed_product if crossed else None))
             cost += _cost(value)
-        picked = picked_sources(self._values)
+        picked = picked_sources(values)
         tables, lean = self._tables(steps) if plan is None else ((), ())
         counted = {index for table in tables for index in table.terms}
         summed = [term for index, term in enumerate(self._terms) if index not in counted]
@@ -127,30 +177,31 @@ class ProgramBuilder:
         if judged is not None and plan is None and summed:
             products = separations(tuple(self._terms), self._values, self._registers, judged)
         if products is not None:
-            apart = _freeing(_needed(steps, products.registers), products.registers)
+            apart = freeing(_needed(steps, products.registers), products.registers)
             keep |= products.registers
-        freeing = _freeing(steps, keep)
-        held = _held(lean if tables else freeing) + _powers(summed, self._values)
+        all_steps = freeing(steps, keep)
+        held = _held(lean if tables else all_steps) + _powers(summed, self._values)
         sampled = any(value.sample is not None for value in self._values)
         most = MOST_SAMPLE_DRAWS if sampled else MOST_SPAN_DRAWS
-        draws = max(1, min(most, SPAN_BYTES // max(held, 1)))
+        draws = self._all.span or max(1, min(most, SPAN_BYTES // max(held, 1)))
         blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN else 1
         if plan is not None:
-            values = SPAN_BYTES // (8 * plan.held)
-            blocks = max(1, min(MOST_SPAN_DRAWS, values) // plan.batch**2)
+            numbers = SPAN_BYTES // (8 * plan.held)
+            blocks = max(1, min(MOST_SPAN_DRAWS, numbers) // plan.batch**2)
             blocks = max(1, min(blocks, SIDES_BYTES // (plan.sides * plan.batch)))
             draws, cost = blocks * plan.batch, plan.cost
         return Program(
             size=len(self._values),
             fixed=tuple(fixed),
-            steps=freeing,
+            steps=all_steps,
             terms=tuple(self._terms),
             targets=tuple(self._targets),
             span_draws=draws // blocks * blocks,
             span_blocks=blocks,
             cost=max(cost, 1.0),
-            rarest=rarest(self._values, picked),
+            rarest=rarest(values, picked),
             paired=plan is not None,
+            shared=self._all.span is not None and plan is None,
             tables=tables,
             lean=lean,
             separations=products,
@@ -186,7 +237,7 @@ class ProgramBuilder:
             if index not in counted:
                 keep |= {register for register, _ in term.factors}
                 keep |= {term.given} if term.given is not None else set()
-        return tables, _freeing(_needed(steps, keep), keep)
+        return tables, freeing(_needed(steps, keep), keep)
 
     def _at_combinations(
         self, sources: tuple[int, ...], terms: list[int], steps: list[Step]
@@ -235,6 +286,10 @@ def _powers(terms: Iterable[Term], values: list[Value]) -> int:
     return sum(sizes.values())
 
 
+def _bytes_of_powers(value: Value) -> int:
+    return 16 * math.prod(value.shape)
+
+
 def _bytes(value: Value) -> int:
     """What a value takes a draw: a truth one byte an element, and two for the bits it is from."""
     size = 3 if value.binary else 8
@@ -255,17 +310,6 @@ def _needed(steps: list[Step], wanted: set[int], stop: set[int] | None = None) -
             if stop is None or step.target not in stop:
                 needed |= set(step.inputs)
     return kept[::-1]
-
-
-def _freeing(steps: list[Step], keep: set[int]) -> tuple[Step, ...]:
-    """The same steps, each freeing what no later one needs."""
-    later: set[int] = set(keep)
-    freed: list[Step] = []
-    for step in reversed(steps):
-        frees = tuple(below for below in set(step.inputs) if below not in later)
-        later |= set(step.inputs)
-        freed.append(replace(step, frees=frees))
-    return tuple(freed[::-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.simulation.integrands import Sums
+from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import stream
 
@@ -24,7 +25,7 @@ class Request:
     `wanted` is the drawing, in seconds of one thread, until the case next looks at its sums.
     """
 
-    program: Program
+    program: Program | Together
     seed: int
     case_key: str
     purpose: int
@@ -59,12 +60,14 @@ def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:
         seconds = sum(part.seconds for part in parts)
     if len(parts) == 1:
         return replace(parts[0], seconds=seconds)
+    together = zip(*(part.members for part in parts), strict=True)
     firsts = [part.first_undefined for part in parts if part.first_undefined is not None]
     return SpanSums(
         sums=np.concatenate([part.sums for part in parts]),
         undefined=sum(part.undefined for part in parts),
         first_undefined=min(firsts, default=None),
         seconds=seconds,
+        members=tuple(joined(list(own)) for own in together),
     )
 
 

@@ -16,7 +16,7 @@ from dropcheck.analysis.strategy import (
     Unanswerable,
 )
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.simulation.assemble import Crossed, ProgramBuilder
+from dropcheck.simulation.assemble import Crossed, ProgramBuilder, Registers
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
 from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, NOT
@@ -53,11 +53,16 @@ class Counted:
 
 
 def compile_strategy(
-    strategy: Strategy, operands: Sequence[Value], *, crossing: bool = True
+    strategy: Strategy,
+    operands: Sequence[Value],
+    *,
+    crossing: bool = True,
+    registers: Registers | None = None,
 ) -> Compiled | Counted | None:
     """What a strategy simulates for the operands of a statement; None where it simulates nothing.
 
-    Crossing combines draws with one another, where the model allows it.
+    Crossing combines draws with one another, where the model allows it. The registers are given
+    where other statements share the draws.
     """
     match strategy:
         case Unanswerable():
@@ -65,24 +70,28 @@ def compile_strategy(
         case Certainty(event, condition, claimed):
             favoured = _favoured(event, denied=claimed == 0)
             program, exact = (
-                _counting(_denied(one) if claimed == 0 else one, condition, every=True)
+                _counting(_denied(one) if claimed == 0 else one, condition, registers, every=True)
                 for one in (favoured, event)
             )
             return Counted(program, condition is not None, exact)
         case Proportion(event, condition):
-            return Counted(_counting(_truth(event), condition), condition is not None)
+            return Counted(_counting(_truth(event), condition, registers), condition is not None)
         case _:
-            return compile_averages(strategy, operands, crossing=crossing)
+            return compile_averages(strategy, operands, crossing=crossing, registers=registers)
 
 
 def compile_averages(
-    strategy: Averages, operands: Sequence[Value], *, crossing: bool = True
+    strategy: Averages,
+    operands: Sequence[Value],
+    *,
+    crossing: bool = True,
+    registers: Registers | None = None,
 ) -> Compiled:
     """The program and the functional of a statement whose operators are averages.
 
     Where the scale is not known beforehand the integrands that measure sizes are added.
     """
-    builder = ProgramBuilder()
+    builder = ProgramBuilder(registers)
     leaves: dict[int, Leaf] = {}
     for operand in operands:
         _collect(operand, builder, leaves, sizes=strategy.scaled)
@@ -101,9 +110,11 @@ def compile_averages(
     )
 
 
-def _counting(event: Value, condition: Value | None, **how: bool) -> Program:
+def _counting(
+    event: Value, condition: Value | None, registers: Registers | None, **how: bool
+) -> Program:
     """The program that counts in how many draws an event holds, and a condition."""
-    builder = ProgramBuilder()
+    builder = ProgramBuilder(registers)
     given = None if condition is None else builder.register(condition)
     builder.term(((builder.register(event), 1),), given, **how)
     if given is not None:

@@ -42,6 +42,8 @@ class SpanSums:
     undefined: int = 0
     first_undefined: int | None = None
     seconds: float = 0.0
+    # what it leaves behind for each of several programs that were drawn together
+    members: tuple[SpanSums, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Program:
     apart: tuple[Step, ...] = ()
     # the draw that is made from strata of its values, with weights
     stratified: str | None = None
+    # of several that make the same draws, in spans of one length, a power of two
+    shared: bool = False
 
     @property
     def block_draws(self) -> int:
@@ -115,7 +119,7 @@ class Program:
         if most >= max(blocks * self.block_draws, self.span_draws):
             return self
         draws = max(1, min(self.span_draws, most // blocks))
-        return replace(self, span_draws=draws, span_blocks=1)
+        return replace(self, span_draws=draws, span_blocks=1, shared=False)
 
     def in_blocks(self, draws: int) -> Program:
         """The program in blocks of at most so many draws: easy claims then take few draws in all.
@@ -130,9 +134,12 @@ class Program:
         block = max(cheapest, math.ceil(self.rarest))
         while 2 * block <= draws:
             block *= 2
+        if self.shared:  # the whole span, whatever its blocks
+            block = 1 << (block - 1).bit_length()
         if block >= self.block_draws:
             return self
-        return self._cut(block, min(BLOCKS_OF_SPAN, self.span_draws // block))
+        blocks = self.span_draws // block
+        return self._cut(block, blocks if self.shared else min(BLOCKS_OF_SPAN, blocks))
 
     def in_blocks_of(self, block: int, draws: int = 0) -> Program:
         """The program in blocks of at most so many draws, and in spans that fit so many.
@@ -143,6 +150,9 @@ class Program:
         block = min(max(SMALLEST_BATCH if self.paired else 1, block), self.block_draws)
         if self.paired:
             return self._cut(block, max(1, min(BLOCKS_OF_SPAN, self.span_values // block**2)))
+        if self.shared:
+            block = 1 << (block.bit_length() - 1)
+            return self._cut(block, self.span_draws // block)
         draws = min(max(draws, BLOCKS_OF_SPAN * block, SHORTEST_SPAN), self.span_draws)
         return self._cut(block, max(1, draws // block))
 
@@ -253,20 +263,16 @@ class Program:
         These are None where every sum is defined.
         """
         with np.errstate(all="ignore"):
-            if self.tables or self.separations is not None:
+            by_parts = None
+            if self.quickest is not self.steps:
                 state = generator.bit_generator.state
-                by_parts = self._by_parts(generator, centres)
+                held = self.registers(generator, self.span_draws, steps=self.quickest)
+                by_parts = self._by_parts(held, centres)
                 if by_parts is not None and np.isfinite(by_parts).all():
                     return by_parts, None
                 generator.bit_generator.state = state  # the same draws, one by one
-            else:
-                by_parts = None
             held = self.registers(generator, self.span_draws)
-            moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
-            sums = np.empty((self.span_blocks, len(self.terms)))
-            for index, term in enumerate(self.terms):
-                sums[:, index] = moments.sums(term)
-            bad = None if np.isfinite(sums).all() else moments.undefined(self.terms)
+            sums, bad = self._one_by_one(held, centres)
         if by_parts is not None:  # each part is as it would be by itself
             defined = np.isfinite(by_parts).reshape(parts, -1).all(axis=1)
             sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], by_parts, sums)
@@ -274,14 +280,39 @@ class Program:
                 bad &= ~defined.repeat(len(bad) // parts)
         return sums, bad
 
-    def _by_parts(self, generator: np.random.Generator, centres: Sums) -> Sums | None:
+    @property
+    def quickest(self) -> tuple[Step, ...]:
+        """The steps that integrands are summed from where all of these are defined."""
+        if self.separations is not None:
+            return self.apart
+        return self.lean if self.tables else self.steps
+
+    def summed(
+        self, held: list[Array | None], centres: Sums
+    ) -> tuple[Sums | None, npt.NDArray[np.bool_] | None]:
+        """Sums in each block of what the quickest steps hold, and undefined draws if any.
+
+        Without sums where these take all steps.
+        """
+        if self.quickest is self.steps:
+            return self._one_by_one(held, centres)
+        sums = self._by_parts(held, centres)
+        return (None if sums is None or not np.isfinite(sums).all() else sums), None
+
+    def _one_by_one(
+        self, held: list[Array | None], centres: Sums
+    ) -> tuple[Sums, npt.NDArray[np.bool_] | None]:
+        moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
+        sums = np.empty((self.span_blocks, len(self.terms)))
+        for index, term in enumerate(self.terms):
+            sums[:, index] = moments.sums(term)
+        return sums, None if np.isfinite(sums).all() else moments.undefined(self.terms)
+
+    def _by_parts(self, held: list[Array | None], centres: Sums) -> Sums | None:
         """The same sums from what integrands are made of; None where they cannot be had so."""
-        products = self.separations
-        if products is None:
-            held = self.registers(generator, self.span_draws, steps=self.lean)
+        if self.separations is None:
             return self._counted(held, centres)
-        held = self.registers(generator, self.span_draws, steps=self.apart)
-        return self._combined(held, centres, products)
+        return self._combined(held, centres, self.separations)
 
     def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
         """Sums with products over groups of draws averaged over all combinations."""

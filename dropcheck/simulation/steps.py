@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,17 @@ def _received(
 ) -> Step:
     kernel = None if draws else crossed_product if crossed else kernel_of(value)
     return Step(target, value, inputs, kernel, frees=frees, crossed=crossed)
+
+
+def freeing(steps: Sequence[Step], keep: Iterable[int]) -> tuple[Step, ...]:
+    """The same steps, each freeing what no later one needs."""
+    later: set[int] = set(keep)
+    freed: list[Step] = []
+    for step in reversed(steps):
+        frees = tuple(below for below in set(step.inputs) if below not in later)
+        later |= set(step.inputs)
+        freed.append(replace(step, frees=frees))
+    return tuple(freed[::-1])
 
 
 def computed(step: Step, inputs: list[Array], **extra: int) -> Array:

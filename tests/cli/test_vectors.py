@@ -14,7 +14,7 @@ from cli_stub import Called, Cli
 from dropcheck.api import verify
 from dropcheck.claims.reader import read_text
 from dropcheck.cli import main
-from dropcheck.language.cases import CaseGraphs
+from dropcheck.language.case_graphs import CaseGraphs
 
 TEXT = """\
 dropcheck: 1

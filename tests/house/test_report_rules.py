@@ -20,7 +20,7 @@ ELSEWHERE = {
     "html.page": {"claims.registry"},
     "html.claim_sections": {"claims.registry"},
     # `list`, `show` and `check` are about claims, before any result
-    "terminal.claim_cards": {"claims.registry", "judging", "language.cases"},
+    "terminal.claim_cards": {"claims.registry", "judging", "language.case_graphs"},
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
     # reports of other commands, of their own results
     "command_json": {"audit", "claims.registry", "mutation", "planning"},

@@ -9,7 +9,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.cli import main
-from dropcheck.language.cases import CaseGraphs
+from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import check_registry
 
 REGISTRY = """

@@ -46,7 +46,7 @@ def claim_cards(
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     from dropcheck.judging.judge import judged_exactly
     from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
-    from dropcheck.language.cases import CaseGraphs
+    from dropcheck.language.case_graphs import CaseGraphs
 
     graphs = CaseGraphs()
     cases = [prepare(case, graphs) for case in claim.expand()[:MOST_ROWS]]

@@ -1,0 +1,118 @@
+"""Cases that make the same draws, as one case: what several of them ask for is drawn once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Generic
+
+import numpy as np
+
+from dropcheck.errors import DropcheckError
+from dropcheck.execution.schedule import Done, Judge, Result, Start, advanced
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.joint_program import Together, may_join
+from dropcheck.simulation.program import Program, SpanSums
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting(Generic[Result]):
+    """A case and what it asks for."""
+
+    place: int
+    judge: Judge[Result]
+    request: Request
+
+    @property
+    def alone(self) -> bool:
+        """Whether what it asks for can be drawn for it alone."""
+        return not (isinstance(self.request.program, Program) and may_join(self.request.program))
+
+
+def together(starts: Sequence[Start[Result]]) -> Judge[list[Result]]:
+    """The results of cases, in order, each as it would be alone.
+
+    The case that is furthest behind is served first, so that the others wait for it with what they
+    ask for, and a span is drawn once for all who need it.
+
+    Raises:
+        DropcheckError: what a case makes of an error in a draw.
+    """
+    results: dict[int, Result] = {}
+    waiting: list[_Waiting[Result]] = []
+    known: dict[tuple[object, ...], Together] = {}
+
+    def proceed(place: int, judge: Judge[Result], drawn: SpanSums | DropcheckError | None) -> None:
+        step = advanced(judge, drawn)
+        if isinstance(step, Done):
+            results[place] = step.result
+        else:
+            waiting.append(_Waiting(place, judge, step))
+
+    for place, start in enumerate(starts):
+        proceed(place, start(), None)
+    while waiting:
+        served = _furthest_behind(waiting)
+        waiting = [one for one in waiting if one not in served]
+        drawn = yield from _drawn(_joined(served, waiting, known))
+        if not isinstance(drawn, DropcheckError):
+            parts = drawn.members or (drawn,)
+            for one, part in zip(served, parts, strict=True):
+                own = replace(part, seconds=drawn.seconds / len(parts))
+                proceed(one.place, one.judge, own)
+        elif len(served) == 1:
+            proceed(served[0].place, served[0].judge, drawn)
+        else:  # whose error it is shows where each is drawn by itself
+            for one in served:
+                proceed(one.place, one.judge, (yield from _drawn(one.request)))
+    return [results[place] for place in sorted(results)]
+
+
+def _drawn(request: Request) -> Judge[SpanSums | DropcheckError]:
+    try:
+        return (yield request)
+    except DropcheckError as error:
+        return error
+
+
+def _furthest_behind(waiting: Sequence[_Waiting[Result]]) -> list[_Waiting[Result]]:
+    """One that is drawn alone, or else all that ask for the span that was not drawn for longest.
+
+    Pilots come before what follows from them.
+    """
+    alone = [one for one in waiting if one.alone]
+    if alone:
+        return alone[:1]
+    spans = [(-one.request.purpose, one.request.first) for one in waiting]
+    return [one for one, span in zip(waiting, spans, strict=True) if span == min(spans)]
+
+
+def _joined(
+    served: Sequence[_Waiting[Result]],
+    others: Sequence[_Waiting[Result]],
+    known: dict[tuple[object, ...], Together],
+) -> Request:
+    """What some cases ask for as one request, up to where another waits."""
+    requests = [one.request for one in served]
+    first = requests[0]
+    if len(requests) == 1 and served[0].alone:
+        return first
+    ahead = [
+        one.request.first - first.first
+        for one in others
+        if one.request.purpose == first.purpose and not one.alone
+    ]
+    count = min([one.count for one in requests] + ahead)
+    if len(requests) == 1:
+        return replace(first, count=count)
+    programs = [one.program for one in requests if isinstance(one.program, Program)]
+    key = tuple((id(one.program), id(one.centres)) for one in requests)
+    if key not in known:
+        known[key] = Together.of(programs, [one.centres for one in requests])
+    return replace(
+        first,
+        program=known[key],
+        centres=np.zeros(0),
+        count=count,
+        wanted=min(one.wanted for one in requests),
+    )

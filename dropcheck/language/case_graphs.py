@@ -1,0 +1,134 @@
+"""Claims parsed once and cases lowered once, for all who ask for them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from dropcheck.claims.registry import Case, Claim
+from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case, parse_claim
+from dropcheck.settings import DEFAULT_MEMORY
+
+MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged
+
+
+class CaseGraphs:
+    """Claims parsed once and cases lowered once: what is checked is what is judged.
+
+    A graph is kept until it is taken. Those that would fill more than `keep` bytes together are
+    not kept, and are lowered again.
+
+    Args:
+        memory: bytes that one draw may take, together with what is fixed.
+        keep: bytes that all graphs may take together.
+        forget: whether a graph that is taken is forgotten; not where a case is judged many times.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> (case,) = read_text(
+    ...     "{dropcheck: 1, claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: E(x) == 0}}}"
+    ... ).expand()
+    >>> graphs = CaseGraphs()
+    >>> graphs.lowered(case) is graphs.taken(case), graphs.lowered(case) is graphs.taken(case)
+    (True, True)
+    """
+
+    def __init__(
+        self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT, *, forget: bool = True
+    ) -> None:
+        self.memory = memory
+        self.keep = keep
+        self.forget = forget
+        self._parsed: dict[str, ParsedClaim] = {}
+        self._lowered: dict[str, LoweredCase] = {}
+        self._kept = 0  # bytes
+
+    def parsed(self, claim: Claim) -> ParsedClaim:
+        """The claim's texts as nodes.
+
+        Raises:
+            DropcheckError: as `parse_claim`.
+        """
+        known = self._parsed.get(claim.id)
+        if known is None or _texts(known.claim) != _texts(claim):
+            known = parse_claim(claim)
+        elif known.claim is not claim:  # the same texts, with other values for its parameters
+            known = dataclasses.replace(known, claim=claim)
+        self._parsed[claim.id] = known
+        return known
+
+    def put(self, parsed: ParsedClaim) -> None:
+        """Take a claim as parsed already."""
+        self._parsed[parsed.claim.id] = parsed
+
+    def lowered(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
+        """The graph of a case.
+
+        Args:
+            case: the case.
+            parsed: its claim, where the values of its parameters do not stand in the claims file.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        found = self._lowered.get(case.stream_key)
+        parsed = parsed or self.parsed(case.claim)
+        own = None if found is None else _of_statement(found, parsed)
+        if own is None:
+            own = lower_case(parsed, case.parameters, self.memory)
+            if found is None and self._kept + own.size <= self.keep:
+                self._lowered[case.stream_key] = own
+                self._kept += own.size
+        return own
+
+    def beside(self, case: Case, other: LoweredCase) -> LoweredCase:
+        """The graph of a case that is another's too: of a statement beside it, as it was lowered.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        return _of_statement(other, self.parsed(case.claim)) or self.lowered(case)
+
+    def checked(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
+        """As `lowered`; large fixed arrays are not worked out where no graph is kept.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        if self.keep:
+            return self.lowered(case, parsed)
+        parsed = parsed or self.parsed(case.claim)
+        return lower_case(parsed, case.parameters, self.memory, postpone=True)
+
+    def keep_only(self, cases: Iterable[Case]) -> None:
+        """Forget every graph but those of some cases."""
+        keys = dict.fromkeys(case.stream_key for case in cases)
+        found = ((key, self._lowered.get(key)) for key in keys)
+        self._lowered = {key: lowered for key, lowered in found if lowered is not None}
+        self._kept = sum(lowered.size for lowered in self._lowered.values())
+
+    def taken(self, case: Case) -> LoweredCase:
+        """The graph of a case to judge it by; then it is forgotten, so that its arrays are freed.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        found = self.lowered(case)
+        if self.forget and self._lowered.pop(case.stream_key, None) is not None:
+            self._kept -= found.size
+        return found
+
+
+def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:
+    """The case of a statement, where it or one beside it was lowered; None where it has errors."""
+    if not (parsed.beside and found.beside):
+        return None if parsed.beside or found.beside else found
+    place = parsed.beside.index(parsed.statement)
+    own = found.beside[place]
+    return own and dataclasses.replace(own, beside=found.beside, place=place, size=found.size)
+
+
+def _texts(claim: Claim) -> tuple[object, ...]:
+    return (
+        *(claim.statement, claim.model, claim.requires, claim.tolerance, claim.sample),
+        claim.family,
+    )

@@ -1,0 +1,99 @@
+"""Programs that make the same draws, drawn once: each is left the sums that it would have alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dropcheck.simulation.integrands import Sums
+from dropcheck.simulation.program import Program, SpanSums, broken_span
+from dropcheck.simulation.steps import Step, freeing
+from dropcheck.vocabulary.function import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Programs with the same registers and spans, and the centres of each: [registers].
+
+    `drawn` has every step that one of them needs, once; it sums nothing itself.
+    """
+
+    programs: tuple[Program, ...]
+    centres: tuple[Sums, ...]
+    drawn: Program
+
+    @classmethod
+    def of(cls, programs: Sequence[Program], centres: Sequence[Sums]) -> Together:
+        """Programs that `may_join` each other, put together."""
+        steps: dict[int, Step] = {}
+        fixed: dict[int, Array] = {}
+        keep: set[int] = set()
+        for program in programs:
+            own = {step.target: step for step in program.quickest}
+            steps = {**own, **steps}
+            fixed |= dict(program.fixed)
+            freed = {register for step in own.values() for register in step.frees}
+            keep |= own.keys() - freed
+        inputs = {register for step in steps.values() for register in step.inputs}
+        ordered = [steps[register] for register in sorted(steps)]
+        drawn = replace(
+            programs[0],
+            size=max(program.size for program in programs),
+            fixed=tuple(fixed.items()),
+            steps=freeing(ordered, keep | (inputs & fixed.keys())),
+            terms=(),
+            targets=(),
+            cost=max(program.cost for program in programs),
+            tables=(),
+            lean=(),
+            separations=None,
+            apart=(),
+            span_blocks=1,
+        )
+        return cls(tuple(programs), tuple(centres), drawn)
+
+    @property
+    def cost(self) -> float:
+        """Rough nanoseconds a draw."""
+        return self.drawn.cost
+
+    @property
+    def span_draws(self) -> int:
+        """Draws of one span."""
+        return self.drawn.span_draws
+
+    @property
+    def block_draws(self) -> int:
+        """Draws of what a span leaves behind under no program: all of them."""
+        return self.drawn.span_draws
+
+    @property
+    def calls_own_code(self) -> bool:
+        """Whether draws come from a function of the user."""
+        return self.drawn.calls_own_code
+
+    def span(self, generator: np.random.Generator, _: Sums, number_of_span: int) -> SpanSums:
+        """What one span leaves behind for each program."""
+        state = generator.bit_generator.state
+        with np.errstate(all="ignore"):
+            held = self.drawn.registers(generator, self.span_draws)
+        members: list[SpanSums] = []
+        for program, centres in zip(self.programs, self.centres, strict=True):
+            with np.errstate(all="ignore"):
+                sums, bad = program.summed(held, centres)
+            if sums is None:  # as it would alone: the same draws, one by one
+                generator.bit_generator.state = state
+                members.append(program.span(generator, centres, number_of_span))
+            elif bad is None:
+                members.append(SpanSums(sums=sums))
+            else:
+                before = number_of_span * program.span_values
+                members.append(broken_span(sums, bad, before))
+        return SpanSums(sums=np.zeros((1, 0)), members=tuple(members))
+
+
+def may_join(program: Program) -> bool:
+    """Whether a program may be drawn together with others of the same registers."""
+    return program.shared and program.stratified is None
