@@ -121,7 +121,13 @@ def parse_claim(claim: Claim) -> ParsedClaim:
             problems.extend(error.problems)
     if problems or statement is None:
         raise DropcheckError(problems)
-    return ParsedClaim(claim, model, statement, tuple(requires), _beside(claim, statement))
+    return ParsedClaim(
+        claim=claim,
+        model=model,
+        statement=statement,
+        requires=tuple(requires),
+        beside=_beside(claim, statement),
+    )
 
 
 def _beside(claim: Claim, own: Statement) -> tuple[Statement | None, ...]:

@@ -183,7 +183,13 @@ def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedC
     """The claim with some of its parameters standing elsewhere."""
     claim = parsed.claim
     claim = dataclasses.replace(claim, parameter_locations={**claim.parameter_locations, **places})
-    return ParsedClaim(claim, parsed.model, parsed.statement, parsed.requires, parsed.beside)
+    return ParsedClaim(
+        claim=claim,
+        model=parsed.model,
+        statement=parsed.statement,
+        requires=parsed.requires,
+        beside=parsed.beside,
+    )
 
 
 def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[Problem, ...]:
