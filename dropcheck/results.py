@@ -168,6 +168,7 @@ class CaseResult:
     quantity: Quantity | None
     expression: str  # the quantity as it is written in the statement: `E(y) - E(x)`
     region: Region | None  # where the quantity is claimed to lie
+    entry: tuple[int, ...] | None = None  # of the arrays that the statement is about: the worst
     estimate: float | None
     interval: tuple[float | None, float | None] | None  # None at an end: unbounded
     standard_error: float | None

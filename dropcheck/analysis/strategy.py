@@ -110,7 +110,9 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     missing = missing_moment(lowered)
     if missing is not None:
         return Unanswerable(missing)
-    counted = (_certainty(lowered) if tolerance is None else None) or _proportion(lowered)
+    counted = None
+    if not lowered.entries:
+        counted = (_certainty(lowered) if tolerance is None else None) or _proportion(lowered)
     if counted is not None:
         return counted
     return averages_of(lowered, tolerance)
@@ -119,6 +121,9 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
 def averages_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> BlockMeans:
     """The strategy of a statement whose operators are all averages, whatever else it allows."""
     quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
+    if lowered.entries:  # each is a comparison of its own
+        missing = missing_variance(lowered)
+        return BlockMeans(scaled=needs_scale(lowered), pairs=None, no_variance=missing)
     side, ends = sides(lowered)
     estimated = any(end.estimated for end in ends)
     # a range between estimated ends is two comparisons, and a share of such an end is no mean
@@ -142,6 +147,8 @@ def needs_scale(lowered: LoweredCase) -> bool:
 
     It is where the right side, or both ends of a range, hold no operator and are not 0.
     """
+    if lowered.entries:
+        return any(needs_scale(lowered.of_entry(place)) for place in range(len(lowered.entries)))
     _, ends = sides(lowered)
     if any(end.estimated for end in ends):
         return True

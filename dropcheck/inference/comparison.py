@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -36,6 +36,7 @@ class Comparison:
     side: int
     against: int | None = None
     share: bool = False
+    entry: tuple[int, ...] | None = None  # of the arrays that the statement is about
 
     @property
     def looked_at(self) -> tuple[int, ...]:
@@ -57,10 +58,36 @@ class Reading:
     ends: tuple[int, ...]
     # |R| where that is known beforehand and not 0, else None: the sizes of operands are needed
     known_scale: float | None
+    # the readings of the entries, of a statement about arrays, each with comparisons of its own
+    entries: tuple[Reading, ...] = ()
+
+    @property
+    def of_each(self) -> list[Reading]:
+        """The reading that each comparison is part of: its own entry's, or the whole."""
+        parts = self.entries or (self,)
+        return [part for part in parts for _ in part.comparisons]
+
+    def sides(self, operands: Sequence[float]) -> tuple[float, ...]:
+        """Those of all operands that are its sides, in their order."""
+        return tuple(operands[place] for place in sorted((self.side, *self.ends)))
 
 
 def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading:
     """The comparisons of a statement; a range between estimated ends makes two."""
+    if lowered.entries:
+        count = len(lowered.operators) + 1
+        parts = tuple(
+            _moved(read_statement(lowered.of_entry(place), tolerance), place * count, entry)
+            for place, entry in enumerate(lowered.entries)
+        )
+        whole = tuple(comparison for part in parts for comparison in part.comparisons)
+        return Reading(
+            comparisons=whole,
+            side=parts[0].side,
+            ends=parts[0].ends,
+            known_scale=None,
+            entries=parts,
+        )
     operands = lowered.operands
     if len(operands) == 3:
         return _range(lowered)
@@ -84,6 +111,21 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
     measures = Quantity.RIGHT if side else Quantity.LEFT
     comparison = Comparison(lambda found: found[side], measures, region, side)
     return Reading((comparison,), side, (end,), abs(fixed) or None)
+
+
+def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
+    """The reading of an entry whose operands stand so many places on."""
+
+    def moved(own: Comparison) -> Comparison:
+        def quantity(found: Operands) -> Floats:
+            return own.quantity({place - by: value for place, value in found.items()})
+
+        against = None if own.against is None else own.against + by
+        return replace(own, quantity=quantity, side=own.side + by, against=against, entry=entry)
+
+    ends = tuple(end + by for end in reading.ends)
+    comparisons = tuple(map(moved, reading.comparisons))
+    return Reading(comparisons, reading.side + by, ends, reading.known_scale)
 
 
 def _difference(side: int, end: int, measures: Quantity, region: Region) -> Comparison:

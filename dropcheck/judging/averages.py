@@ -18,10 +18,11 @@ import numpy as np
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import Enclosed, enclose
+from dropcheck.inference.expression import expression
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide
 from dropcheck.inference.spread import seen_variance
-from dropcheck.judging.case_run import CaseRun, Finding, Floats, expression
+from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
@@ -186,7 +187,9 @@ def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Exp
         value=math.sqrt(implied / chance) * unit,
         chance=chance,
         draws=draws,
-        quantity=expression(run.prepared.statement, judged.comparison.measures),
+        quantity=expression(
+            run.prepared.statement, judged.comparison.measures, judged.comparison.entry
+        ),
         low=interval.low * unit,
         high=interval.high * unit,
     )

@@ -14,11 +14,10 @@ from dropcheck.claims.values import parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
+from dropcheck.inference.expression import expression
 from dropcheck.inference.region import promised
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
-from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import Binary, Statement
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import (
     CaseResult,
@@ -63,6 +62,7 @@ class Finding:
     guarantee: Guarantee | None = None
     quantity: Quantity | None = None
     region: Region | None = None
+    entry: tuple[int, ...] | None = None  # of the arrays that the statement is about
     estimate: float | None = None
     interval: tuple[float, float] | None = None
     standard_error: float | None = None
@@ -276,7 +276,8 @@ class CaseRun:
             sources=claim.sources,
             tags=claim.tags,
             quantity=quantity,
-            expression=expression(self.prepared.statement, quantity),
+            expression=expression(self.prepared.statement, quantity, finding.entry),
+            entry=finding.entry,
             region=region,
             estimate=_finite(finding.estimate),
             interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
@@ -351,34 +352,6 @@ class CaseRun:
         if len(comparisons) > 1:
             return None, None
         return comparisons[0].measures, None if comparisons[0].share else comparisons[0].region
-
-
-def expression(statement: Statement, quantity: Quantity | None) -> str:
-    """A quantity of a statement as it would be written in the language.
-
-    Args:
-        statement: the statement.
-        quantity: which of its quantities; None for the side that is claimed about.
-
-    >>> from dropcheck.claims.registry import SourceText
-    >>> from dropcheck.language.parser import parse_statement
-    >>> read = parse_statement(SourceText.plain("E(y) == E(x) + 1"))
-    >>> expression(read, Quantity.LEFT_MINUS_RIGHT)
-    'E(y) - (E(x) + 1)'
-    """
-    operands = statement.operands
-    middle = operands[len(operands) // 2]
-    match quantity:
-        case Quantity.LEFT:
-            return unparse(operands[0])
-        case Quantity.LEFT_MINUS_RIGHT:
-            return unparse(Binary(statement.at, "-", operands[0], operands[1]))
-        case Quantity.MIDDLE_MINUS_LEFT:
-            return unparse(Binary(statement.at, "-", middle, operands[0]))
-        case Quantity.MIDDLE_MINUS_RIGHT:
-            return unparse(Binary(statement.at, "-", middle, operands[2]))
-        case _:  # of two sides the second is the right one
-            return unparse(middle)
 
 
 def undefined_draws(tally: Tally) -> Explanation | None:

@@ -14,7 +14,15 @@ from dropcheck.inference.enclosure import enclose
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.knowledge import Knowledge
-from dropcheck.judging.look import enclosing, scale_of, settling, sharpness_of, theta_of, unit_of
+from dropcheck.judging.look import (
+    enclosing,
+    far_off,
+    scales_of,
+    settling,
+    sharpness_of,
+    theta_of,
+    unit_of,
+)
 from dropcheck.judging.witness import ROUNDING
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
@@ -89,21 +97,25 @@ def by_exact_value(run: CaseRun) -> Finding:
             return _found(run, comparison, exact, scale, widen, 1.0)
         case _, Compiled() as compiled, Knowledge(exact=averages) as knowledge if averages:
             operands, _ = compiled.functional.at_averages(averages.means, averages.centres)
-            scale = scale_of(run.reading, compiled, averages.means, averages.centres)
-            if not all(map(math.isfinite, (*operands, scale))):
+            scales = scales_of(run.reading, compiled, averages.means, averages.centres)
+            if not all(map(math.isfinite, (*operands, *scales))):
                 return unknown
-            sharpness = sharpness_of(run, scale, operands)
             findings: list[Finding] = []
-            for comparison in run.reading.comparisons:
+            off: list[float] = []
+            each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
+            for comparison, part, scale in each:
+                sharpness = sharpness_of(run, part, scale, operands)
                 exact = exact_quantity(compiled, knowledge, comparison)
                 if exact is None:
                     return unknown
                 unit = unit_of(comparison, operands)
                 widen = widening(comparison.region, sharpness / unit)
                 found = _found(run, comparison, exact, scale, widen, unit)
-                sides = None if comparison.against is None else tuple(operands)
+                sides = None if comparison.against is None else part.sides(operands)
                 findings.append(replace(found, sides=sides))
-            return findings[settling([one.verdict for one in findings])]
+                off.append(far_off(exact.value, comparison.region, widen))
+            verdicts = [one.verdict for one in findings]
+            return findings[settling(verdicts, off if run.reading.entries else ())]
     return unknown
 
 
@@ -128,6 +140,7 @@ def _found(
         estimate=exact.value * unit,
         interval=(low * unit, high * unit),
         standard_error=0.0,
+        entry=comparison.entry,
         scale=scale,
         sharpness=run.looked(scale, widen, unit),
         within=0.0 if off * unit <= ROUNDING * scale else off * unit,

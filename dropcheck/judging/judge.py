@@ -18,7 +18,7 @@ from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.exactly import by_exact_value
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
-from dropcheck.judging.look import ROUNDING, scale_of, settling
+from dropcheck.judging.look import ROUNDING, far_off, scales_of, settling
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
@@ -114,7 +114,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     (centres,) = program.centres(generator, 1)
     means = means_of(program.span(generator, centres, 0).sums, 1)
     values = compiled.functional.evaluate(means[:, np.newaxis], centres)
-    scale = scale_of(run.reading, compiled, means, centres)
+    scales = scales_of(run.reading, compiled, means, centres)
     _, largest = compiled.functional.at_averages(means, centres)
     verdicts: list[Verdict] = []
     points: list[float] = []
@@ -125,15 +125,21 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
                 verdict=Verdict.INCONCLUSIVE,
                 method=Method.ARITHMETIC,
                 guarantee=Guarantee.ARITHMETIC,
-                scale=scale,
+                scale=scales[0],
+                entry=comparison.entry,
                 explanation=Reason.UNDEFINED_ARITHMETIC.explain(),
             )
         # arithmetic needs no resolution: what is not equal is different
         verdict = decide(value, value, comparison.region, 0.0, ROUNDING * largest)
         verdicts.append(verdict)
         points.append(value)
-    place = settling(verdicts)
-    value, comparison = points[place], run.reading.comparisons[place]
+    comparisons = run.reading.comparisons
+    off = [
+        far_off(*each, 0.0)
+        for each in zip(points, (one.region for one in comparisons), strict=True)
+    ]
+    place = settling(verdicts, off if run.reading.entries else ())
+    value, comparison, scale = points[place], comparisons[place], scales[place]
     return Finding(
         verdict=verdicts[place],
         method=Method.ARITHMETIC,
@@ -143,6 +149,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         estimate=value,
         interval=(value, value),
         standard_error=0.0,
+        entry=comparison.entry,
         scale=scale,
         sharpness=run.looked(scale, widening=0.0),
         within=0.0,

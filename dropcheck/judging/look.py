@@ -27,21 +27,47 @@ ENDLESS = 10**15
 
 def scale_of(reading: Reading, compiled: Compiled, means: Floats, centres: Floats) -> float:
     """The claim's scale: |R| where that is known, else the size of R, or of L where R is 0."""
+    known = reading.known_scale is not None or not compiled.scaled
+    return _scale(reading, compiled, () if known else compiled.functional.sizes(means, centres))
+
+
+def _scale(reading: Reading, compiled: Compiled, sizes: Sequence[float]) -> float:
     if reading.known_scale is not None:
         return reading.known_scale
     if not compiled.scaled:
         return max(
             abs(float(compiled.functional.operands[end].constant[..., 0])) for end in reading.ends
         )
-    sizes = compiled.functional.sizes(means, centres)
     against = max(sizes[end] for end in reading.ends)
     return against if against > 0 else sizes[reading.side]
 
 
-def settling(verdicts: Sequence[Verdict]) -> int:
-    """Which comparison settles a statement: a refuted one, else an open one, else any."""
+def scales_of(
+    reading: Reading, compiled: Compiled, means: Floats, centres: Floats
+) -> tuple[float, ...]:
+    """The scale of each comparison: the claim's, or that of its own entry of the arrays."""
+    if not reading.entries:
+        scale = scale_of(reading, compiled, means, centres)
+        return (scale,) * len(reading.comparisons)
+    sizes = compiled.functional.sizes(means, centres) if compiled.scaled else ()
+    return tuple(_scale(part, compiled, sizes) for part in reading.of_each)
+
+
+def settling(verdicts: Sequence[Verdict], off: Sequence[float] = ()) -> int:
+    """Which comparison settles a statement: a refuted one, else an open one, else any.
+
+    Among several the one that is farthest `off`, where that is given; else the first.
+    """
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
-    return verdicts.index(min(verdicts, key=order.index))
+    found = min(verdicts, key=order.index)
+    places = [place for place, verdict in enumerate(verdicts) if verdict is found]
+    return max(places, key=lambda place: off[place]) if off else places[0]
+
+
+def far_off(estimate: float, region: Region, allowed: float) -> float:
+    """How far an estimate lies from its region, in units of what is allowed."""
+    away = max(region.low - estimate, estimate - region.high, 0.0)
+    return away / allowed if allowed > 0 else away
 
 
 def planned(draws: int, interval: Interval, region: Region, widen: float, alpha: float) -> int:
@@ -146,18 +172,21 @@ def judge_look(
     operands, largest = functional.at_averages(means, centres)
     if not all(map(math.isfinite, operands)):
         return None
-    scale = scale_of(reading, compiled, means, centres)
+    scales = scales_of(reading, compiled, means, centres)
     if exact_means is not None:  # what no draw showed may not make a verdict less sharp
-        scale = min(scale, scale_of(reading, compiled, exact_means, centres))
-    if not math.isfinite(scale):
+        scales = tuple(map(min, scales, scales_of(reading, compiled, exact_means, centres)))
+    if not all(map(math.isfinite, scales)):
         return None
-    sharpness = sharpness_of(run, scale, operands)
     judged: list[Judged] = []
-    for place, comparison in enumerate(reading.comparisons):
+    off: list[float] = []
+    each = zip(reading.comparisons, reading.of_each, scales, strict=True)
+    for place, (comparison, part, scale) in enumerate(each):
+        sharpness = sharpness_of(run, part, scale, operands)
         unit = unit_of(comparison, operands)
         widen = widening(comparison.region, sharpness / unit)
         rounding = ROUNDING * max(largest, scale) / unit
         interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
+        off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(
             Judged(
                 verdict=verdict,
@@ -167,17 +196,17 @@ def judge_look(
                 widen=widen,
                 unit=unit,
                 scale=scale,
-                sides=None if comparison.against is None else tuple(operands),
+                sides=None if comparison.against is None else part.sides(operands),
             )
         )
-    return judged[settling([one.verdict for one in judged])]
+    return judged[settling([one.verdict for one in judged], off if reading.entries else ())]
 
 
-def sharpness_of(run: CaseRun, scale: float, operands: Sequence[float]) -> float:
+def sharpness_of(run: CaseRun, reading: Reading, scale: float, operands: Sequence[float]) -> float:
     """How sharply to look: a range between estimated ends is widened as any range is."""
     sharpness = run.sharpness(scale)
-    if len(run.reading.comparisons) > 1:
-        ends = [operands[end] for end in run.reading.ends]
+    if len(reading.comparisons) > 1:
+        ends = [operands[end] for end in reading.ends]
         sharpness = min(sharpness, abs(ends[1] - ends[0]) / 20)
     return sharpness
 
@@ -211,6 +240,7 @@ def shown(
         estimate=interval.estimate * unit,
         interval=(interval.low * unit, interval.high * unit),
         standard_error=interval.standard_error * unit,
+        entry=judged.comparison.entry,
         sides=judged.sides,
         scale=judged.scale,
         sharpness=run.looked(judged.scale, judged.widen, unit),

@@ -17,7 +17,7 @@ from dropcheck.judging.case_run import CaseRun, Floats
 from dropcheck.judging.look import (
     ENDLESS,
     enclosing,
-    scale_of,
+    scales_of,
     sharpness_of,
     theta_of,
     unit_of,
@@ -65,9 +65,14 @@ class Outlook:
     fewest: int
     expected: int
     exact_means: Floats | None = None  # the averages themselves, where the model says them
-    scale: float | None = None
+    scales: tuple[float, ...] | None = None  # of each comparison
     pilot: Tally | None = None
     endless: Reason = Reason.AT_THE_EDGE  # why no number of draws would do, where none does
+
+    @property
+    def scale(self) -> float | None:
+        """The claim's scale; of a statement about arrays the largest of an entry."""
+        return None if self.scales is None else max(self.scales)
 
 
 def half_width(
@@ -105,10 +110,10 @@ def rows_of(program: Program, draws: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The half-width at which each comparison is likely to be decided, and the claim's scale."""
+    """The half-width at which each comparison is likely to be decided, and its scale."""
 
     widths: tuple[float, ...]
-    scale: float
+    scales: tuple[float, ...]
 
 
 def targets_of(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Targets | None:
@@ -119,19 +124,15 @@ def targets_of(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Targets | 
     operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
     if not all(map(math.isfinite, operands)):
         return None
-    scale = scale_of(run.reading, compiled, outlook.middle, outlook.centres)
-    if not math.isfinite(scale):
+    scales = scales_of(run.reading, compiled, outlook.middle, outlook.centres)
+    if not all(map(math.isfinite, scales)):
         return None
-    sharpness = sharpness_of(run, scale, operands)
-    return Targets(
-        tuple(
-            target_of(
-                compiled, outlook, place, comparison, sharpness / unit_of(comparison, operands)
-            )
-            for place, comparison in enumerate(run.reading.comparisons)
-        ),
-        scale,
-    )
+    each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
+    widths: list[float] = []
+    for place, (comparison, part, scale) in enumerate(each):
+        sharpness = sharpness_of(run, part, scale, operands) / unit_of(comparison, operands)
+        widths.append(target_of(compiled, outlook, place, comparison, sharpness))
+    return Targets(tuple(widths), scales)
 
 
 def target_of(
@@ -156,7 +157,7 @@ def expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
     needed = [draws_for(run, compiled, outlook, *each) for each in enumerate(targets.widths)]
     return replace(
         outlook,
-        scale=targets.scale,
+        scales=targets.scales,
         expected=max(*needed, outlook.fewest),
         endless=Reason.TOO_FINE if all(targets.widths) else Reason.AT_THE_EDGE,
     )
@@ -222,10 +223,12 @@ def smallest_seen(
     claim by z(α) standard errors at most, and the interval must miss the claim even so.
     """
     operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
-    sharpness = sharpness_of(run, outlook.scale or 0.0, operands)
+    scales = outlook.scales or (0.0,) * len(run.reading.comparisons)
     normal = -float(special.ndtri(run.alpha))
     seen: list[float] = []
-    for place, comparison in enumerate(run.reading.comparisons):
+    each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
+    for place, (comparison, part, scale) in enumerate(each):
+        sharpness = sharpness_of(run, part, scale, operands)
         unit = unit_of(comparison, operands)
         direction = outlook.directions[place]
         enclosed = enclosing(compiled, comparison, outlook.centres)

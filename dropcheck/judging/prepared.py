@@ -81,6 +81,10 @@ class Prepared:
     @property
     def scale_in_words(self) -> str:
         """What a relative resolution is a share of, as `look.scale_of` measures it."""
+        if self.reading.entries:
+            return (
+                "what each entry is compared with, or the size of what is estimated where it is 0"
+            )
         ends = [self.statement.operands[end] for end in self.reading.ends]
         texts = [unparse(end) for end in ends]
         if self.reading.known_scale is not None:

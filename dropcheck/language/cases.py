@@ -16,7 +16,7 @@ from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
-from dropcheck.language.lowering.operator_calls import check_range, operand_value
+from dropcheck.language.lowering.operator_calls import Sides, check_range, statement_sides
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import (
@@ -75,7 +75,11 @@ class ParsedClaim:
 
 @dataclass(frozen=True, slots=True)
 class LoweredCase:
-    """One case: the operands of its statement as values, ready to compile."""
+    """One case: the operands of its statement as values, ready to compile.
+
+    Where it is about the entries of arrays, the operands are those of each entry, one after
+    another, and `entries` are its indices.
+    """
 
     operators: tuple[str, ...]
     operands: tuple[Value, ...]
@@ -86,6 +90,13 @@ class LoweredCase:
     # an error; and which of them is this one
     beside: tuple[LoweredCase | None, ...] = ()
     place: int = 0
+    entries: tuple[tuple[int, ...], ...] = ()
+
+    def of_entry(self, place: int) -> LoweredCase:
+        """The statement of one entry by itself."""
+        count = len(self.operators) + 1
+        own = self.operands[place * count : (place + 1) * count]
+        return dataclasses.replace(self, operands=own, entries=())
 
 
 def parse_claim(claim: Claim) -> ParsedClaim:
@@ -233,24 +244,26 @@ def _stated(
     sound: bool,
 ) -> LoweredCase:
     """A statement in the graph of its model; the notes are those on the model and its own."""
-    operands: list[Value] = []
-    problems: list[Problem] = []
     notes = len(context.notes)
     context.every_element = statement.certain
-    for operand in statement.operands:
-        try:
-            operands.append(operand_value(context, operand, parameters))
-        except Skipped:
-            continue
-        except DropcheckError as error:
-            problems.extend(error.problems)
-    found = tuple(context.notes)
-    del context.notes[notes:]
-    if problems:
-        raise DropcheckError(problems)
+    sides = Sides(())
+    try:
+        sides = statement_sides(context, statement, parameters)
+    except Skipped:
+        pass
+    finally:
+        found = tuple(context.notes)
+        del context.notes[notes:]
     if sound:
-        check_range(statement, operands)
-    return LoweredCase(statement.operators, tuple(operands), statement.at, notes=found, size=0)
+        check_range(statement, sides.values)
+    return LoweredCase(
+        operators=statement.operators,
+        operands=sides.values,
+        entries=sides.entries,
+        at=statement.at,
+        notes=found,
+        size=0,
+    )
 
 
 def _define_sampled(

@@ -152,9 +152,14 @@ def same_case(first: LoweredCase, second: LoweredCase) -> bool:
 
     Equal graphs are the same claim; unlike ones may be so all the same, which only draws can show.
     """
-    return first.operators == second.operators and all(
+    return _comparable(first, second) and all(
         same_value(a, b) for a, b in zip(first.operands, second.operands, strict=True)
     )
+
+
+def _comparable(first: LoweredCase, second: LoweredCase) -> bool:
+    """Whether two cases have the same sides, of the same entries."""
+    return first.operators == second.operators and first.entries == second.entries
 
 
 def same_value(first: Quantity, second: Quantity) -> bool:
@@ -221,16 +226,22 @@ def fixed_change(first: LoweredCase, second: LoweredCase) -> float | None:
 
 
 def fixed_sides(first: LoweredCase, second: LoweredCase) -> tuple[float, float] | None:
-    """The one side by which two cases differ, in each of them; None where that is not fixed."""
-    if first.operators != second.operators:
+    """The one side by which two cases differ, in each of them; None where that is not fixed.
+
+    Of arrays it is the side of that entry which changes most.
+    """
+    if not _comparable(first, second):
         return None
     changes = [
         (a, b) for a, b in zip(first.operands, second.operands, strict=True) if not same_value(a, b)
     ]
-    if len(changes) != 1:
+    if not changes or (len(changes) > 1 and not first.entries):
         return None
-    old, new = (value.known for value in changes[0])
-    return (old, new) if isinstance(old, float) and isinstance(new, float) else None
+    known = [(old.known, new.known) for old, new in changes]
+    sides = [(old, new) for old, new in known if isinstance(old, float) and isinstance(new, float)]
+    if len(sides) < len(changes):
+        return None
+    return max(sides, key=lambda side: abs(side[1] - side[0]) / (abs(side[0]) or 1.0))
 
 
 def _close(first: Plain, second: Plain) -> bool:

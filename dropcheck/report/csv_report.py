@@ -46,6 +46,7 @@ COLUMNS = (
     "left",
     "middle",
     "right",
+    "entry",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -128,4 +129,5 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "left": number_field(sides[0]),
         "middle": number_field(sides[1]),
         "right": number_field(sides[2]),
+        "entry": "" if case.entry is None else str(list(case.entry)),
     }

@@ -86,6 +86,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "warnings": list(case.warnings),
         "quantity": case.quantity,
         "expression": case.expression,
+        "entry": None if case.entry is None else list(case.entry),
         "region": None if case.region is None else asdict(case.region),
         "sharpness": None if case.sharpness is None else asdict(case.sharpness),
         "method": case.method,

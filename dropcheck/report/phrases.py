@@ -9,7 +9,7 @@ from dropcheck.claims import values
 from dropcheck.claims.registry import Tolerance
 from dropcheck.reasons import Reason
 from dropcheck.report import numbers
-from dropcheck.results import CaseResult, Method, Outcome, RunResult, Verdict
+from dropcheck.results import CaseResult, Method, Outcome, Region, RunResult, Verdict
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
 
@@ -29,15 +29,23 @@ def case_name(case: CaseResult) -> str:
 
 
 def claimed(case: CaseResult) -> str:
-    """What the claim says: `512`, `> 0.9`, `0.405 … 0.415`; with estimated sides `0.1 == 0.5`."""
+    """What the claim says: `512`, `> 0.9`, `0.405 … 0.415`; with estimated sides `0.1 == 0.5`.
+
+    Of an entry of arrays it says which: `1 at [0, 0]`.
+    """
+    at = "" if case.entry is None else f" at {list(case.entry)}"
     if case.sides is not None:
-        return _sides(case)
+        return _sides(case) + at
     if case.region is None or (case.quantity is not None and case.quantity.is_difference):
         return numbers.UNKNOWN
-    low, high, more = case.region.low, case.region.high, _more_digits(case)
+    return _claimed(case, case.region) + at
+
+
+def _claimed(case: CaseResult, region: Region) -> str:
+    low, high, more = region.low, region.high, _more_digits(case)
     # where nothing was measured, no digit is one too many
     width = numbers.spread(case.interval, case.estimate) if case.interval else 0.0
-    match case.region.relation:
+    match region.relation:
         case None:
             return " … ".join(numbers.apart(low, high, width, more))
         case "==":

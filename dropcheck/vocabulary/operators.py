@@ -89,6 +89,7 @@ class Operator:
     probability: bool = False
     elsewhere: tuple[str, ...] = ()
     of_elements: str = ""
+    of_pairs: bool = False  # of one vector alone: the matrix of all pairs of its elements
     mistaken_for: str = ""  # the operator that a slip of the pen puts in its place
 
     @property
@@ -179,12 +180,12 @@ _ENTRIES = (
     ),
     Operator(
         name="Cov", summary="covariance", operands=_TWO, averages=_PAIRED, for_size=("uu", "vv"),
-        value=_covariance, elsewhere=("covariance",),
+        value=_covariance, elsewhere=("covariance",), of_pairs=True,
         size=lambda averages: np.sqrt(averages.square("u") * averages.square("v")),
     ),
     Operator(
         name="Corr", summary="correlation", operands=_TWO, averages=_PAIRED, value=_correlation,
-        size=_unit, elsewhere=("correlation",),
+        size=_unit, elsewhere=("correlation",), of_pairs=True,
     ),
     Operator(
         name=PROBABILITY, summary="probability", operands=("event",), averages=_ONE,

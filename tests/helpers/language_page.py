@@ -29,7 +29,9 @@ the [README](../README.md#the-language-in-short); what the language cannot say i
 
 They stand in a statement alone, and speak of the law of a quantity `u`, over all draws. Each takes
 a condition too: `E(u, given=event)`. Where `u` has a shape, they speak of an element picked at
-random.
+random. Where a side has a shape, as in `E(x) == [0, 1]` or `Cov(x) == eye(n)`, every entry is
+claimed: an operator is then of each element, and one false entry refutes. Of one vector `Cov` and
+`Corr` are the matrix of all pairs of its elements.
 
 {operators}
 

@@ -158,6 +158,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "warnings": [],
                 "quantity": "left side",
                 "expression": "Var(q @ k)",
+                "entry": None,
                 "region": {"low": 512.0, "high": 512.0, "low_open": False, "high_open": False},
                 "sharpness": {
                     "asked": 5.12,

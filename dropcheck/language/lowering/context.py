@@ -145,6 +145,7 @@ class Context:
         self.looped = 0  # nodes of the lines in loops that were lowered
         self.collected: set[int] = set()  # the ids of arrays that hold the values of all steps
         self._drawn: set[str] = set()
+        self.entrywise = False  # whether operators on the law are of each entry of a shape
         self.every_element = False  # whether the statement is about every element of each draw
 
     def lower(self, node: Node) -> Value:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import About, DropcheckError, Problem, suggestion
 from dropcheck.language.graph import Kind, Value, joined_sources
 from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.entries import (
+    Index,
+    array_of,
+    entries_of_sides,
+    entry_of,
+    place_in,
+)
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, bind, children
+from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
@@ -28,15 +37,61 @@ def operator_call(context: Context, node: Call) -> Value:
     bound = _bind_operator(node, names)
     operands = {name: context.lower(bound[name]) for name in names if name in bound}
     _refuse_operands(node, bound, operands)
+    if len(operands) - ("given" in operands) < len(operator.operands):
+        return _of_pairs(context, node, *operands.values())
     values = tuple(operands.values())
     _check_operand_shapes(node, values, pair=len(operator.operands) > 1)
+    if context.entrywise:
+        shape = shapes.broadcast([value.shape for value in values])
+        return array_of(
+            context,
+            shape,
+            lambda index: _operator(context, node, _entries(context, values, index)),
+            node.at,
+        )
     if operator.probability:
         context.notes += _notes_on_event(values[0], node, every=context.every_element)
+    return _operator(context, node, values)
+
+
+def _entries(context: Context, values: Sequence[Value], index: Index) -> tuple[Value, ...]:
+    """The entries of some operands at one index of their common shape."""
+    return tuple(entry_of(context, value, place_in(index, value.shape)) for value in values)
+
+
+def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
+    """The matrix of an operator of two quantities, of all pairs of elements of one vector.
+
+    Raises:
+        DropcheckError: it is no vector, or the condition is not one truth a draw.
+    """
+    written = f"write {OPERATORS[node.name].written}"
+    if len(x.shape) != 1:
+        raise node.at.error(
+            f"{node.name} of one quantity is the matrix of all pairs of elements of a vector, and "
+            f"this {'is one number' if x.shape == () else f'has shape {list(x.shape)}'}",
+            f"{written} of two, or pick a vector: x[0], x[:, 0]",
+        )
+    if any(one.shape for one in given):
+        raise node.at.error("the condition of a matrix of pairs is one truth a draw", written)
+    count = x.shape[0]
+
+    def of_pair(index: Index) -> Value:
+        row, column = sorted(index)
+        pair = (entry_of(context, x, (row,)), entry_of(context, x, (column,)))
+        return _operator(context, node, (*pair, *given))
+
+    return array_of(context, (count, count), of_pair, node.at)
+
+
+def _operator(context: Context, node: Call, values: tuple[Value, ...]) -> Value:
+    """An operator on the law of quantities that fit together."""
+    given = len(values) > len(OPERATORS[node.name].operands)
     return context.graph.make(
         kind=Kind.OPERATOR,
         operation=node.name,
         inputs=values,
-        options=(("given", "given" in bound),),
+        options=(("given", given),),
         shape=(),
         at=node.at,
         estimated=True,
@@ -83,10 +138,11 @@ def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
     Raises:
         DropcheckError: on too many, too few or unknown ones.
     """
+    operator = OPERATORS[node.name]
     needed = len(names) - 1
     if len(node.arguments) > needed:
         hint = "the condition is named: given=event"
-        if OPERATORS[node.name].probability:
+        if operator.probability:
             hint = f"join events by 'and', {node.name}(a and b); {hint}"
         several = "arguments" if needed > 1 else "argument"
         raise node.at.error(f"{node.name} takes {needed} {several} by position", hint)
@@ -96,6 +152,8 @@ def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
             raise value.at.error(
                 "'=' does not compare", f"write '==' for equality: {name} == {unparse(value)}"
             )
+    if operator.of_pairs and len(node.arguments) == 1 and names[1] not in dict(node.keywords):
+        names, needed = [names[0], names[-1]], 1
     return bind(node, names, needed, lambda: f"{node.name}({', '.join(names[:-1])}, given=event)")
 
 
@@ -143,20 +201,110 @@ def _inner(node: Node) -> Node:
     return next((one for one in found if isinstance(one, Call) and one.name in OPERATORS), node)
 
 
-def operand_value(context: Context, node: Node, parameters: Mapping[str, ParameterValue]) -> Value:
-    """One side of a statement as a value.
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The sides of a statement, in their order; of a claim about arrays those of each entry.
+
+    `entries` are then their indices, and it is empty else.
+    """
+
+    values: tuple[Value, ...]
+    entries: tuple[Index, ...] = ()
+
+
+def statement_sides(
+    context: Context, statement: Statement, parameters: Mapping[str, ParameterValue]
+) -> Sides:
+    """The sides of a statement as values; where one has a shape, every entry is claimed.
 
     Raises:
-        DropcheckError: where it is not one number that can be compared.
+        DropcheckError: with the problems of all sides, which are no numbers to be compared.
+        Skipped: where one depends on what has an error, or is postponed.
     """
-    value = context.lower(node)
-    if value.random:
-        raise _outside_an_operator(context, node)
-    if value.shape != ():
+    nodes, notes = statement.operands, len(context.notes)
+    context.entrywise = False
+    values = _lowered_sides(context, nodes)
+    if any(value.shape for value in values):
+        del context.notes[notes:]
+        context.entrywise = True  # what was pooled on another side is of each entry too
+        values = _lowered_sides(context, nodes)
+    if not any(value.shape for value in values):
+        _check_all(parameters, zip(values, nodes, strict=True))
+        return Sides(tuple(values))
+    _check_shapes(nodes, values)
+    empty = next((node for node, one in zip(nodes, values, strict=True) if 0 in one.shape), None)
+    if empty is not None:
+        raise empty.at.error("this side of the claim has no entries")
+    entries, own = entries_of_sides(context, values)
+    _check_all(parameters, zip(own, itertools.cycle(nodes), strict=False))
+    return Sides(tuple(own), tuple(entries))
+
+
+def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
+    """See that sides of which one has a shape go together: one shape, or a number beside it.
+
+    Raises:
+        DropcheckError: at the side that does not.
+    """
+    shaped = [one for one in values if one.shape]
+    for node, value in zip(nodes, values, strict=True):
+        if value.shape and value.shape != shaped[0].shape:
+            raise node.at.error(
+                "sides are compared entry by entry, and have shapes "
+                f"{list(shaped[0].shape)} and {list(value.shape)}",
+                "give both one shape, or compare with a number",
+            )
+    estimated = [one for one in values if one.estimated]
+    if estimated and not any(one.shape for one in estimated):
+        node = next(one for one, value in zip(nodes, values, strict=True) if value.shape)
         raise node.at.error(
-            f"a side of a claim is one number, and this has shape {list(value.shape)}",
+            f"this side of the claim has shape {list(shaped[0].shape)}, and the other is a number",
             "pick an element, x[0], or reduce it: max(…), sum(…)",
         )
+
+
+def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
+    problems: list[Problem] = []
+    values: list[Value] = []
+    skipped = False
+    for node in nodes:
+        try:
+            value = context.lower(node)
+            if value.random:
+                raise _outside_an_operator(context, node)
+            if value.postponed and value.shape:
+                raise Skipped
+            values.append(value)
+        except Skipped:
+            skipped = True
+        except DropcheckError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise DropcheckError(problems)
+    if skipped:
+        raise Skipped
+    return values
+
+
+def _check_all(
+    parameters: Mapping[str, ParameterValue], sides: Iterable[tuple[Value, Node]]
+) -> None:
+    problems: dict[Problem, None] = {}
+    for value, node in sides:
+        try:
+            _check_side(value, node, parameters)
+        except DropcheckError as error:
+            problems |= dict.fromkeys(error.problems)
+    if problems:
+        raise DropcheckError(problems)
+
+
+def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValue]) -> None:
+    """See that a side is a number that can be compared.
+
+    Raises:
+        DropcheckError: it is none.
+    """
     known, suspect = value.known, value.suspect
     if (
         isinstance(known, float)
@@ -172,7 +320,6 @@ def operand_value(context: Context, node: Node, parameters: Mapping[str, Paramet
             f"branch with where(…){suspect.hint}",
             About.NAMED_VALUES if parameters else About.TEXT,
         )
-    return value
 
 
 def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
@@ -210,15 +357,19 @@ def _walk_outside_operators(node: Node) -> list[Node]:
     return found
 
 
-def check_range(statement: Statement, operands: list[Value]) -> None:
+def check_range(statement: Statement, operands: Sequence[Value]) -> None:
     """Refuse a range that nothing can lie in.
 
     Raises:
         DropcheckError: where both ends are known, and the lower one is above the upper one.
     """
-    if len(operands) != 3:
+    if len(statement.operands) != 3:
         return
-    low, high = operands[0].known, operands[2].known
+    for low, high in zip(operands[::3], operands[2::3], strict=True):
+        _check_ends(statement, low.known, high.known)
+
+
+def _check_ends(statement: Statement, low: object, high: object) -> None:
     if statement.operators[0].startswith(">"):
         low, high = high, low
     if isinstance(low, float) and isinstance(high, float) and low > high:
