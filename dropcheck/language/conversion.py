@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.language import syntax
+from dropcheck.language.suggestions import NO_FUNCTIONS, attribute_hint
 from dropcheck.language.syntax import Node, Position
 from dropcheck.language.text_checks import NO_COMPREHENSION
+from dropcheck.vocabulary.functions.other_words import COMPLEX
 
 DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
 
@@ -134,8 +136,10 @@ class Converter:
             case ast.Attribute(value=base, attr=attribute):
                 raise self._end(base).error(
                     f"'.{attribute}' is not part of the language",
-                    f"'.T' is the only one; functions are called by name: {attribute}(x)",
+                    f"'.T' is the only one; {attribute_hint(attribute)}",
                 )
+            case ast.Lambda():
+                raise at.error("'lambda' is not part of the language", NO_FUNCTIONS)
             case ast.Tuple():
                 raise at.error(
                     "a comma stands where one expression is expected",
@@ -174,7 +178,7 @@ class Converter:
             shown = "None" if value is None else "'...'"
             raise at.error(f"{shown} is not part of the language", "write a number or a name")
         if not isinstance(value, int | float):
-            raise at.error("only real numbers are part of the language", "write 2 * x, not 2j")
+            raise at.error("complex numbers are not part of the language", COMPLEX)
         try:
             number = float(value)
         except OverflowError:
@@ -190,9 +194,10 @@ class Converter:
         if isinstance(node.func, ast.Attribute):
             name = node.func.attr
             raise self._end(node.func.value).error(
-                f"'.{name}(…)' is not part of the language",
-                f"functions are called by name: {name}(x)",
+                f"'.{name}(…)' is not part of the language", attribute_hint(name)
             )
+        if isinstance(node.func, ast.Lambda):
+            self.convert(node.func)
         if not isinstance(node.func, ast.Name):
             raise at.error("only a name can be called", "write '*' between a number and a bracket")
         for argument in node.args:
@@ -228,7 +233,7 @@ class Converter:
 
 def _kind(node: ast.expr) -> str:
     names = {
-        ast.Lambda: "'lambda'", ast.Dict: "a dictionary", ast.Set: "a set in braces by itself",
+        ast.Dict: "a dictionary", ast.Set: "a set in braces by itself",
         ast.NamedExpr: "':='", ast.Await: "'await'", ast.Yield: "'yield'",
         ast.JoinedStr: "a string", ast.Starred: "'*' before a name",
     }  # fmt: skip

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
+from dropcheck.language.suggestions import NO_FUNCTIONS
 from dropcheck.language.syntax import Position
 
 DEEPEST_LOOPS = 8  # loops within one another
@@ -30,7 +31,11 @@ _STATEMENTS = {
     "if": "choose within a line: x = a if c else b, or x = where(c, a, b)",
     "elif": "choose within a line: x = a if c else b, or x = where(c, a, b)",
     "else": "choose within a line: x = a if c else b, or x = where(c, a, b)",
-    "def": "write the steps as lines of the model, each with its name",
+    "def": f"{NO_FUNCTIONS}, each with its name",
+    "import": "the vocabulary is there without it: sqrt(x), not np.sqrt(x)",
+    "from": "the vocabulary is there without it: sqrt(x), not np.sqrt(x)",
+    "assert": "claim it: a statement in 'claim', or a condition on parameters in 'requires'",
+    "class": f"{NO_FUNCTIONS}, each with its name",
     "return": "name what is wanted on a line of the model, and claim about that name",
     "pass": "leave the line out",
 }
@@ -200,6 +205,9 @@ def refuse_statement(source: SourceText, first: int, row: str) -> None:
         at = Position(source, first, end + len(rest) - len(rest.lstrip()))
         sign = counted.group(1)
         raise at.error(f"'{sign}=' is not part of the language", f"write {word} = {word} {sign} …")
+    if word and re.match(r"\([^()]*\)\s*=(?!=)", rest):
+        message = f"{word!r} cannot be defined: the language has no functions of one's own"
+        raise Position(source, first, column).error(message, NO_FUNCTIONS)
     if word and re.match(r"\[[^\]]*\]\s*=(?!=)", rest):
         raise Position(source, first, end).error(
             "an element of an array cannot be given a value",

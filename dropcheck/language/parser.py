@@ -32,6 +32,7 @@ from dropcheck.language.syntax import (
     always,
 )
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.functions import hint_for
 
 
 def parse_expression(source: SourceText) -> Node:
@@ -218,7 +219,8 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
     names = tuple(_names(source, first, group[0][: sign.start()]))
     if not drawn and len(names) > 1:
         raise here.error(
-            "'=' names one expression, and this has several names", "write a line for each"
+            "'=' names one expression, and this has several names",
+            _of_several(right_of=group[0][sign.end() :]),
         )
     # Blank out what stands left, so that columns stay those of the file.
     right = [" " * sign.end() + group[0][sign.end() :], *group[1:]]
@@ -234,6 +236,13 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
             "write each on a line of its own, under 'model: |'; 'model: >' folds lines into one",
         )
     return ModelLine(names, drawn, _parse_lines(source, first, right))
+
+
+def _of_several(right_of: str) -> str:
+    """What to write in place of `a, b = f(x)`: what stands for a function of several results."""
+    called = re.match(r"\s*([^\W\d]\w*)\(", right_of)
+    known = None if called is None else hint_for(called.group(1))
+    return f"write a line for each{f': {known}' if known else ''}"
 
 
 # A name and a sign of a model's line, after what can end an expression.

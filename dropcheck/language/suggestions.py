@@ -6,17 +6,85 @@ so the hint for an unknown name is looked for here before it is guessed from the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number, Position
 from dropcheck.vocabulary import functions, laws, operators
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
+from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS, law_called
 from dropcheck.vocabulary.operators import OPERATORS
 
 LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
+
+
+NO_FUNCTIONS = (
+    "functions of your own are not part of format 1: write the formula out, its parts on lines of "
+    "the model"
+)
+# From these lengths on a word may be off by one letter, or by two; a shorter one only by its
+# capitals or by two letters that changed places: among short names most are near to one another.
+ONE_OFF, TWO_OFF = 5, 9
+MOST_COMPARED = 500  # names that a word is compared with: all that the language has, and more
+_POWER_OF_E = re.compile(r"(\bexp|\be\s*\*\*)\s*\([^()]*$")
+_DIFFERENTIAL = re.compile(r"d\w*\s*(\([^()]*\)\s*)?/\s*d\w")
+
+
+def slip_of(name: str, known: Iterable[str]) -> str | None:
+    """The hint for a word that is a slip of a known one, by its length; None where none is near.
+
+    >>> slip_of("sigmiod", ["sigmoid"]), slip_of("nrom", ["norm"]), slip_of("ReLU", ["relu"])
+    ("did you mean 'sigmoid'?", "did you mean 'norm'?", "did you mean 'relu'?")
+    >>> slip_of("int", ["inv", "sin"]), slip_of("kron", ["round"]), slip_of("limit", ["logit"])
+    (None, None, None)
+    """
+    least, found = math.inf, None
+    # what differs in its first letter is another word, as nansum and gmean are, and not a slip
+    first = {letter.lower() for letter in name[:2]}
+    candidates = [
+        one for one in known if one[:1].lower() in first and abs(len(one) - len(name)) <= 2
+    ]
+    for one in candidates[:MOST_COMPARED] if len(name) <= LONGEST_SHOWN else ():
+        off = _letters_off(name.lower(), one.lower())
+        if off < least:
+            least, found = off, one
+    allowed = 2 if len(name) >= TWO_OFF else 1 if len(name) >= ONE_OFF else 0
+    if found is None:
+        return None
+    swapped = least <= 1 and sorted(name.lower()) == sorted(found.lower())
+    near = least <= allowed and name[0].lower() == found[0].lower()
+    return f"did you mean {found!r}?" if near or swapped else None
+
+
+def _letters_off(one: str, other: str) -> float:
+    """Letters put in, left out, changed, or neighbours exchanged, from one word to another.
+
+    Source: Damerau, A technique for computer detection and correction of spelling errors (1964);
+    the distance of optimal string alignment.
+    """
+    before: list[int] = []
+    above = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, its in enumerate(other, 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != its))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == its:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, above = above, row
+    return above[-1]
+
+
+def notation_hint(name: str, at: Position) -> str | None:
+    """What to write in place of `d/dx` and the like, and of `exp(i * t)`, which begin by a name."""
+    line = at.source.text.split("\n")[at.line]
+    if _DIFFERENTIAL.match(line[at.column :]):
+        return DERIVATIVE
+    return COMPLEX if name in ("i", "j", "I") and _POWER_OF_E.search(line[: at.column]) else None
 
 
 def written_law(law: Law) -> str:
@@ -44,7 +112,7 @@ def law_hint(name: str) -> str:
     hint = laws.hint_for(name)
     if hint is None and name in FUNCTIONS:
         hint = f"{name!r} is a function: write '=' in place of '~'"
-    return hint or suggestion(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
+    return hint or slip_of(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
 
 
 def name_hint(name: str, known: Collection[str]) -> str | None:
@@ -53,7 +121,7 @@ def name_hint(name: str, known: Collection[str]) -> str | None:
     >>> name_hint("xy", ["x", "y"]), name_hint("X", ["x"]), name_hint("lenght", ["length"])
     ('write x * y for the product', "capitals matter: did you mean 'x'?", "did you mean 'length'?")
     """
-    near = suggestion(name, known)
+    near = slip_of(name, known)
     if any(name.lower() == one.lower() for one in known):
         return f"capitals matter: {near}"
     for length in range(1, len(name)):
@@ -110,6 +178,16 @@ def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
     return given.at.error(f"the shape of a draw follows {call.name}(…) in brackets", hint)
 
 
+def attribute_hint(name: str) -> str:
+    """What to write in place of `x.name` and `x.name(…)`.
+
+    >>> attribute_hint("mean"), attribute_hint("flatten")
+    ('functions are called by name: mean(x)', 'write reshape(x, -1), or the shape as a list')
+    """
+    known = None if name in FUNCTIONS else functions.hint_for(name)
+    return known or f"functions are called by name: {name}(x)"
+
+
 def function_hint(name: str) -> str:
     """What to write in place of a name that is no function.
 
@@ -126,5 +204,5 @@ deviation, not the variance'
     written = _written(name)
     if written is not None and name.lower() not in FUNCTIONS:
         return f"draw on a line of the model, x ~ {written}"
-    near = suggestion(name, [*FUNCTIONS, *OPERATORS, *OF_LAWS])
-    return near or "recurrences and functions of your own are not part of format 1"
+    near = slip_of(name, [*FUNCTIONS, *OPERATORS, *OF_LAWS])
+    return near or NO_FUNCTIONS

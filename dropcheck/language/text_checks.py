@@ -14,8 +14,9 @@ import string
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError
-from dropcheck.language.suggestions import argument_hint
+from dropcheck.language.suggestions import NO_FUNCTIONS, argument_hint, function_hint
 from dropcheck.language.syntax import Position
+from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE, INTEGRAL
 
 # Bounds on a text: far above what anybody writes, far below what could exhaust the reader.
 LONGEST_EXPRESSION = 20_000  # characters
@@ -37,6 +38,9 @@ _SIGNS = {
     "√": "write sqrt(…)", "∞": "write inf", "∼": "write ~", "∧": "write and", "∨": "write or",
     "¬": "write not", "∑": "write sum(…)", "∏": "write prod(…)", "ᵀ": "write .T",
     "⊤": "write .T", "‖": "write norm(x)",
+    "∂": DERIVATIVE,
+    "∇": DERIVATIVE,
+    "∫": INTEGRAL,
     "≈": "write '==' and give a 'tolerance' or 'within', or isclose(a, b) of each draw",
     "±": "write the number, and the share that it may be off as 'tolerance'",
     "…": "write the numbers themselves",
@@ -66,10 +70,16 @@ _LIKELY = tuple(
             "{} does not stand in an expression",
             "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
         ),
+        (r"\b(lambda)\s+\w[^:]*:", "{} is not part of the language", NO_FUNCTIONS),
         (
             rf"\b(?:{_RESERVED})\b",
             "{} is a word of Python's grammar, and cannot be a name",
             "choose another name, such as {}_",
+        ),
+        (
+            r"(?<![\w.])\d+\.?\d*([ij])(?!\w)",
+            "complex numbers are not part of the language, nor is a number beside a name",
+            f"of a product write 2 * i; {COMPLEX}",
         ),
         (
             r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
@@ -179,10 +189,7 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
                 continue
             at = Position(source, number, column)
             if character in _QUOTES:
-                raise at.error(
-                    "the language has no strings",
-                    "names and numbers need no quotes; a law is written without them in a model",
-                )
+                raise _quoted(at, line)
             if character in _SIGNS:
                 raise at.error(f"{character!r} is not part of the language", _SIGNS[character])
             if not character.isprintable():
@@ -195,6 +202,24 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
                     f"{character!r} is not part of the language",
                     "names are letters, digits and '_'; signs are those of Python's arithmetic",
                 )
+
+
+def _quoted(at: Position, line: str) -> DropcheckError:
+    """What is wrong with a quote: a prime, an argument that is a string, or any other string."""
+    before, after = line[: at.column], line[at.column + 1 :]
+    if re.search(r"[\w)\]]$", before) and line[at.column] not in after:
+        prime = f"write A.T for a transpose; {DERIVATIVE}"
+        return at.error("a prime is not part of the language", prime)
+    call = re.search(r"([^\W\d]\w*)\([^()]*$", before)
+    if call is None:
+        hint = "names and numbers need no quotes; a law is written without them in a model"
+        return at.error("the language has no strings", hint)
+    name = call.group(1)
+    known = argument_hint(name)
+    if known is not None:
+        return at.error("the language has no strings", f"arguments are numbers: {known}")
+    message = f"{name!r} is not a function of the language, which has no strings"
+    return Position(at.source, at.line, call.start(1)).error(message, function_hint(name))
 
 
 def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -10,7 +11,8 @@ from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.checks import Checked, check_registry
 from dropcheck.language.suggestions import function_hint, law_hint
-from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
+from dropcheck.vocabulary.functions.other_words import OTHER_WORDS
 from dropcheck.vocabulary.laws import _NO_LAWS, LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 
@@ -91,11 +93,85 @@ def test_a_function_of_another_name(name: str) -> None:
     assert FUNCTION_HINTS[name] in (problem.hint or "")
 
 
-@pytest.mark.parametrize("name", ["nll", "kl", "topk", "erfinv"])
+@pytest.mark.parametrize("name", ["nll", "kl", "lu", "erfinv"])
 def test_what_is_not_there_is_not_guessed_at(name: str) -> None:
     hint = function_hint(name)
     assert hint == "it is not in the vocabulary, and nothing there stands for it"
     assert "did you mean" not in hint
+
+
+# words of numpy, scipy and books on statistics for which nothing stands here
+STRANGERS = """
+    acf adfuller airy anova argpartition_by asarray_chkfinite bessel blackman block_diag bmat
+    busday_count byteswap cdist chebyshev chirp circulant cophenet copysign corrwith cosm1 ctypes
+    dct delaunay digitize eigsh ellipj erfi exprel expn fresnel frexp gammasgn gmean hadamard
+    hankel hilbert huber ive jackknife kelvin kolmogorov kronsum kstest ldexp lfilter linkage lobpcg
+    loadmat logspace mannwhitneyu modf nanargmax ndimage nextafter nnls packbits pdist poly pval
+    qmc rot90 sawtooth sem sinm spence spline struve toeplitz tri vander wilcoxon wofz zipfian
+"""
+RIGHT = {
+    "expm1s": "expm1", "sigmod": "sigmoid", "logsumexpp": "logsumexp", "softmx": "softmax",
+    "cumsun": "cumsum", "varr": None, "meen": None, "maen": "mean", "mena": "mean", "Sum": "sum",
+    "EXP": "exp", "arctna": "arctan", "reshap": "reshape", "eigvalsch": "eigvalsh", "trnaspose":
+    "transpose", "quantiles": "quantile", "choleksy": "cholesky", "isfinit": "isfinite",
+}  # fmt: skip
+
+
+def test_a_word_of_other_libraries_is_not_taken_for_a_slip() -> None:
+    hints = {word: function_hint(word) for word in STRANGERS.split()}
+    assert len(hints) >= 60
+    assert {word: hint for word, hint in hints.items() if "did you mean" in hint} == {}
+
+
+@pytest.mark.parametrize("word", RIGHT)
+def test_a_slip_is_seen(word: str) -> None:
+    meant = RIGHT[word]
+    assert ("did you mean" in function_hint(word)) is (meant is not None)
+    assert meant is None or function_hint(word) == f"did you mean {meant!r}?"
+
+
+def test_words_of_others_are_none_of_ours() -> None:
+    ours = {*FUNCTIONS, *OPERATORS, *OF_LAWS}
+    over_the_law = {"median", "quantile"}  # asked of operators, where a draw is one number
+    assert set(OTHER_WORDS) & ours <= over_the_law
+    named = {name for one in FUNCTIONS.values() for name in one.elsewhere}
+    assert not set(OTHER_WORDS) & named
+    # what a hint calls is there
+    words = ours | set(LAWS) | {"e", "pi"}
+    called = {w for hint in OTHER_WORDS.values() for w in re.findall(r"([A-Za-z_]\w*)\(", hint)}
+    assert called - words <= {"range", "verify", "g"}
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "hint"),
+    [
+        ("y = Q(x, 0.9)", 11, "quantile(x, u)"),
+        ("y = eig(A)", 11, "eigvalsh(x)"),
+        ("y = lim(x)", 11, "there are no limits"),
+        ("y = load('x.csv')", 11, "a model reads no files"),
+        ("y = exp(1j * x)", 15, "cos(t) and sin(t)"),
+        ("y = exp(i * x)", 15, "cos(t) and sin(t)"),
+        ("y = conj(x)", 11, "numbers are real"),
+        ("y = grad(x)", 11, "there are no derivatives"),
+        ("y = diff(x)", 11, "there are no derivatives"),
+        ("y = d/dx", 11, "there are no derivatives"),
+        ("y = 2 * d(x)/dx", 15, "there are no derivatives"),
+        ("y = dx / dt", 11, "there are no derivatives"),
+        ("f(x) = x**2", 7, "functions of your own"),
+        ("f = lambda x: x**2", 11, "functions of your own"),
+        ("y = int(x)", 11, "write floor(x)"),
+        ("y = integrate(x, 0, 1)", 11, "(b - a) * E(g(u))"),
+        ("while x > 0:", 7, "for t in range(T)"),
+        ("if x > 0: y = 1", 7, "where(c, a, b)"),
+        ("y = x[x > 0]", 13, "take(x, i)"),
+        ("y = v[v > 0]", 13, "sum(where(c, x, 0))"),
+    ],
+)
+def test_what_is_not_there_has_a_way_round(line: str, column: int, hint: str) -> None:
+    problem = told(f"x ~ normal(0, 1); A ~ normal(0, 1)[3, 3]; v ~ normal(0, 1)[3]; {line}")
+    assert problem.location is not None
+    assert problem.location.column == column
+    assert hint in (problem.hint or "")
 
 
 def test_hints_name_what_is_there() -> None:

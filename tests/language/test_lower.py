@@ -16,8 +16,10 @@ from dropcheck.language.parser import parse_model
 
 
 CALLS = {
-    "foo(s)": ("'foo' is not a function", "did you mean 'floor'"),
-    "sqr(s)": ("'sqr' is not a function", "did you mean 'sqrt'"),
+    "foo(s)": ("'foo' is not a function", "functions of your own are not part"),
+    "flor(s)": ("'flor' is not a function", "functions of your own are not part"),
+    "floot(s)": ("'floot' is not a function", "did you mean 'floor'"),
+    "sqr(s)": ("'sqr' is not a function", "write x**2 for the square, sqrt(x)"),
     "ln(s)": ("'ln' is not a function", "log(x)"),
     "len(v)": ("'len' is not a function", "size(x)"),
     "Median(s)": ("'Median' is not a function", "P(u <= m) == 0.5"),

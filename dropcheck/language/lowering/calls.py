@@ -12,7 +12,7 @@ from dropcheck.language.graph import Plain, Value, hashable
 from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import batch_shape, check_values, own_axes, read_draw
-from dropcheck.language.suggestions import function_hint
+from dropcheck.language.suggestions import function_hint, notation_hint
 from dropcheck.language.syntax import Call, Node, bind, unknown_keyword
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function, Parameter
@@ -47,7 +47,7 @@ def unknown_function(node: Call) -> DropcheckError:
             f"{node.name!r} is a law, and cannot stand in an expression",
             f"draw from it on a line of the model: x ~ {node.name}(…)",
         )
-    hint = function_hint(node.name)
+    hint = notation_hint(node.name, node.at) or function_hint(node.name)
     return node.at.error(f"{node.name!r} is not a function of the language", hint)
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from dropcheck.errors import Problem
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import GraphBuilder, Skipped
-from dropcheck.language.suggestions import name_hint
+from dropcheck.language.suggestions import name_hint, notation_hint
 from dropcheck.language.syntax import Call, Name, Node, Position
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.constants import CONSTANTS
@@ -111,7 +111,7 @@ class Scope:
         elif name in LAWS:
             hint = f"{name!r} is a law: draw from it on a line of the model, x ~ {name}(…)"
         else:
-            hint = name_hint(name, known)
+            hint = notation_hint(name, at) or name_hint(name, known)
         if hint is None and known:
             listed = sorted(islice(self._values, MOST_LISTED))
             more = ", …" if len(self._values) > MOST_LISTED else ""

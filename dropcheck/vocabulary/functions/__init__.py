@@ -27,6 +27,7 @@ from dropcheck.vocabulary.functions import (
     reductions,
     truths,
 )
+from dropcheck.vocabulary.functions.other_words import OTHER_WORDS
 
 
 def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
@@ -70,42 +71,14 @@ def operation(name: str) -> Function:
 copyreg.pickle(Function, lambda one: (operation, (one.name,)))  # it goes by its name
 
 
-_NONE = "it is not in the vocabulary, and nothing there stands for it"
-_SOFTMAX = "write z - logsumexp(z), with keepdims=1 where z has rows"
-# Words of papers and libraries that no single word of the language stands for.
-_OTHER_WORDS = {
-    **dict.fromkeys(
-        ("acosh", "arccosh", "cross_entropy", "entropy", "erfinv", "kl", "kl_div", "nll"),
-        _NONE,
-    ),
-    **dict.fromkeys(("topk",), _NONE),
-    **dict.fromkeys(("flatten", "ravel", "view"), "write reshape(x, -1), or the shape as a list"),
-    "svd": "write svdvals(x) for the singular values; of x.T @ x, eigvecsh has the vectors",
-    **dict.fromkeys(("ndtri", "phi_inv", "probit"), "write quantile_of(normal(0, 1), u)"),
-    **dict.fromkeys(("log_softmax", "logsoftmax"), _SOFTMAX),
-    "einsum": "write products as a @ b, a * b and sum(…, axis=…)",
-    "exp2": "write 2**x",
-    "fmod": "write a % b, which has the sign of b",
-    "ifelse": "write where(c, a, b), or a if c else b",
-    "indicator": "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
-    "layernorm": "write (x - mean(x)) / std(x), with keepdims=1 where x has rows",
-    "median": "of a law, m is the median where P(u <= m) == 0.5",
-    "mse": "write mean((a - b)**2)",
-    "pdf": "write density(law, x), or phi(x) of a standard normal",
-    "quantile": "of a law, q is the quantile at level a where P(u <= q) == a",
-    "rsqrt": "write 1 / sqrt(x)",
-    "square": "write x**2",
-}
-
-
 def hint_for(name: str) -> str | None:
     """What to write in place of a name of papers and other libraries; None where none is known.
 
     >>> hint_for("swish"), hint_for("matmul"), hint_for("nothing")
     ('write silu(x)', 'write a @ b', None)
     """
-    if name in _OTHER_WORDS:
-        return _OTHER_WORDS[name]
+    if name in OTHER_WORDS:
+        return OTHER_WORDS[name]
     for function in (*FUNCTIONS.values(), *SIGNS.values(), *OF_LAWS.values()):
         if name in function.elsewhere or (name == function.name and name in SIGNS):
             return f"write {function.usage}"

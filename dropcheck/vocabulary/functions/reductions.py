@@ -28,10 +28,11 @@ from dropcheck.vocabulary.function import (
     spoil,
 )
 from dropcheck.vocabulary.functions import algebra, linear_maps
+from dropcheck.vocabulary.functions.other_words import DERIVATIVE
 from dropcheck.vocabulary.growth import BOUNDED, LARGEST
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, sums
-from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, reduction
+from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
 
 # draws from which on a step for all of them pays for the call of numpy that it takes (measured)
 _FEW = 300
@@ -204,6 +205,13 @@ def _quantile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     return reduced if levels is not level else (len(levels), *reduced)
 
 
+def _diff_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """One less along the axis; of a single number a derivative may be meant."""
+    if not shapes[0]:
+        raise need("an array", (), f"it takes differences of neighbours; {DERIVATIVE}")
+    return along(shift=-1)(shapes, options)
+
+
 # ---- the entries --------------------------------------------------------------------------------
 
 
@@ -216,9 +224,9 @@ def _over(
     return entry(*facts, **{"shape": rule, "parameters": (*X, *more, *OVER), **others})
 
 
-def _along(*facts: Any, shift: int = 0, several: bool = False, **more: Any) -> Function:
-    """What keeps the shape, or alters the length of its one axis."""
-    return entry(*facts, parameters=(*X, AXIS), shape=along(shift, several), **more)
+def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
+    """What keeps the shape."""
+    return entry(*facts, parameters=(*X, AXIS), shape=along(several=several), **more)
 
 
 SUM = _over("sum", _sum, "sum", hulls.total, growth.sum_of_elements(mean=False),
@@ -288,10 +296,10 @@ ARRAYS = (
            defined=defined_where.PRODUCT),
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST,
            defined=defined_where.PICKED),
-    _along("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
-           "differences of neighbours", unknown,
-           growth.no_heavier(sums.Differences()), shift=-1, polynomial=linear_maps.differences,
-           defined=defined_where.ARITHMETIC),
+    entry("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
+          "differences of neighbours", unknown, growth.no_heavier(sums.Differences()),
+          parameters=(*X, AXIS), shape=_diff_shape, polynomial=linear_maps.differences,
+          defined=defined_where.ARITHMETIC),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
            BOUNDED, several=True,
            defined=defined_where.SOFTMAX),
