@@ -180,12 +180,21 @@ def missing_variance(lowered: LoweredCase) -> Explanation | None:
     return _missing(lowered, twice=True)
 
 
+def _may_lack_moments(value: Value) -> bool:
+    """Whether a value by itself may be why a moment does not exist."""
+    if value.kind == Kind.DRAW:
+        return value.law is None or value.law.moments != math.inf
+    return value.kind != Kind.COMPUTED or value.function.growth.heavier
+
+
 def _missing(lowered: LoweredCase, *, twice: bool) -> Explanation | None:
     for value in operators(lowered.operands):
         needed = value.operator.order
         if not needed or dict(value.options)["given"]:
             continue  # a probability always exists, and a condition may bound what it keeps
         for quantity in value.inputs:
+            if not any(map(_may_lack_moments, ordered([quantity]))):
+                continue  # a quick answer, as a recurrence has thousands of values
             never = moment_order(quantity).never
             if not twice and never <= needed:
                 order = max(never, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dropcheck.analysis.existence import missing_moment, missing_variance
-from dropcheck.analysis.linear import linear, of_one_operator
+from dropcheck.analysis.linear import Linear, linear, of_one_operator
 from dropcheck.analysis.products import crossing
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.cases import LoweredCase
@@ -51,15 +51,19 @@ class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
     `pairs` is the matrix product whose two sides can be drawn apart and paired all with all; the
-    program says whether that is worth it. `width` is that of the interval which holds the
-    statement's quantity draw by draw, where that is one mean of bounded quantities. `no_variance`
-    says why the limit theorem cannot judge it.
+    program says whether that is worth it. `form` is the statement's quantity, where that is one
+    mean. `no_variance` says why the limit theorem cannot judge it.
     """
 
     scaled: bool
     pairs: Value | None
-    width: float = math.inf
+    form: Linear | None = None
     no_variance: Explanation | None = None
+
+    @property
+    def width(self) -> float:
+        """That of the interval which holds the quantity draw by draw; infinite where none does."""
+        return math.inf if self.form is None else self.form.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +137,10 @@ def averages_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Blo
     if form is not None and estimated:
         other = linear(ends[0])
         form = None if other is None else form.plus(other.scaled(-1.0))
-    width = math.inf if form is None else form.width
     return BlockMeans(
         scaled=needs_scale(lowered),
         pairs=crossing(quantities),
-        width=width,
+        form=form,
         no_variance=missing_variance(lowered),
     )
 

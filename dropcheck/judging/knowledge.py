@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.analysis.bounds import support
 from dropcheck.analysis.moments.exact import (
     ExactMoments,
     Integrand,
@@ -18,6 +17,8 @@ from dropcheck.analysis.moments.exact import (
     vanishes,
 )
 from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.moments.single_draw import Found
+from dropcheck.analysis.strategy import BlockMeans
 from dropcheck.analysis.undefined import may_be_undefined
 from dropcheck.inference.spread import Spread
 from dropcheck.language.graph import Value
@@ -85,12 +86,12 @@ class BoundedAverages:
     """Bounds of the L^p norms of a case's integrands about some centres.
 
     `sizes` has them by the order p, each [terms]; those of order infinity bound the values
-    themselves. `width` is that of the interval which holds the statement's own quantity, where
-    that is a mean.
+    themselves. `strategy` knows how wide the interval is that holds the statement's own quantity,
+    where that is a mean.
     """
 
     sizes: Callable[[float], Floats]
-    width: float = math.inf
+    strategy: BlockMeans | None = None
 
     def spread(
         self, weights: Floats, centre: float, guess: float, *, whole: bool = False
@@ -108,7 +109,9 @@ class BoundedAverages:
         def size(order: float) -> float:
             return float(parts[own] @ self.sizes(order)[own])
 
-        width = min(2 * size(math.inf), self.width if whole else math.inf)
+        width = 2 * size(math.inf)
+        if whole and self.strategy is not None:
+            width = min(width, self.strategy.width)
         variance = min(raised(size(2.0), 2.0), raised(width, 2.0) / 4)  # Popoviciu (1935)
         if math.isfinite(variance):
             fourth = raised(2 * size(4.0), 4.0)
@@ -134,14 +137,15 @@ class Knowledge:
     undefined: Explanation | None = None  # why what is averaged may have no value
 
 
-def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
+def knowledge_of(compiled: Compiled, strategy: BlockMeans | None = None) -> Knowledge:
     """What the model says of the averages of a program.
 
     Args:
         compiled: what is simulated.
-        hull_width: that of the statement's own quantity, where it is one mean with bounds.
+        strategy: how the case is judged.
     """
-    norms = Norms()
+    integrals: Found = {}
+    norms = Norms(found=integrals)
     used = compiled.functional.columns(range(len(compiled.functional.operands)))
 
     def about(centres: Floats) -> BoundedAverages:
@@ -153,14 +157,14 @@ def knowledge_of(compiled: Compiled, hull_width: float = math.inf) -> Knowledge:
                 known[order] = np.array(found)
             return known[order]
 
-        return BoundedAverages(sizes=sizes, width=hull_width)
+        return BoundedAverages(sizes=sizes, strategy=strategy)
 
     undefined = may_be_undefined(_averaged(compiled))
     if undefined is not None:  # no bound says anything of draws without a value
         return Knowledge(
             exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC, undefined=undefined
         )
-    exact = _exact(compiled, tuple(used))
+    exact = _exact(compiled, tuple(used), integrals)
     plain = about(compiled.program.origin)
     if np.isfinite(plain.sizes(math.inf)[used]).all():
         guarantee = Guarantee.FINITE_SAMPLE
@@ -205,7 +209,7 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
     for register, power in factors:
         value, centre = compiled.values[register], float(centres[register])
         if math.isinf(order):
-            hull = support(value)
+            hull = norms.quantity(value).hull
             own = max(abs(hull.low - centre), abs(hull.high - centre))
         else:
             own = norms.centred_norm(value, centre, order * degree)
@@ -229,30 +233,32 @@ def _integrand(compiled: Compiled, term: _Term, centres: Floats) -> Integrand:
     )
 
 
-def _exact(compiled: Compiled, used: tuple[int, ...]) -> ExactAverages | None:
+def _exact(compiled: Compiled, used: tuple[int, ...], integrals: Found) -> ExactAverages | None:
     """The means and covariances, where the model says those of all integrands."""
     centres = compiled.program.origin
-    found = _about(compiled, used, centres)
+    found = _about(compiled, used, centres, integrals)
     if found is None:
         return None
     factors = (factor for term in compiled.program.terms for factor in term.factors)
     registers = sorted({register for register, _ in factors})
     powers = [(((register, power),), None) for register in registers for power in (1, 2)]
-    known = _means_of(compiled, powers, found)
+    known = _means_of(compiled, powers, found, integrals)
     if known is None:
         return None
     for place, register in enumerate(registers):
         mean, square = known[0][2 * place : 2 * place + 2]
         if mean * mean > FAR**2 * max(square - mean * mean, 0.0):
             centres[register] = mean
-    return _about(compiled, used, centres) if centres.any() else found
+    return _about(compiled, used, centres, integrals) if centres.any() else found
 
 
-def _about(compiled: Compiled, used: tuple[int, ...], centres: Floats) -> ExactAverages | None:
+def _about(
+    compiled: Compiled, used: tuple[int, ...], centres: Floats, integrals: Found
+) -> ExactAverages | None:
     """The means and covariances about centres; None where the model does not say them."""
     integrands = integrands_of(compiled, centres)
     groups = None if compiled.crossed is None else compiled.crossed.groups
-    moments = exact_moments([integrands[column] for column in used], groups)
+    moments = exact_moments([integrands[column] for column in used], groups, integrals)
     if moments is None:
         return None
     deviations = np.sqrt(np.maximum(moments.covariance(1).diagonal(), 0.0))
@@ -262,7 +268,7 @@ def _about(compiled: Compiled, used: tuple[int, ...], centres: Floats) -> ExactA
     found = ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)
     others = [column for column in range(len(integrands)) if column not in used]
     terms = _terms(compiled)
-    more = _means_of(compiled, [terms[column] for column in others], found)
+    more = _means_of(compiled, [terms[column] for column in others], found, integrals)
     if more is None:
         return None
     means[others], errors[others] = more
@@ -270,7 +276,7 @@ def _about(compiled: Compiled, used: tuple[int, ...], centres: Floats) -> ExactA
 
 
 def _means_of(
-    compiled: Compiled, terms: Sequence[_Term], known: ExactAverages
+    compiled: Compiled, terms: Sequence[_Term], known: ExactAverages, integrals: Found
 ) -> tuple[Floats, Floats] | None:
     """The means of terms about the centres of what is known, and what they may be off.
 
@@ -296,7 +302,7 @@ def _means_of(
         means[place] = mean if power == 1 else variance + mean * mean
         errors[place] = known.moments.error * (abs(mean) + math.sqrt(variance)) ** power
     integrands = [_integrand(compiled, terms[place], known.centres) for place in asked]
-    found = exact_means(integrands)
+    found = exact_means(integrands, integrals)
     if found is None:
         return None
     means[asked], errors[asked] = found

@@ -49,4 +49,4 @@ def _averages(run: CaseRun) -> tuple[Compiled, Knowledge]:
     lowered = run.prepared.lowered
     strategy = averages_of(lowered, run.case.claim.tolerance)
     compiled = compile_averages(strategy, lowered.operands, crossing=False)
-    return compiled, knowledge_of(compiled, strategy.width)
+    return compiled, knowledge_of(compiled, strategy)

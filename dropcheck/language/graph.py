@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.claims.registry import Sample
+from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.distributions.distribution import Values
@@ -82,7 +83,7 @@ class Value:
     random: bool = False
     estimated: bool = False
     truth: bool = False
-    sources: frozenset[str] = frozenset()
+    sources: Sources = NO_DRAWS
     law: Law | None = None
     # what is wrong with it, to be reported if it is looked at
     suspect: Suspect | None = None
@@ -133,11 +134,11 @@ def _tuples(value: Any) -> Plain:
     return tuple(map(_tuples, value)) if isinstance(value, list) else float(value)
 
 
-def joined_sources(values: Iterable[Value]) -> frozenset[str]:
+def joined_sources(values: Iterable[Value]) -> Sources:
     """The draws that any of some values depends on."""
-    found: frozenset[str] = frozenset()
+    found = NO_DRAWS
     for value in values:
-        if value.sources and value.sources != found:
+        if value.sources and value.sources is not found:
             found = found | value.sources if found else value.sources
     return found
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from dropcheck.analysis.products import below
 from dropcheck.language.cost import draw_cost
-from dropcheck.language.graph import Kind, Value, kernel_of, ordered
+from dropcheck.language.drawn_from import Sources
+from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, ordered
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
@@ -358,7 +359,7 @@ def _cost(value: Value) -> float:
     return value.function.cost(shape, [below.shape for below in value.inputs])
 
 
-def rarest(values: Sequence[Value], picked: frozenset[str]) -> float:
+def rarest(values: Sequence[Value], picked: Sources) -> float:
     """Draws that it takes to see the rarest known outcome of some laws; 0 where none is known.
 
     Every element of a draw counts, unless single elements of it are picked.
@@ -366,13 +367,13 @@ def rarest(values: Sequence[Value], picked: frozenset[str]) -> float:
     return max((_rarity(value, picked) for value in values), default=0.0)
 
 
-def picked_sources(values: Iterable[Value]) -> frozenset[str]:
+def picked_sources(values: Iterable[Value]) -> Sources:
     """The draws of which single elements are looked at."""
     picking = (one for one in values if one.kind == Kind.COMPUTED and one.function.picks)
-    return frozenset().union(*(value.sources for value in picking))
+    return joined_sources(picking)
 
 
-def _rarity(value: Value, picked: frozenset[str]) -> float:
+def _rarity(value: Value, picked: Sources) -> float:
     if value.kind != Kind.DRAW or not value.random or value.law is None or value.law.rare is None:
         return 0.0
     known = [

@@ -8,7 +8,7 @@ the reciprocal says how the probability falls towards 0, which is what a divisio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from dropcheck.records import dataclass
@@ -56,7 +56,7 @@ class Operand:
     reciprocal: Order = ALL
     rates: tuple[float | None, float | None] | None = None
     random: bool = False
-    sources: frozenset[str] = frozenset()
+    sources: Set[str] = frozenset()
     independent: bool = False
     nonzero: bool = False
     known: Any = None
@@ -69,12 +69,14 @@ OrderRule = Callable[[Sequence[Operand]], Order]
 class Growth:
     """How far out the values of a function go, and how near to 0 they come.
 
-    The orders say which moments exist, the majorant how large they are at most.
+    The orders say which moments exist, the majorant how large they are at most. `heavier` says that
+    a moment may not exist though all of the arguments do.
     """
 
     order: OrderRule
     majorant: Majorant
     reciprocal: OrderRule = lambda _: UNKNOWN
+    heavier: bool = False
 
 
 def _least(operands: Sequence[Operand], never: float = math.inf) -> Order:
@@ -245,11 +247,13 @@ QUOTIENT = Growth(
     lambda both: _factors(both, both[0].order, both[1].reciprocal),
     powers.Quotient(1.0, -1.0),
     _unless_zero(lambda both: _factors(both, both[0].reciprocal, both[1].order)),
+    heavier=True,
 )
 POWER = Growth(
     lambda both: _raised(both[0].order, both[0].reciprocal, both[1].known),
     powers.Raised(),
     lambda both: _raised(both[0].reciprocal, both[0].order, both[1].known),
+    heavier=True,
 )
 ALL_PRODUCTS = Growth(
     lambda both: _products(both, summed=False, paired=False), summed_products.Products()
@@ -268,9 +272,11 @@ MATRIX_PRODUCT = Growth(
 # squared distances from a mean
 SPREAD = Growth(lambda operands: _spread(operands[0]), elements.MeanSquare(1.0))
 EXPONENTIAL = Growth(
-    lambda operands: _exponential(operands[0], both=False), exponentials.Exponential()
+    lambda operands: _exponential(operands[0], both=False),
+    exponentials.Exponential(),
+    heavier=True,
 )
-EXPONENTIAL_LESS_ONE = Growth(EXPONENTIAL.order, exponentials.ExponentialLessOne())
+EXPONENTIAL_LESS_ONE = Growth(EXPONENTIAL.order, exponentials.ExponentialLessOne(), heavier=True)
 EXPONENTIAL_BOTH_WAYS = Growth(
-    lambda operands: _exponential(operands[0], both=True), exponentials.Hyperbolic()
+    lambda operands: _exponential(operands[0], both=True), exponentials.Hyperbolic(), heavier=True
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy import special, stats
 from dropcheck.analysis.moments import integrals
 from dropcheck.analysis.moments.integrals import is_function_of_one_draw
 from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.moments.single_draw import Estimate, Found, SingleDraw
 
 PUT = "z ~ normal(0, 1); h ~ normal(0, 0.1); ST = 100 * exp(0.2 * z - 0.02)"
 
@@ -69,13 +71,33 @@ def test_what_is_integrated(text: str, is_one: bool) -> None:
 
 def test_no_more_integrals_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[int] = []
+    mean = SingleDraw.mean
 
-    def counted(*_: object) -> float:
+    def counted(*arguments: Any) -> Estimate:
         done.append(1)
-        return 1.0
+        return mean(*arguments)
 
-    monkeypatch.setattr(integrals, "norm_of", counted)
-    terms = " + ".join(f"relu(x{k})" for k in range(100))
+    monkeypatch.setattr(SingleDraw, "mean", counted)
+    terms = " + ".join(f"relu(x{k} - {k})" for k in range(100))
     model = "; ".join(f"x{k} ~ normal(0, 1)" for k in range(100))
     norm(lowered(model, terms), 2)
     assert 0 < len(done) <= integrals.MOST_INTEGRALS
+
+
+def test_equal_functions_of_draws_from_one_law_are_integrated_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[int] = []
+    mean = SingleDraw.mean
+
+    def counted(*arguments: Any) -> Estimate:
+        done.append(1)
+        return mean(*arguments)
+
+    monkeypatch.setattr(SingleDraw, "mean", counted)
+    scope = lowering("; ".join(f"x{k} ~ normal(0, 1)" for k in range(30)))
+    found: Found = {}
+    for bounds in (Norms(found=found), Norms(found=found)):
+        norms = [bounds.norm(expressed(scope, f"relu(x{k} - 1)"), 2) for k in range(30)]
+        assert len({*norms}) == 1
+    assert len(done) == 1

@@ -13,6 +13,7 @@ from trials import averaged, lowered
 
 from dropcheck.analysis.moments.exact import ExactMoments
 from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.strategy import averages_of
 from dropcheck.judging.knowledge import BoundedAverages, ExactAverages, Knowledge, knowledge_of
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
@@ -126,8 +127,9 @@ def test_without_a_variance_there_is_a_moment_of_lower_order() -> None:
 
 
 def test_a_condition_and_a_whole_keep_their_own_width() -> None:
-    compiled, _ = known("u ~ uniform(0, 1)", "E(u) + 1 == 1.5")
-    bounds = knowledge_of(compiled, hull_width=1.0).bounds(compiled.program.origin)
+    case = lowered("u ~ uniform(0, 1)", "E(u) + 1 == 1.5")
+    compiled = averaged(case, crossing=False)
+    bounds = knowledge_of(compiled, averages_of(case)).bounds(compiled.program.origin)
     assert bounds.spread(np.array([1.0]), 0.5, 1.0).width == 2.0
     assert bounds.spread(np.array([1.0]), 0.5, 1.0, whole=True).width == 1.0
     assert bounds.spread(np.array([1.0]), 0.5, 1.0, whole=True).variance == 0.25

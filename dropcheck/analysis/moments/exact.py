@@ -14,6 +14,7 @@ import numpy as np
 
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.analysis.polynomials.expectation import PRECISION, expected
 from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
@@ -66,7 +67,9 @@ class ExactMoments:
 
 
 def exact_moments(
-    integrands: Sequence[Integrand], groups: Mapping[str, int] | None = None
+    integrands: Sequence[Integrand],
+    groups: Mapping[str, int] | None = None,
+    found: Found | None = None,
 ) -> ExactMoments | None:
     """The exact moments of integrands; None where they are not known, or take too much work.
 
@@ -74,26 +77,34 @@ def exact_moments(
         integrands: what is averaged.
         groups: the group of each draw, by its name, where draws of groups are combined each with
             each; None where they are not.
+        found: expectations over one draw that are known already.
     """
     if not integrands:
         return None
-    found = _of_outcomes(integrands, FEW_OUTCOMES) if groups is None else None
-    if found is not None:
-        return found
+    moments = _of_outcomes(integrands, FEW_OUTCOMES) if groups is None else None
+    if moments is not None:
+        return moments
     try:
         with np.errstate(all="ignore"):  # what overflows is refused where it is looked at
-            return _of_polynomials(integrands, groups)
+            return _of_polynomials(integrands, groups, found)
     except PolynomialError:
         return None if groups is not None else _of_outcomes(integrands, MOST_OUTCOMES)
 
 
-def exact_means(integrands: Sequence[Integrand]) -> tuple[Floats, Floats] | None:
-    """The means of integrands alone, and bounds of what they may be off; None where not known."""
+def exact_means(
+    integrands: Sequence[Integrand], known: Found | None = None
+) -> tuple[Floats, Floats] | None:
+    """The means of integrands alone, and bounds of what they may be off; None where not known.
+
+    Args:
+        integrands: what is averaged.
+        known: expectations over one draw that are known already.
+    """
     if not integrands:
         return np.zeros(0), np.zeros(0)
     moments = _of_outcomes(integrands, FEW_OUTCOMES)
     if moments is None:
-        letters = Centred(bounds=Norms(integrate=False).norm)
+        letters = Centred(bounds=Norms(integrate=False).norm, found=known)
         space = letters.space
         try:
             with np.errstate(all="ignore"):
@@ -161,9 +172,11 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
 
 
 def _of_polynomials(
-    integrands: Sequence[Integrand], groups: Mapping[str, int] | None
+    integrands: Sequence[Integrand],
+    groups: Mapping[str, int] | None,
+    known: Found | None,
 ) -> ExactMoments:
-    letters = Centred(groups, Norms(integrate=False).norm)
+    letters = Centred(groups, Norms(integrate=False).norm, known)
     reading = letters.reading
     try:
         return _with_error(*_written_out(integrands, reading, letters))

@@ -12,6 +12,7 @@ from dropcheck.analysis.polynomials.letters import Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import ITSELF
+from dropcheck.language.drawn_from import NO_DRAWS
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -63,7 +64,7 @@ class Exponents(Identities):
             PolynomialError: they are not, or two of them share a draw.
         """
         parts: list[tuple[float, Value]] = []
-        shift, sources = 0.0, frozenset[str]()
+        shift, sources = 0.0, NO_DRAWS
         for coefficient, _, tensors, atoms, _ in polynomial.terms:
             if not atoms and not tensors:
                 shift += coefficient

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.majorants.rule import Came
 from dropcheck.vocabulary.shapes import Shape
@@ -17,6 +18,9 @@ from dropcheck.vocabulary.shapes import Shape
 Places = frozenset[tuple[str, object]] | None
 """The axes of draws that lie along one axis of a quantity, each with the way in which it came
 there; None: not all do, or not alone."""
+
+# Of a quantity that is made of more draws it is not said how they lie.
+MOST_PLACES = 1024
 
 _Part = TypeVar("_Part")
 
@@ -84,6 +88,8 @@ def _joined(
         if places is None:
             return None
         found |= places
+    if len(found) > MOST_PLACES:
+        return None
     names = [name for name, _ in found]
     return frozenset(found) if len(set(names)) == len(names) else None
 
@@ -94,14 +100,12 @@ def carried(axes: frozenset[int], shape: Shape, into: Shape) -> frozenset[int]:
     return frozenset(axis + shift for axis in axes if shape[axis] == into[axis + shift])
 
 
-def grouped(
-    parts: Sequence[_Part], sources: Callable[[_Part], frozenset[str]]
-) -> list[list[_Part]]:
+def grouped(parts: Sequence[_Part], sources: Callable[[_Part], Sources]) -> list[list[_Part]]:
     """The parts in groups that share no draw."""
-    groups: list[tuple[frozenset[str], list[_Part]]] = []
+    groups: list[tuple[Sources, list[_Part]]] = []
     for part in parts:
         joined, members = sources(part), [part]
-        apart: list[tuple[frozenset[str], list[_Part]]] = []
+        apart: list[tuple[Sources, list[_Part]]] = []
         for group in groups:
             if group[0].isdisjoint(joined):
                 apart.append(group)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 
 from dropcheck.analysis.moments.cell_means import Norm
-from dropcheck.analysis.moments.single_draw import KnownMeans, draw_below, expectation, norm_of
+from dropcheck.analysis.moments.single_draw import (
+    Found,
+    KnownMeans,
+    draw_below,
+    expectation,
+    norm_of,
+)
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 
@@ -20,11 +26,12 @@ class Integrals:
 
     Args:
         norm: bounds of norms by other means, for the tails.
+        found: integrals that are known already.
     """
 
-    def __init__(self, norm: Norm) -> None:
+    def __init__(self, norm: Norm, found: Found | None = None) -> None:
         self._norm = norm
-        self._means = KnownMeans(MOST_INTEGRALS)
+        self._means = KnownMeans(MOST_INTEGRALS, found)
 
     def norm(self, value: Value, p: float, centre: float = 0.0) -> float:
         """A bound of (E|x - centre|^p)^(1/p), of a function of one draw; infinite: none."""

@@ -28,6 +28,7 @@ from dropcheck.analysis.moments.law_bounds import (
     drawn_about_zero,
 )
 from dropcheck.analysis.moments.negative_moments import inverse_of_line
+from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
@@ -61,14 +62,15 @@ class Norms:
 
     Args:
         integrate: Whether the norms of functions of one draw are worked out as integrals, too.
+        found: Integrals that are known already.
     """
 
-    def __init__(self, integrate: bool = True) -> None:
+    def __init__(self, integrate: bool = True, found: Found | None = None) -> None:
         self._quantities: dict[int, Quantity] = {}
         self.bounds = 0  # that have been worked out
         self._exponents = Exponents()
         # what lies in the tails is bounded by the rules alone
-        self._integrals = Integrals(Norms(integrate=False).norm) if integrate else None
+        self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
 
     def norm(self, value: Value, p: float) -> float:
         """A bound of (E|x|^p)^(1/p), of the element of a draw that has the largest.

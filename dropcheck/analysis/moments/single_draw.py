@@ -42,6 +42,7 @@ from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges
 
 __all__ = [
     "Estimate",
+    "Found",
     "KnownMeans",
     "SingleDraw",
     "draw_below",
@@ -64,6 +65,8 @@ SMOOTH_PIECES, ROUGH_PIECES = 4, 16
 MOST_CUTS, MOST_SHARE = 12, 0.3
 # The probability of a value is known to this share of itself.
 CHANCE_ERROR = 1e-12
+# A function of more steps counts for several.
+FEW_STEPS = 8
 # Orders for Hölder's inequality in the tails.
 TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
 
@@ -82,27 +85,35 @@ class Estimate:
 
 UNKNOWN = Estimate(math.nan, math.inf)
 
+Found = dict[tuple[object, ...], Estimate]
+"""Expectations, by the law and what is computed from its draw."""
+
 
 class KnownMeans:
     """Expectations over one draw, each worked out once.
 
     The steps of a loop ask for the same again and again: what is computed alike from draws of one
-    law has one expectation. So many different ones are worked out at most, a few milliseconds each;
-    of more nothing is known.
+    law has one expectation. So many different ones are worked out at most, of a few steps and a few
+    milliseconds each, and fewer of many steps; of more nothing is known.
+
+    Args:
+        most: how many.
+        found: what is known already, and what becomes known here.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._found: dict[tuple[object, ...], Estimate] = {}
+    def __init__(self, most: int, found: Found | None = None) -> None:
+        self._left = most
+        self._found: Found = {} if found is None else found
 
     def mean(self, draw: Value, integrand: Integrand, norm: Norm | None) -> Estimate:
         """The expectation of a function of a draw, from its law or from before."""
         single = SingleDraw.of(draw)
         how = integrand.powers, integrand.centres, integrand.signed, norm is None
-        key = (single.law.name, single.arguments, *integrand.steps.written, how)
+        key = (single.law, single.arguments, *integrand.steps.written, how)
         if key not in self._found:
-            if len(self._found) >= self._most:
+            if self._left <= 0:
                 return UNKNOWN
+            self._left -= 1 + len(integrand.steps.computed) // FEW_STEPS
             self._found[key] = single.mean(integrand, norm)
         return self._found[key]
 

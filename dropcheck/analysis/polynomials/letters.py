@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
-from dropcheck.analysis.moments.single_draw import KnownMeans
+from dropcheck.analysis.moments.single_draw import Found, KnownMeans
 from dropcheck.analysis.polynomials.expectation import Source, expected
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial
@@ -27,6 +27,7 @@ from dropcheck.analysis.polynomials.sources import (
 )
 from dropcheck.analysis.polynomials.term_space import Space
 from dropcheck.analysis.polynomials.terms import Atom, Term, fixed_index
+from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, number
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -92,17 +93,20 @@ class Centred:
     """
 
     def __init__(
-        self, groups: Mapping[str, int] | None = None, bounds: Bounds | None = None
+        self,
+        groups: Mapping[str, int] | None = None,
+        bounds: Bounds | None = None,
+        found: Found | None = None,
     ) -> None:
         self.space = Space(self._product)
         self.sources: dict[int, Source] = {}
         self.reading = Reading(self)
         self._groups = groups
         self._bounds = bounds
-        self._means = KnownMeans(MOST_INTEGRALS)
+        self._means = KnownMeans(MOST_INTEGRALS, found)
         self._draws: dict[int, int] = {}  # the number of a draw, by the id of its value
 
-    def group(self, names: frozenset[str]) -> int:
+    def group(self, names: Sources) -> int:
         """The group that draws are in.
 
         Raises:
@@ -140,7 +144,7 @@ class Centred:
         return found
 
     def _elements(self, value: Value, law: Law, arguments: Sequence[Any]) -> Polynomial:
-        names = frozenset({value.name}) & value.sources if value.name else value.sources
+        names = Sources([value.name]) & value.sources if value.name else value.sources
         source = DrawnElements(
             law, arguments, value.shape, self.group(names or value.sources), self._means
         )

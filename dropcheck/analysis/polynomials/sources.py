@@ -19,7 +19,7 @@ from dropcheck.vocabulary.shapes import Shape
 
 HIGHEST_ORDER = 8  # of the moments that a law gives
 ITSELF = 0  # the number of the draw among its functions
-MOST_INTEGRALS = 100  # that differ, over all draws, a few milliseconds each
+MOST_INTEGRALS = 64  # that differ, over all draws, a few milliseconds each
 SMALLEST = float(np.finfo(np.float64).tiny)  # below it digits are lost, and then all is 0
 
 Bounds = Callable[[Value, float], float]

@@ -10,6 +10,7 @@ import numpy as np
 from dropcheck.claims.registry import Sample
 from dropcheck.errors import About, DropcheckError
 from dropcheck.language.cost import memory_hint
+from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
 from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
@@ -65,7 +66,7 @@ def draw(context: Context, node: Node, name: Name) -> Value:
         at=name.at,
         name=name.name,
         random=True,
-        sources=frozenset({name.name}) | joined_sources(arguments),
+        sources=Sources([name.name]) | joined_sources(arguments),
         law=law,
         suspect=next((a.suspect for a in arguments if a.suspect), None),
     )
@@ -82,7 +83,7 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
         at=name.at,
         name=name.name,
         random=True,
-        sources=frozenset({SAMPLE}),
+        sources=Sources([SAMPLE]),
         sample=sample,
     )
 

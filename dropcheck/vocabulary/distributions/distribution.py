@@ -101,12 +101,14 @@ class Distribution:
         """Whether a draw is loc + scale · z, z a draw with standard arguments: see `as_line`."""
         return self.standard_arguments is not None
 
+    @_remembered
     def constant(self, *values: Any) -> float | None:
         """The one value of the law with such fixed arguments; None where it is not degenerate."""
         with np.errstate(all="ignore"):
             where, value = self._constants(self._arrays(values))
         return _number(value) if np.all(where) else None
 
+    @_remembered
     def support(self, *values: Any) -> tuple[float, float]:
         """The least interval, ends included, that holds all values of the law."""
         value = self.constant(*values)

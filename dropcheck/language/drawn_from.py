@@ -1,0 +1,103 @@
+"""The draws that a quantity depends on, as a set that costs a bit for each.
+
+A recurrence of a thousand steps has quantities that depend on one draw, on two, …, on a thousand:
+as sets of names they would take gigabytes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Set
+
+_PLACES: dict[str, int] = {}
+_NAMES: list[str] = []
+_GUARD = threading.Lock()
+
+
+class Sources(Set[str]):
+    """A set of names of draws that does not change.
+
+    >>> both = Sources(["x"]) | Sources(["y"])
+    >>> sorted(both), "x" in both, len(both & Sources(["y", "z"])), bool(Sources())
+    (['x', 'y'], True, 1, False)
+    >>> both == {"x", "y"}, both.isdisjoint(Sources(["z"])), Sources(["x"]) <= both
+    (True, True, True)
+    """
+
+    __slots__ = ("_bits",)
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._bits = 0
+        for name in names:
+            self._bits |= 1 << _place(name)
+
+    @classmethod
+    def _of(cls, bits: int) -> Sources:
+        made = cls()
+        made._bits = bits
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        place = _PLACES.get(name) if isinstance(name, str) else None
+        return place is not None and bool(self._bits >> place & 1)
+
+    def __iter__(self) -> Iterator[str]:
+        left = self._bits
+        while left:
+            lowest = left & -left
+            yield _NAMES[lowest.bit_length() - 1]
+            left ^= lowest
+
+    def __len__(self) -> int:
+        return self._bits.bit_count()
+
+    def __bool__(self) -> bool:
+        return self._bits != 0
+
+    def __or__(self, other: Iterable[str]) -> Sources:  # type: ignore[override]
+        return self._of(self._bits | _bits_of(other))
+
+    __ror__ = __or__
+
+    def __and__(self, other: Iterable[str]) -> Sources:
+        return self._of(self._bits & _bits_of(other))
+
+    __rand__ = __and__
+
+    def __le__(self, other: Set[str]) -> bool:
+        bits = _bits_of(other)
+        return self._bits | bits == bits
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Set) and self._bits == _bits_of(other)
+
+    def __hash__(self) -> int:
+        return hash(self._bits)
+
+    def isdisjoint(self, other: Iterable[str]) -> bool:
+        """Whether no draw is in both."""
+        return not self._bits & _bits_of(other)
+
+    def __repr__(self) -> str:
+        return f"Sources({sorted(self)})"
+
+    def __reduce__(self) -> tuple[type[Sources], tuple[list[str]]]:
+        return Sources, (list(self),)  # another process has places of its own
+
+
+def _place(name: str) -> int:
+    """The bit of a name, the same in all sets of this process."""
+    found = _PLACES.get(name)
+    if found is None:
+        with _GUARD:
+            found = _PLACES.setdefault(name, len(_NAMES))
+            if found == len(_NAMES):
+                _NAMES.append(name)
+    return found
+
+
+def _bits_of(other: Iterable[str]) -> int:
+    return other._bits if isinstance(other, Sources) else Sources(other)._bits
+
+
+NO_DRAWS = Sources()
