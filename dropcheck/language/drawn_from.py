@@ -6,12 +6,12 @@ as sets of names they would take gigabytes.
 
 from __future__ import annotations
 
-import threading
+import itertools
 from collections.abc import Iterable, Iterator, Set
 
 _PLACES: dict[str, int] = {}
-_NAMES: list[str] = []
-_GUARD = threading.Lock()
+_NAMES: dict[int, str] = {}
+_NEXT = itertools.count()
 
 
 class Sources(Set[str]):
@@ -89,10 +89,9 @@ def _place(name: str) -> int:
     """The bit of a name, the same in all sets of this process."""
     found = _PLACES.get(name)
     if found is None:
-        with _GUARD:
-            found = _PLACES.setdefault(name, len(_NAMES))
-            if found == len(_NAMES):
-                _NAMES.append(name)
+        # of threads that ask at once, one is first: the places of the others stay empty
+        found = _PLACES.setdefault(name, next(_NEXT))
+        _NAMES[found] = name
     return found
 
 

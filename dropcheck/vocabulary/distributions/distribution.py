@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 
 from dropcheck.vocabulary.distributions.domains import LawParameter
 from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER
+from dropcheck.vocabulary.distributions.remembering import remembered
 from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.shapes import Shape
 
@@ -30,24 +30,6 @@ class Values(Enum):
     LISTED = "numbers of a list"
     TRUTHS = "1 or 0, kept as true or false"
     SIGNS = "1 or -1"
-
-
-@lru_cache(maxsize=4096)
-def _found(method: Callable[..., Any], *arguments: Any) -> Any:
-    return method(*arguments)
-
-
-def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that is often asked of the same numbers; of arrays it is computed each time."""
-
-    @wraps(method)
-    def asked(*arguments: Any) -> Any:
-        try:
-            return _found(method, *arguments)
-        except TypeError:  # arrays are not hashed
-            return method(*arguments)
-
-    return asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,14 +83,14 @@ class Distribution:
         """Whether a draw is loc + scale · z, z a draw with standard arguments: see `as_line`."""
         return self.standard_arguments is not None
 
-    @_remembered
+    @remembered
     def constant(self, *values: Any) -> float | None:
         """The one value of the law with such fixed arguments; None where it is not degenerate."""
         with np.errstate(all="ignore"):
             where, value = self._constants(self._arrays(values))
         return _number(value) if np.all(where) else None
 
-    @_remembered
+    @remembered
     def support(self, *values: Any) -> tuple[float, float]:
         """The least interval, ends included, that holds all values of the law."""
         value = self.constant(*values)
@@ -149,7 +131,7 @@ class Distribution:
             loc = loc - scale * own_loc
         return loc, scale, own
 
-    @_remembered
+    @remembered
     def mean(self, *arguments: Any) -> Any:
         """E x; infinite where it is, NaN where it does not exist or is not known.
 
@@ -165,7 +147,7 @@ class Distribution:
             mean = np.where(scale == 0, loc, self._existing(1, mean, scale, arguments))
             return _plain(mean + self._zeros(loc, scale, shapes))
 
-    @_remembered
+    @remembered
     def central(self, order: int, *arguments: Any) -> Any:
         """E (x - E x)^order, of orders 0 to 8; infinite or NaN as the mean is.
 
@@ -191,7 +173,7 @@ class Distribution:
         """
         return list(self._cumulants(*arguments))
 
-    @_remembered
+    @remembered
     def _cumulants(self, *arguments: Any) -> list[Any]:
         if self.standard is None:
             return [math.nan] * (HIGHEST_ORDER + 1)
@@ -204,7 +186,7 @@ class Distribution:
                 found.append(_plain(np.where(scale == 0, 0.0, existing) + zeros))
             return found
 
-    @_remembered
+    @remembered
     def norm(self, p: float, *arguments: Any) -> Any:
         """(E|x|^p)^(1/p) of real p >= 1, or a bound of it from above; infinite where it is.
 
@@ -231,7 +213,7 @@ class Distribution:
             bound = np.where(scale == 0, np.abs(loc), bound)
             return _plain(np.where(np.isnan(bound), np.inf, bound))
 
-    @_remembered
+    @remembered
     def log_mgf(self, t: Any, *arguments: Any) -> Any:
         """Log E exp(t x), or a bound of it from above; infinite where it is.
 
