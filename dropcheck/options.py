@@ -149,6 +149,7 @@ OPTIONS: tuple[Option, ...] = (
         ini_default="fail"),
     Option(name="tolerance", kind=Kind.NUMBER, high=1,
         in_verify=f"{_RATE}, or {{'absolute': a number above 0}}"),
+    Option(name="tails", kind=Kind.NUMBER, high=1, in_verify=_RATE),
     Option(name="within", kind=Kind.NUMBER, in_verify="a number above 0"),
 )  # fmt: skip
 

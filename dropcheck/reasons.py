@@ -121,6 +121,57 @@ class Reason(Enum):
         "the verdict rests on less than is required: give what is averaged bounds in the model, as "
         "clip does, claim a probability, or accept less (--require {guarantee})",
     )
+    # what a statement about laws rests on
+    LAW_HOLDS = (
+        "within {within:.3g} of the law's distribution function everywhere; tails rarer than that "
+        "are not promised",
+    )
+    LAW_HOLDS_FAR_OUT = (
+        "within {within:.3g} of the law's distribution function everywhere, and each tail down to "
+        "a chance of {tails:.3g} within a factor of {factor:g}",
+    )
+    ONE_LAW = ("within {within:.3g} of each other's distribution functions everywhere",)
+    INDEPENDENT_ON_CELLS = ("on these cells within {within:.3g}: {what}",)
+    # what refutes one, before the distance does
+    LAW_SHAPE = (
+        "draws in {cells} cells of about equal chance are 1e{power:.0f} times likelier under "
+        "another law",
+        "false as stated: the law has another shape, as the counts in cells show",
+    )
+    LAW_TAILS = (
+        "{count:,} of {draws:,} draws lie {side} {cut:.6g}, where the law has {expected:.3g}",
+        "false as stated: the law has another tail",
+    )
+    LAW_REPEATS = (
+        "{count:,} of {draws:,} draws have a value that was drawn before, where the law has "
+        "{expected:.2g}",
+        "false as stated: single values come again, as rounding, clipping or few digits make them",
+    )
+    LAW_LATTICE = (
+        "draws are not evenly placed within steps of {step:.4g}: {count:,} of {draws:,} lie next "
+        "to a multiple, where the law has {expected:.4g}",
+        "false as stated: low digits are missing, as rounding makes them",
+    )
+    LAW_IMPOSSIBLE = (
+        "{count:,} of {draws:,} draws are values that the law does not have",
+        "false as stated: the law does not have every value that was drawn",
+    )
+    LAWS_DIFFER = (
+        "draws in {cells} cells are 1e{power:.0f} times likelier under two laws than under one",
+        "false as stated: the two laws differ, as the counts in cells show",
+    )
+    DEPENDENT = (
+        "draws in {cells} cells are 1e{power:.0f} times likelier where the quantities depend on "
+        "each other: {what}",
+        "false as stated: they depend on each other, as the counts in cells show",
+    )
+    # why one is undecided
+    CELLS_TOO_WIDE = (
+        "values with a chance of {chance:.3g} together cannot be told apart in floating point",
+        "the law puts more than the resolution on values that floating point does not tell apart: "
+        "claim the law of a logarithm",
+    )
+    TAILS_TOO_RARE = ("a tail with the chance {tails:.3g} is not known to a factor of {factor:g}",)
     # what refutes a claim of certainty
     COUNTEREXAMPLES = ("{violations:,} counterexamples in {draws:,} draws",)
     ONE_COUNTEREXAMPLE = ("1 counterexample in {draws:,} draws",)

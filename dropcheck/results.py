@@ -61,6 +61,7 @@ class Method(StrEnum):
     CERTAINTY = "certainty"  # a claim that something always or never happens: one draw refutes it
     PROPORTION = "proportion"  # one probability, from a count
     BLOCK_MEANS = "block means"
+    CELLS = "cells"  # a statement about laws: draws are counted in cells
     EXACT_VALUE = "exact value"  # the model gives the quantity, and nothing was drawn
 
 
@@ -73,6 +74,8 @@ class Quantity(StrEnum):
     LEFT_MINUS_RIGHT = "left side minus right side"
     MIDDLE_MINUS_LEFT = "middle minus left side"
     MIDDLE_MINUS_RIGHT = "middle minus right side"
+    DISTANCE = "distance of the distribution functions"  # the largest difference anywhere
+    DEPENDENCE = "distance of joint chances from products of chances"  # the largest on the cells
 
     @property
     def is_difference(self) -> bool:

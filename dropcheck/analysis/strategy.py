@@ -10,6 +10,7 @@ from dropcheck.analysis.products import crossing
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators
+from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation
 from dropcheck.records import dataclass
 
@@ -47,6 +48,13 @@ class Proportion:
 
 
 @dataclass(frozen=True, slots=True)
+class Laws:
+    """The statement speaks of laws: draws are counted in cells."""
+
+    claim: LawClaim
+
+
+@dataclass(frozen=True, slots=True)
 class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
@@ -75,7 +83,7 @@ class Unanswerable:
 
 Averages = Arithmetic | BlockMeans
 """Strategies in which the operators of the statement are averages."""
-Strategy = Averages | Certainty | Proportion | Unanswerable
+Strategy = Averages | Certainty | Laws | Proportion | Unanswerable
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
@@ -108,6 +116,8 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     >>> [strategy(claim) for claim in ("P(m == 2) == 0", "P(m == 1) == 1/2", "Var(m) == 1/4")]
     ['Certainty', 'Proportion', 'BlockMeans']
     """
+    if lowered.law is not None:
+        return Laws(lowered.law)
     quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
     if not any(value.random for value in quantities):
         return Arithmetic(needs_scale(lowered))

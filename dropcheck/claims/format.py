@@ -122,6 +122,11 @@ _STATED = (
     Key("tolerance", TOLERANCE,
         description="Part of the claim: `L == R` give or take this share of `R`, or, as "
         "`{absolute: 0.05}`, this number.", examples=(0.005, {"absolute": 0.05})),
+    Key("tails",
+        number("a chance greater than 0 and less than 0.25", below=0.25,
+               if_larger="1e-6 claims the law out to tails as rare as that"),
+        description="Part of a claim `y ~ law`: how far out the law is claimed. Every tail with at "
+        "least this chance is then verified to within a factor of 2.", examples=(1e-6,)),
     Key("says", text(tidy=str.strip), description="What the document says, in its own words.",
         examples=("The variance grows with the number of terms.",)),
     Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",

@@ -142,6 +142,8 @@ class Claim:
     location: Location  # of the id
     parameter_locations: Mapping[str, Location]  # where each parameter is named
     family: Family | None = None
+    # how far out a law is claimed: the least chance of a tail
+    tails: float | None = None
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
 

@@ -63,7 +63,8 @@ def _likeness(request: Request) -> tuple[object, ...]:
     """Equal for requests that one call can draw."""
     program, centres = _alone(request), request.centres.tobytes()
     # a case has one list of steps, cut into spans as the pilot of each repetition asks for
-    return id(program.steps), program.span_draws, program.span_blocks, centres
+    cells = id(program.counter)  # which each repetition has from its own first draws
+    return id(program.steps), cells, program.span_draws, program.span_blocks, centres
 
 
 def _drawn_together(requests: Sequence[Request], supply: Supply) -> Iterator[SpanSums]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
+from dropcheck.language.law_claims import LawClaim, Relation
 from dropcheck.results import Quantity, Region
 from dropcheck.vocabulary.enclosures.affine import Affine
 
@@ -74,6 +75,8 @@ class Reading:
 
 def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading:
     """The comparisons of a statement; a range between estimated ends makes two."""
+    if lowered.law is not None:
+        return _distance(lowered.law)
     if lowered.entries:
         count = len(lowered.operators) + 1
         parts = tuple(
@@ -126,6 +129,14 @@ def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
     ends = tuple(end + by for end in reading.ends)
     comparisons = tuple(map(moved, reading.comparisons))
     return Reading(comparisons, reading.side + by, ends, reading.known_scale)
+
+
+def _distance(law: LawClaim) -> Reading:
+    """A statement about laws: a distance is claimed to be 0, and the scale of chances is 1."""
+    independent = law.relation is Relation.INDEPENDENT
+    measures = Quantity.DEPENDENCE if independent else Quantity.DISTANCE
+    comparison = Comparison(lambda found: found[0], measures, Region(0.0, 0.0), 0)
+    return Reading((comparison,), 0, (), 1.0)
 
 
 def _difference(side: int, end: int, measures: Quantity, region: Region) -> Comparison:

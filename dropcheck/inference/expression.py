@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dropcheck.language.printing import unparse
+from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import Binary, Node, Number, Statement, Subscript
 from dropcheck.results import Quantity
 
@@ -27,6 +27,8 @@ def expression(
     operands = [one if entry is None else _entry(one, entry) for one in statement.operands]
     middle = operands[len(operands) // 2]
     match quantity:
+        case Quantity.DISTANCE | Quantity.DEPENDENCE:
+            return unparse_statement(statement)
         case Quantity.LEFT:
             return unparse(operands[0])
         case Quantity.LEFT_MINUS_RIGHT:

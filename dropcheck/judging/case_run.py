@@ -43,6 +43,7 @@ MOST_DRAWS_BY_DEFAULT = 1e9
 UNLIMITED_DRAWS = 10**15
 # Spans asked for at a time: bounds what is held before it is tallied.
 SPANS_AT_ONCE = 512
+NUMBERS_AT_ONCE = 2**22
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
@@ -171,7 +172,7 @@ class CaseRun:
             a_span = program.cost * program.span_draws * 1e-9
             if tally.spans:
                 a_span = tally.seconds / tally.spans
-            count = min(SPANS_AT_ONCE, needed - tally.spans)
+            count = min(SPANS_AT_ONCE, 1 + NUMBERS_AT_ONCE // program.columns, needed - tally.spans)
             if self.deadline.limited:
                 count = min(count, max(1, int(self.threads * TURN_SECONDS / max(a_span, 1e-9))))
             spans = yield Request(

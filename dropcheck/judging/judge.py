@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
+from dropcheck.analysis.strategy import Arithmetic, Certainty, Laws, Proportion, Unanswerable
 from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
@@ -17,6 +17,7 @@ from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.counting import by_counterexample, by_proportion
 from dropcheck.judging.exactly import by_exact_value
 from dropcheck.judging.knowledge import Knowledge
+from dropcheck.judging.laws.by_relation import by_laws
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
 from dropcheck.judging.look import ROUNDING, far_off, scales_of, settling
 from dropcheck.judging.prepared import Prepared
@@ -24,7 +25,7 @@ from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
-from dropcheck.simulation import Compiled, Counted, Request, SpanSums, means_of
+from dropcheck.simulation import Compiled, Counted, InCells, Request, SpanSums, means_of
 
 
 def run_case(
@@ -77,10 +78,12 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
             return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
         case Unanswerable(why), _:
             return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
-        case Certainty() as claim, Counted() as counted:
-            return (yield from by_counterexample(run, claim, counted))
-        case Proportion() as claim, Counted() as counted:
-            return (yield from by_proportion(run, claim, counted))
+        case Laws(claim), InCells(program):
+            return (yield from by_laws(run, claim, program))
+        case Certainty() as certainty, Counted() as counted:
+            return (yield from by_counterexample(run, certainty, counted))
+        case Proportion() as proportion, Counted() as counted:
+            return (yield from by_proportion(run, proportion, counted))
         case _, Compiled() as compiled:
             knowledge = run.prepared.knowledge
             if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:

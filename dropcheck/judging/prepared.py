@@ -9,6 +9,7 @@ from dropcheck.analysis.strategy import (
     Arithmetic,
     BlockMeans,
     Certainty,
+    Laws,
     Proportion,
     Strategy,
     Unanswerable,
@@ -25,7 +26,7 @@ from dropcheck.language.graph import Value, operators
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.results import Guarantee
-from dropcheck.simulation import Compiled, Counted, Program, Registers, compile_strategy
+from dropcheck.simulation import Compiled, Counted, InCells, Program, Registers, compile_strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,7 @@ class Prepared:
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
     strategy: Strategy
-    compiled: Compiled | Counted | None  # None where nothing is simulated
+    compiled: Compiled | Counted | InCells | None  # None where nothing is simulated
     knowledge: Knowledge | None  # of averages, from the model itself
     # the case in strata, once that is worked out for the first of its runs
     in_strata: list[InStrata | None] = field(default_factory=list, compare=False, repr=False)
@@ -50,6 +51,8 @@ class Prepared:
                 return "arithmetic: nothing is random"
             case Unanswerable(reason):
                 return str(reason)
+            case Laws():
+                return "finite-sample: draws counted in cells (Massart 1990; Lindon and Malek 2022)"
             case Certainty() | Proportion():
                 return "exact: events are counted (Clopper and Pearson 1934)"
         guarantee = Guarantee.ASYMPTOTIC if self.knowledge is None else self.knowledge.guarantee
@@ -85,6 +88,8 @@ class Prepared:
             return (
                 "what each entry is compared with, or the size of what is estimated where it is 0"
             )
+        if isinstance(self.strategy, Laws):
+            return "1, as chances are compared"
         ends = [self.statement.operands[end] for end in self.reading.ends]
         texts = [unparse(end) for end in ends]
         if self.reading.known_scale is not None:

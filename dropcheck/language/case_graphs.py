@@ -129,6 +129,6 @@ def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None
 
 def _texts(claim: Claim) -> tuple[object, ...]:
     return (
-        *(claim.statement, claim.model, claim.requires, claim.tolerance, claim.sample),
+        *(claim.statement, claim.model, claim.requires, claim.tolerance, claim.tails, claim.sample),
         claim.family,
     )

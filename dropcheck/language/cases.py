@@ -12,8 +12,10 @@ from dropcheck.claims.registry import Claim, Sample, SourceText
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import Value
+from dropcheck.language.law_claims import LawClaim
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
 from dropcheck.language.lowering.operator_calls import Sides, check_range, statement_sides
@@ -36,6 +38,7 @@ from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.relations import FOLLOWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ class LoweredCase:
     beside: tuple[LoweredCase | None, ...] = ()
     place: int = 0
     entries: tuple[tuple[int, ...], ...] = ()
+    # what it says of laws; its operands are then the quantities that it speaks of
+    law: LawClaim | None = None
 
     def of_entry(self, place: int) -> LoweredCase:
         """The statement of one entry by itself."""
@@ -123,6 +128,14 @@ def parse_claim(claim: Claim) -> ParsedClaim:
                 "'tolerance' needs a claim of the form 'L == R'",
                 statement.at.location,
                 "put the tolerance into the numbers of the claim",
+            )
+        )
+    if statement is not None and claim.tails is not None and statement.operators != (FOLLOWS,):
+        problems.append(
+            Problem(
+                f"'tails' needs a claim of the form 'y {FOLLOWS} law'",
+                statement.at.location,
+                "leave it out, or claim the probability of the tail: P(y > t) == …",
             )
         )
     for text in claim.requires:
@@ -246,15 +259,19 @@ def _stated(
     """A statement in the graph of its model; the notes are those on the model and its own."""
     notes = len(context.notes)
     context.every_element = statement.certain
-    sides = Sides(())
+    sides, law = Sides(()), None
     try:
-        sides = statement_sides(context, statement, parameters)
+        if statement.about_laws:
+            law = law_claim(context, statement)
+            sides = Sides(law.quantities)
+        else:
+            sides = statement_sides(context, statement, parameters)
     except Skipped:
         pass
     finally:
         found = tuple(context.notes)
         del context.notes[notes:]
-    if sound:
+    if sound and law is None:
         check_range(statement, sides.values)
     return LoweredCase(
         operators=statement.operators,
@@ -263,6 +280,7 @@ def _stated(
         at=statement.at,
         notes=found,
         size=0,
+        law=law,
     )
 
 

@@ -33,6 +33,7 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions import hint_for
+from dropcheck.vocabulary.relations import EXAMPLES, FOLLOWS, INDEPENDENT
 
 
 def parse_expression(source: SourceText) -> Node:
@@ -140,15 +141,22 @@ def _loop_header(source: SourceText, block: Block) -> tuple[Name, tuple[Node, ..
 
 
 def parse_statement(source: SourceText) -> Statement:
-    """A claim's statement: `L == R`, an inequality, a range, or `x in {a, b}`.
+    """A claim's statement: `L == R`, an inequality, a range, `x in {a, b}`, or one about laws.
 
     Raises:
         DropcheckError: where the text is no such statement; the hint says how to write it.
 
     >>> parse_statement(SourceText.plain("E(x) == 1")).operators
     ('==',)
+    >>> parse_statement(SourceText.plain("y ~ normal(0, 1)")).operators
+    ('~',)
     """
+    follows = _law_statement(source)
+    if follows is not None:
+        return follows
     node = parse_expression(source)
+    if isinstance(node, Call) and node.name == INDEPENDENT:
+        return Statement(node.at, (), (node,))
     if isinstance(node, Logic) and node.operator == "and":
         raise node.at.error(
             "a claim states one thing, and this joins several with 'and'",
@@ -177,6 +185,48 @@ def parse_statement(source: SourceText) -> Statement:
             "write 'L == R' or 'a <= L <= b', and one claim for each",
         )
     return Statement(node.at, operators, node.operands)
+
+
+def _law_statement(source: SourceText) -> Statement | None:
+    """`y ~ law` or `x ~ y`: the sign stands outside all brackets; None where there is none.
+
+    Raises:
+        DropcheckError: where a side is missing or is no expression, or there are more signs.
+    """
+    lines = text_checks.without_comments(source.text)
+    places = [
+        (number, column)
+        for number, line in enumerate(lines)
+        for column, sign in enumerate(line)
+        if sign == FOLLOWS
+    ]
+    if not places:
+        return None
+    text_checks.check_brackets(source, lines, text_checks.LONGEST_EXPRESSION)
+    text_checks.check_signs(source, 0, lines)
+    row, column = places[0]
+    at = Position(source, row, column)
+    before = "".join(lines[:row]) + lines[row][:column]
+    if len(places) > 1:
+        raise Position(source, *places[1]).error(
+            f"a claim has one {FOLLOWS!r}, and this is a second", "write one claim for each"
+        )
+    if sum(before.count(b) for b in "([{") != sum(before.count(b) for b in ")]}"):
+        raise at.error(
+            f"{FOLLOWS!r} stands within brackets",
+            f"a claim about a law reads {EXAMPLES}, and nothing around it",
+        )
+    # Blank out the other side, so that columns stay those of the file.
+    left = [*lines[:row], lines[row][:column]]
+    right = [*("" for _ in lines[:row]), " " * (column + 1) + lines[row][column + 1 :]]
+    right += lines[row + 1 :]
+    for side, words in ((left, "left"), (right, "right")):
+        if not any(line.strip() for line in side):
+            raise at.error(
+                f"nothing stands {words} of {FOLLOWS!r}", f"write for example {EXAMPLES}"
+            )
+    operands = tuple(_parse_lines(source, 0, side) for side in (left, right))
+    return Statement(at, (FOLLOWS,), operands)
 
 
 # What Python's reader may warn of: digits that run into a word, as in 1or 2.

@@ -16,6 +16,7 @@ from dropcheck.language import syntax
 from dropcheck.language.syntax import Loop, Model, ModelLine, Node, Statement, always, lines_of
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
+from dropcheck.vocabulary.relations import FOLLOWS
 
 # How tightly each form binds, as in Python's grammar: the loosest first.
 Level = IntEnum("Level", "CONDITIONAL OR AND NOT COMPARE SUM PRODUCT SIGN POWER ATOM")
@@ -112,6 +113,8 @@ class _TextWriter:
             case (syntax.Call(arguments=(syntax.Member() as member,)), _) as sides:
                 if Statement(statement.at, ("==",), sides) == always(member):
                     return self.text(member)
+        if statement.about_laws:  # nothing binds less tightly than its sign
+            return f" {self.sign(FOLLOWS)} ".join(map(self.text, statement.operands))
         return self.chain(statement.operators, statement.operands)
 
     def chain(self, operators: Sequence[str], operands: Sequence[Node]) -> str:
@@ -233,7 +236,7 @@ class _LatexWriter(_TextWriter):
         return rf"\left( {text} \right)" if tall else f"({text})"
 
     def sign(self, operator: str) -> str:
-        named = {"not": r"\lnot", "in": r"\in"}
+        named = {"not": r"\lnot", "in": r"\in", FOLLOWS: r"\sim"}
         return named.get(operator) or str(SIGNS[operator].latex)
 
     def name(self, name: str) -> str:

@@ -13,6 +13,7 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import About, DropcheckError, Location, Problem, suggestion
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import PROBABILITY
+from dropcheck.vocabulary.relations import FOLLOWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +188,19 @@ Model = tuple[ModelLine | Loop, ...]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A claim's statement: a chain `operands[0] operators[0] operands[1] …` of one or two links."""
+    """A claim's statement: a chain `operands[0] operators[0] operands[1] …` of one or two links.
+
+    Without operators it is one call, which states that its arguments are independent.
+    """
 
     at: Position = field(compare=False, repr=False)
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
+
+    @property
+    def about_laws(self) -> bool:
+        """Whether it speaks of the laws of random quantities, and compares no numbers."""
+        return self.operators in ((), (FOLLOWS,))
 
     @property
     def certain(self) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from dropcheck.analysis.strategy import averages_of
+from dropcheck.analysis.strategy import Laws, averages_of
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
 from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError
@@ -30,7 +30,7 @@ from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import run_claim_case
 from dropcheck.settings import Settings, default_threads
-from dropcheck.simulation import compile_averages
+from dropcheck.simulation import compile_averages, compile_strategy
 
 # Cases at which a mutant is compared with its claim by arithmetic.
 MOST_COMPARED = 64
@@ -164,6 +164,9 @@ class MutantJudge:
         lowered = self.readings.own(case.parameters)
         if lowered is None:
             return 0.0
+        if lowered.law is not None:
+            compiled = compile_strategy(Laws(lowered.law), lowered.operands)
+            return 0.0 if compiled is None else compiled.program.cost
         return compile_averages(averages_of(lowered), lowered.operands).program.cost
 
     def start_cheaper(self, second: Case, own: CaseResult) -> CaseResult:

@@ -202,7 +202,7 @@ def _inequality_turned(claim: ParsedClaim, _: Facts) -> Iterator[ParsedClaim]:
         case ((_, _), (low, middle, high)):
             for operands in ((high, middle, _beyond(high, low)), (_beyond(low, high), middle, low)):
                 yield replace(claim, statement=replace(statement, operands=operands))
-        case ((first,), _) if first != "==":
+        case ((first,), _) if first in _TURNED and first != "==":
             yield replace(claim, statement=replace(statement, operators=(_TURNED[first],)))
 
 

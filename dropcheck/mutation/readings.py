@@ -12,6 +12,7 @@ from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import LoweredCase, ParsedClaim, parse_claim
 from dropcheck.language.graph import Kind, Plain
 from dropcheck.language.graph import Value as Quantity
+from dropcheck.language.law_claims import LawClaim
 from dropcheck.language.syntax import Model, Statement
 from dropcheck.results import Value
 
@@ -158,8 +159,24 @@ def same_case(first: LoweredCase, second: LoweredCase) -> bool:
 
 
 def _comparable(first: LoweredCase, second: LoweredCase) -> bool:
-    """Whether two cases have the same sides, of the same entries."""
-    return first.operators == second.operators and first.entries == second.entries
+    """Whether two cases have the same sides, of the same entries, and say the same of laws."""
+    return (
+        (first.operators, first.entries) == (second.operators, second.entries)
+        and _same_law(first.law, second.law)
+        and len(first.operands) == len(second.operands)
+    )
+
+
+def _same_law(first: LawClaim | None, second: LawClaim | None) -> bool:
+    """Whether two statements say the same of laws, whatever the quantities are."""
+    if first is None or second is None:
+        return first is second
+    return (first.relation, first.law, first.arguments, first.over) == (
+        second.relation,
+        second.law,
+        second.arguments,
+        second.over,
+    )
 
 
 def same_value(first: Quantity, second: Quantity) -> bool:
@@ -230,7 +247,7 @@ def fixed_sides(first: LoweredCase, second: LoweredCase) -> tuple[float, float] 
 
     Of arrays it is the side of that entry which changes most.
     """
-    if not _comparable(first, second):
+    if not _comparable(first, second) or first.law is not None:
         return None
     changes = [
         (a, b) for a, b in zip(first.operands, second.operands, strict=True) if not same_value(a, b)

@@ -7,20 +7,23 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from dropcheck.analysis.strategy import Arithmetic, Certainty, Proportion, Unanswerable
+from dropcheck.analysis.strategy import Arithmetic, Certainty, Laws, Proportion, Unanswerable
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
+from dropcheck.inference.distribution_distance import massart
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
 from dropcheck.inference.region import region_floor
 from dropcheck.judging import counting, limit_theorem
 from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_draws
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
+from dropcheck.judging.laws.by_relation import counting_of
 from dropcheck.judging.look import ENDLESS, judge_look, why_endless, why_undefined
 from dropcheck.judging.outlook import smallest_seen
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.judging.witness import BASES
+from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee
 from dropcheck.settings import Settings
@@ -29,6 +32,8 @@ from dropcheck.simulation import (
     PILOT,
     Compiled,
     Counted,
+    Counts,
+    InCells,
     Program,
     Request,
     SpanSums,
@@ -79,6 +84,8 @@ def forecast(
             return result(guarantee=Guarantee.ARITHMETIC, draws=0, explanation=why)
         case Unanswerable(why), _:
             return result(guarantee=None, draws=None, explanation=why)
+        case Laws(laws), InCells(program):
+            return (yield from _of_laws(run, laws, program))
         case (Certainty() | Proportion()) as claim, Counted() as counted:
             return (yield from _of_counts(run, claim, counted))
         case _, Compiled() as compiled:
@@ -207,6 +214,25 @@ def _of_counts(
 
     result = replace(result, scale=pilot.scale, smallest=smallest)
     return _decided_after(result, max(pilot.expected, min(FEWEST_DRAWS, most)))
+
+
+def _of_laws(
+    run: CaseRun, claim: LawClaim, program: Program
+) -> Generator[Request, SpanSums, Forecast]:
+    """Of a statement about laws the draws are known beforehand; a span shows what they take."""
+    counting = counting_of(run, claim, program)
+    tally = Counts(counting.program)
+    yield from run.draw_until(tally, PILOT, 1)
+    result = _of_pilot(run, counting.program, counting.most, tally, Guarantee.FINITE_SAMPLE)
+    undefined = undefined_draws(tally)
+    if undefined is not None:
+        return replace(result, explanation=undefined, ends=tally.drawn)
+
+    def smallest(most: int) -> float:
+        # a band of the one that looks, and one that the draws may be off by towards the claim
+        return 2 * counting.bands * massart(most, counting.alpha)
+
+    return _decided_after(replace(result, scale=1.0, smallest=smallest), counting.planned)
 
 
 def _given_up(run: CaseRun) -> int | None:

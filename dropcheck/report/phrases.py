@@ -236,6 +236,8 @@ def _share(ratio: float) -> str:
 def reading(case: CaseResult) -> str:
     """What most likely stands behind a case that did not pass."""
     if case.verdict is Verdict.REFUTED:
+        if case.explanation is not None and case.explanation.reading:
+            return case.explanation.reading
         if _slightly(case):
             return "false as stated, by less than the resolution: a tolerance would let that pass"
         return "false as stated: the interval misses what is claimed"

@@ -8,6 +8,8 @@ it uses only
 - in what portions: `span_draws`, `span_values`, `block_draws`, `fitted`, `in_blocks`,
   `in_blocks_of`;
 - a pilot: `origin`, `centres`, `near_ties`, `largest`;
+- cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
+  `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
 - strata: `stratified` makes a program that draws one of its draws from them;
 - draws: `span`.
 
@@ -15,14 +17,17 @@ What a program is made of, and the shortcuts that it takes, are the room's own.
 """
 
 from dropcheck.simulation.assemble import Registers
-from dropcheck.simulation.blocks import MOST_ROWS, Request, Tally
+from dropcheck.simulation.blocks import MOST_ROWS, Counts, Request, Tally
+from dropcheck.simulation.cell_counts import AtCuts, FarOut, Tables, TwoAtCuts
 from dropcheck.simulation.compile import (
     Compiled,
     Counted,
+    InCells,
     compile_averages,
     compile_strategy,
 )
 from dropcheck.simulation.functional import means_of
+from dropcheck.simulation.in_cells import counting_in_cells, magnitude_of, values_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT, stream
 from dropcheck.simulation.weighted import stratified
@@ -31,16 +36,25 @@ __all__ = [
     "MAIN",
     "MOST_ROWS",
     "PILOT",
+    "AtCuts",
     "Compiled",
     "Counted",
+    "Counts",
+    "FarOut",
+    "InCells",
     "Program",
     "Registers",
     "Request",
     "SpanSums",
+    "Tables",
     "Tally",
+    "TwoAtCuts",
     "compile_averages",
     "compile_strategy",
+    "counting_in_cells",
+    "magnitude_of",
     "means_of",
     "stratified",
     "stream",
+    "values_of",
 ]

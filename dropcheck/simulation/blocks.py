@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,8 +83,8 @@ class Tally:
         self.program = program
         self.centres = program.origin if centres is None else centres
         self._joined = 1  # blocks in a row
-        self._rows: Sums = np.zeros((0, len(program.terms)))
-        self._waiting: Sums = np.zeros((0, len(program.terms)))
+        self._rows: Sums = np.zeros((0, program.columns))
+        self._waiting: Sums = np.zeros((0, program.columns))
         self.undefined = 0
         self.first_undefined: int | None = None
         self.spans = 0
@@ -148,6 +149,37 @@ class Tally:
     def totals(self) -> npt.NDArray[np.float64]:
         """Sums over all draws made, those included that wait for their neighbours: [terms]."""
         return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)
+
+
+class Counts(Tally):
+    """Counts of all blocks so far, added up; each span's are handed to `each`, in order."""
+
+    def __init__(self, program: Program, each: Callable[[Sums], None] | None = None) -> None:
+        super().__init__(program)
+        self._each = each
+        self._total: Sums = np.zeros(program.columns)
+
+    def add(self, spans: SpanSums) -> None:
+        """Take in the next spans, in order."""
+        self.spans += len(spans.sums) // self.program.span_blocks
+        self.seconds += spans.seconds
+        self.undefined += spans.undefined
+        if self.first_undefined is None:
+            self.first_undefined = spans.first_undefined
+        if self._each is not None:
+            for row in spans.sums:
+                self._each(row)
+        self._total += spans.sums.sum(axis=0)
+
+    @property
+    def draws(self) -> int:
+        """Draws that were counted: all."""
+        return self.drawn
+
+    @property
+    def totals(self) -> npt.NDArray[np.float64]:
+        """Counts of all draws made: [columns]."""
+        return self._total
 
 
 def _after(rows: Sums, more: Sums) -> Sums:

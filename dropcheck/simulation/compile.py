@@ -11,6 +11,7 @@ from dropcheck.analysis.strategy import (
     Averages,
     BlockMeans,
     Certainty,
+    Laws,
     Proportion,
     Strategy,
     Unanswerable,
@@ -52,13 +53,20 @@ class Counted:
     exact: Program | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class InCells:
+    """What is simulated for a statement about laws: draws of its quantities, to be put in cells."""
+
+    program: Program
+
+
 def compile_strategy(
     strategy: Strategy,
     operands: Sequence[Value],
     *,
     crossing: bool = True,
     registers: Registers | None = None,
-) -> Compiled | Counted | None:
+) -> Compiled | Counted | InCells | None:
     """What a strategy simulates for the operands of a statement; None where it simulates nothing.
 
     Crossing combines draws with one another, where the model allows it. The registers are given
@@ -67,6 +75,11 @@ def compile_strategy(
     match strategy:
         case Unanswerable():
             return None
+        case Laws():
+            builder = ProgramBuilder(registers)
+            for operand in operands:
+                builder.term(((builder.register(operand), 1),), None)
+            return InCells(builder.build())
         case Certainty(event, condition, claimed):
             favoured = _favoured(event, denied=claimed == 0)
             program, exact = (

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.language.graph import Value, number
+from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
@@ -75,6 +76,13 @@ class Program:
     stratified: str | None = None
     # of several that make the same draws, in spans of one length, a power of two
     shared: bool = False
+    # what counts draws in cells, in place of integrands
+    counter: Counter | None = None
+
+    @property
+    def columns(self) -> int:
+        """Numbers that are kept of each block."""
+        return len(self.terms) if self.counter is None else self.counter.columns
 
     @property
     def block_draws(self) -> int:
@@ -170,11 +178,12 @@ class Program:
         draws: int,
         observe: Observer | None = None,
         steps: tuple[Step, ...] | None = None,
+        keep: bool = False,
     ) -> list[Array | None]:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
-        All steps unless some are named. Targets stay filled. `observe` is shown every computed
-        value with its inputs.
+        All steps unless some are named. Targets stay filled, and all registers where `keep`.
+        `observe` is shown every computed value with its inputs.
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
@@ -197,7 +206,7 @@ class Program:
                     observe(step.value, [number(array) for array in inputs])
                 extra = {"batches": self.span_blocks} if step.crossed else {}
                 held[step.target] = computed(step, inputs, **extra)
-            for register in step.frees:
+            for register in () if keep else step.frees:
                 held[register] = None
         return held
 
@@ -302,6 +311,9 @@ class Program:
     def _one_by_one(
         self, held: list[Array | None], centres: Sums
     ) -> tuple[Sums, npt.NDArray[np.bool_] | None]:
+        if self.counter is not None:
+            values = [number(filled(held[register])) for register in self.targets]
+            return counted(self.counter, values, self.span_draws, self.span_blocks)
         moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
         sums = np.empty((self.span_blocks, len(self.terms)))
         for index, term in enumerate(self.terms):

@@ -89,6 +89,7 @@ PROGRAM = {
         "in_blocks_of",
     ),
     *("origin", "centres", "near_ties", "largest", "span"),
+    "columns",
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
 LIBRARIES = {

@@ -1,0 +1,328 @@
+"""Cells in which draws are counted, for a law that a quantity is claimed to have.
+
+They are fixed before the draws that are counted in them: by the law, and by draws that are used for
+nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.vocabulary.law import Law
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+# Values closer than this share of their size, or of the numbers of which they are the difference,
+# may be one value: more digits no model keeps. A law of single values is given more.
+ROUNDING = 1e-14
+TIES = 1e-12
+SMALLEST = 1e-306  # numbers below have fewer digits, and then none
+# Cells of equal chance, which see the shape of a law: few for a small error, many for a fine one.
+SHAPES = (8, 32, 128)
+# Cuts per resolution: what cells leave open of the distance is a sixteenth of it.
+CUTS_PER_RESOLUTION = 16
+FEWEST_CUTS, MOST_CUTS = 512, 2**15
+# Tails are looked at from here on, at chances that fall by this factor from one to the next.
+FIRST_TAIL = 0.25
+TAIL_STEP = 2**0.125
+# A law of fewer values than this has a cell for each of them.
+MOST_SINGLE = 2048
+# Positions within a fine cell, and the size of the finest: this share of the law's spread.
+POSITIONS = 32
+FINEST = 2.0**-30
+FINEST_DECIMAL = 1e-9
+# Only between these levels of the law, where its density is smooth.
+SMOOTH = (1 / 16, 15 / 16)
+# How far from 1/32 the chance of a position may be at most, for its cells to be used.
+UNEVEN = 1e-6
+# Cuts of which rounding moves more than this chance from one side to the other are not used.
+MOVED = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """A step of which a law of all numbers has no multiples: places within it are equally likely.
+
+    They are looked at where a draw lies between `low` and `high`.
+    """
+
+    step: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LawCells:
+    """Cells for one law: what lies between neighbouring cuts, and beyond the first and the last.
+
+    `below` and `above` are the chances at or below each cut, and above it, [cuts]; `points` says of
+    which cells the law allows one point at most, [cuts + 1]. `low_tails` and `high_tails` are the
+    places of cuts far out, outermost last. `windows` are pairs of places of cuts around single
+    values that were drawn, whose cells together have the chance `repeated` at most. `whole` says
+    that draws must be whole numbers.
+    """
+
+    cuts: Floats
+    below: Floats
+    above: Floats
+    points: npt.NDArray[np.bool_]
+    low_tails: Indices
+    high_tails: Indices
+    windows: npt.NDArray[np.intp]
+    repeated: float
+    lattices: tuple[Lattice, ...]
+    whole: bool
+    rounding: float
+
+    def chances(self, places: Indices) -> Floats:
+        """The chances of the cells between some cuts, by the nearer tail: [places + 1]."""
+        below = np.concatenate([[0.0], self.below[places], [1.0]])
+        above = np.concatenate([[1.0], self.above[places], [0.0]])
+        return np.maximum(np.where(below[1:] < 0.5, np.diff(below), -np.diff(above)), 0.0)
+
+    def shape(self, cells: int) -> Indices:
+        """The places of cuts that part the law into so many cells of about equal chance."""
+        levels = np.arange(1, cells) / cells
+        places = np.searchsorted(self.below, levels * (1 - 1e-9))
+        places = np.unique(places[places < len(self.cuts)])
+        rare = 0.25 / cells
+        kept: Indices = places[(self.below[places] >= rare) & (self.above[places] >= rare)]
+        return kept
+
+
+def law_cells(
+    law: Law,
+    arguments: Sequence[Any],
+    *,
+    resolution: float,
+    tails: float,
+    magnitude: float,
+    drawn: Floats,
+) -> LawCells:
+    """The cells for a law.
+
+    Args:
+        law: the law.
+        arguments: its arguments, fixed.
+        resolution: the distance to be found.
+        tails: the chance down to which its tails are looked at.
+        magnitude: the size of the numbers of which a draw is the sum or the difference.
+        drawn: values of the quantity from draws that are not counted.
+    """
+    constant = law.constant(*arguments)
+    if constant is not None:
+        return _of_points(law, arguments, np.array([constant]), magnitude, tails)
+    if law.discrete:
+        points = law.points(*arguments, at_most=MOST_SINGLE)
+        if points is not None:
+            return _of_points(law, arguments, points[0], magnitude, tails)
+        return _of_whole_numbers(law, arguments, resolution, magnitude, tails)
+    return _of_numbers(law, arguments, resolution, magnitude, tails, drawn)
+
+
+def rounding_of(values: Floats, magnitude: float) -> Floats:
+    """How far apart values may be and still be one to within rounding."""
+    found: Floats = np.maximum(ROUNDING * np.maximum(np.abs(values), magnitude), SMALLEST)
+    return found
+
+
+def _of_points(
+    law: Law, arguments: Sequence[Any], points: Floats, magnitude: float, tails: float
+) -> LawCells:
+    """A cell for each value, and one for what lies between two: nothing does."""
+    away = rounding_of(points, magnitude) * (TIES / ROUNDING)
+    gaps = np.diff(points)
+    if len(gaps):
+        away = np.minimum(away, gaps.min() / 4)
+    cuts = np.stack([points - away, points + away], axis=1).ravel()
+    constant = law.constant(*arguments) is not None
+    at = np.repeat(points, 2)
+    if constant:
+        below, above = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    else:
+        below, above = _functions(law, arguments, at)
+        # below a point lies what lies at or below the one before it
+        first = points[0] - 1.0
+        before, beyond = _functions(law, arguments, np.concatenate([[first], points[:-1]]))
+        below[::2], above[::2] = before, beyond
+    return _table(cuts, below, above, np.ones(len(cuts) + 1, dtype=bool), float(away.max()), tails)
+
+
+def _of_whole_numbers(
+    law: Law, arguments: Sequence[Any], resolution: float, magnitude: float, tails: float
+) -> LawCells:
+    """Cuts between whole numbers, at levels of the law; several numbers may share a cell."""
+    values = np.unique(np.floor(_at_levels(law, arguments, _levels(resolution, tails))))
+    cuts = values + 0.5
+    below, above = _functions(law, arguments, values)
+    single = np.concatenate([[False], np.diff(values) == 1.0, [False]])
+    rounding = float(rounding_of(values, magnitude).max()) * (TIES / ROUNDING)
+    return _table(cuts, below, above, single, rounding, tails, whole=rounding < 0.25)
+
+
+def _of_numbers(
+    law: Law,
+    arguments: Sequence[Any],
+    resolution: float,
+    magnitude: float,
+    tails: float,
+    drawn: Floats,
+) -> LawCells:
+    """Cuts at levels of the law, and around single values, none of which has a chance."""
+    cuts = np.unique(_at_levels(law, arguments, _levels(resolution, tails)))
+    cuts = cuts[np.isfinite(cuts)]
+    away = rounding_of(cuts, magnitude)
+    moved = _between(law, arguments, cuts - away, cuts + away)
+    below, above = _functions(law, arguments, cuts)
+    clear = moved <= np.minimum(MOVED, 1e-3 * np.minimum(below, above))
+    ends = (below == 0) | (above == 0)
+    cuts = cuts[clear | (ends & (moved <= MOVED * tails))]
+    low, high = law.support(*arguments)  # beyond its ends, but for rounding, there is nothing
+    away = rounding_of(np.array([low, high]), magnitude)
+    outside = np.array([low - away[0], high + away[1]])
+    around, chance = _single_values(law, arguments, drawn, magnitude)
+    every = np.unique(np.concatenate([cuts, around.ravel(), outside[np.isfinite(outside)]]))
+    below, above = _functions(law, arguments, every)
+    return _table(
+        every,
+        below,
+        above,
+        np.zeros(len(every) + 1, dtype=bool),
+        float(rounding_of(np.zeros(1), magnitude)[0]),
+        tails,
+        windows=np.searchsorted(every, around),
+        repeated=chance,
+        lattices=_lattices(law, arguments, magnitude),
+    )
+
+
+def _table(
+    cuts: Floats,
+    below: Floats,
+    above: Floats,
+    points: npt.NDArray[np.bool_],
+    rounding: float,
+    tails: float,
+    *,
+    windows: npt.NDArray[np.intp] | None = None,
+    repeated: float = 0.0,
+    lattices: tuple[Lattice, ...] = (),
+    whole: bool = False,
+) -> LawCells:
+    return LawCells(
+        cuts=cuts,
+        below=below,
+        above=above,
+        points=points,
+        low_tails=_tail(below, tails, rising=True),
+        high_tails=_tail(above, tails, rising=False),
+        windows=np.zeros((0, 2), dtype=np.intp) if windows is None else windows,
+        repeated=repeated,
+        lattices=lattices,
+        whole=whole,
+        rounding=rounding,
+    )
+
+
+def _levels(resolution: float, tails: float) -> Floats:
+    """Levels below one half, at which a law is cut on either side of its median."""
+    count = int(min(max(CUTS_PER_RESOLUTION / resolution, FEWEST_CUTS), MOST_CUTS)) // 2 * 2
+    even = np.arange(1, count // 2 + 1) / count
+    return np.union1d(even, tail_levels(tails))
+
+
+def tail_levels(tails: float) -> Floats:
+    """Chances of tails, from large to small; the last is `tails`."""
+    steps = math.ceil(math.log(FIRST_TAIL / tails) / math.log(TAIL_STEP))
+    return np.geomspace(FIRST_TAIL, tails, max(steps, 1) + 1)
+
+
+def _at_levels(law: Law, arguments: Sequence[Any], levels: Floats) -> Floats:
+    return np.concatenate(
+        [law.quantile(levels, *arguments), law.upper_quantile(levels, *arguments)]
+    )
+
+
+def _functions(law: Law, arguments: Sequence[Any], x: Floats) -> tuple[Floats, Floats]:
+    """The chances at or below each x, and above it."""
+    return (
+        np.asarray(law.cdf(x, *arguments), dtype=np.float64),
+        np.asarray(law.survival(x, *arguments), dtype=np.float64),
+    )
+
+
+def _between(law: Law, arguments: Sequence[Any], low: Floats, high: Floats) -> Floats:
+    """The chances between two values each, by the nearer tail."""
+    first, second = _functions(law, arguments, low), _functions(law, arguments, high)
+    nearer = np.where(second[0] < 0.5, second[0] - first[0], first[1] - second[1])
+    return np.maximum(nearer, 0.0)
+
+
+def _tail(chances: Floats, tails: float, *, rising: bool) -> Indices:
+    """The places of cuts in one tail, outermost last, each rarer than the one before."""
+    order = np.arange(len(chances))[::-1] if rising else np.arange(len(chances))
+    found = order[(chances[order] <= FIRST_TAIL * (1 + 1e-9)) & (chances[order] > 0)]
+    found = found[chances[found] >= tails * (1 - 1e-9)]
+    if len(found) < 2:
+        return found
+    kept = [found[0]]
+    for place in found[1:]:
+        if chances[place] <= chances[kept[-1]] / (TAIL_STEP * (1 - 1e-3)):
+            kept.append(place)
+    if kept[-1] != found[-1]:
+        kept.append(found[-1])
+    return np.array(kept)
+
+
+# Single values that are looked for again, at most.
+MOST_VALUES = 1024
+
+
+def _single_values(
+    law: Law, arguments: Sequence[Any], drawn: Floats, magnitude: float
+) -> tuple[Floats, float]:
+    """Pairs of cuts around values that were drawn, those that came twice first; their chance."""
+    values, counts = np.unique(drawn[np.isfinite(drawn)], return_counts=True)
+    order = np.lexsort((np.arange(len(values)) * 7919 % max(len(values), 1), -counts))
+    values = np.sort(values[order[:MOST_VALUES]])
+    away = rounding_of(values, magnitude)
+    if len(values):
+        apart = np.concatenate([[True], np.diff(values) > 4 * away[1:] + 4 * away[:-1]])
+        values, away = values[apart], away[apart]
+    # rounding may move a draw over an end of its window
+    chances = _between(law, arguments, values - 2 * away, values + 2 * away)
+    usable = chances <= MOVED
+    values, away, chances = values[usable], away[usable], chances[usable]
+    pairs = np.stack([values - away, values + away], axis=1)
+    return pairs, float(chances.sum()) + 1e-15 * len(values)
+
+
+def _lattices(law: Law, arguments: Sequence[Any], magnitude: float) -> tuple[Lattice, ...]:
+    """A binary and a decimal step; none where the density is not smooth or digits are lacking."""
+    levels = np.array(SMOOTH)
+    low, high = (float(end) for end in law.quantile(levels, *arguments))
+    spread = high - low
+    if not (math.isfinite(spread) and spread > 1e-280):
+        return ()
+    inner = np.asarray(law.quantile(np.linspace(*SMOOTH, 65), *arguments))
+    widths = np.diff(inner)
+    if not (widths > 0).all():
+        return ()
+    steepest = float((np.diff(np.linspace(*SMOOTH, 65)) / widths).max())
+    needed = 64 * float(rounding_of(np.array([max(abs(low), abs(high))]), magnitude)[0])
+    found: list[Lattice] = []
+    for base, finest in ((2.0, FINEST), (10.0, FINEST_DECIMAL)):
+        step = base ** math.floor(math.log(spread * finest, base))
+        while step < needed:
+            step *= base
+        # a density that rises and falls a few times is uneven by so much within its steps
+        if 4 * step * steepest <= UNEVEN:
+            found.append(Lattice(step, low, high))
+    return tuple(found)

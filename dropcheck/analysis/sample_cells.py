@@ -1,0 +1,112 @@
+"""Cells in which draws are counted where no law is named: fixed by draws that are not counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+# Cells of about equal chance, few and many.
+SHAPES = (8, 64)
+# Values that came more than once, at most: each has a cell of its own.
+MOST_REPEATED = 1024
+MOST_CUTS = 2**14
+# Tails that are looked at: those beyond so many of the values from either end.
+FAR_OUT = (1, 4, 16, 64, 256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCells:
+    """Cells for the values of some draws.
+
+    `points` says which cells hold one value alone, [cuts + 1]. `families` are places of cuts, each
+    set of which parts the values into cells that are evidence of their own. `windows` are pairs of
+    places of cuts around values that came more than once. `widest` is the share of the draws in the
+    largest cell that is no single value.
+    """
+
+    cuts: Floats
+    points: npt.NDArray[np.bool_]
+    families: tuple[Indices, ...]
+    windows: npt.NDArray[np.intp]
+    widest: float
+
+
+def sample_cells(values: Floats, magnitude: float) -> SampleCells:
+    """The cells for values, of two quantities together.
+
+    Args:
+        values: what was drawn, finite.
+        magnitude: the size of the numbers of which a draw is the sum or the difference.
+
+    >>> cells = sample_cells(np.array([0.0, 1.0] * 8), 1.0)
+    >>> len(cells.windows), cells.widest
+    (2, 0.0)
+    """
+    ordered = np.sort(values)
+    away = rounding_of(ordered, magnitude) * (TIES / ROUNDING)
+    starts = np.concatenate([[True], np.diff(ordered) > away[1:]])
+    first = np.flatnonzero(starts)
+    sizes = np.diff(first, append=len(ordered))
+    single = ordered[first[sizes == 1]]
+    repeated, margin = _apart(ordered, away, first, sizes)
+    step = max(4, -(-len(single) // MOST_CUTS))
+    even = single[::step]
+    ends = [ordered[[rank, -1 - rank]] for rank in FAR_OUT if 2 * rank < len(ordered)]
+    plain = np.concatenate([even, *ends])
+    if len(repeated):  # a cut on a value that came again would part it from itself
+        nearest = np.searchsorted(repeated, plain)
+        for side in (np.maximum(nearest - 1, 0), np.minimum(nearest, len(repeated) - 1)):
+            plain = np.where(
+                np.abs(plain - repeated[side]) <= 2 * margin[side], repeated[side], plain
+            )
+        inside = np.isin(plain, repeated)
+        index = np.searchsorted(repeated, plain[inside])
+        plain[inside] = repeated[index] + margin[index]
+    around = np.stack([repeated - margin, repeated + margin], axis=1)
+    cuts = np.unique(np.concatenate([plain, around.ravel()]))
+    windows = np.searchsorted(cuts, around)
+    points = np.zeros(len(cuts) + 1, dtype=bool)
+    points[windows[:, 1]] = True
+    at_most = np.searchsorted(ordered, cuts, side="right")
+    shares = np.diff(at_most, prepend=0, append=len(ordered)) / len(ordered)
+    return SampleCells(
+        cuts=cuts,
+        points=points,
+        families=_families(at_most / len(ordered), np.unique(np.concatenate(ends)), cuts),
+        windows=windows,
+        widest=float(shares[~points].max(initial=0.0)),
+    )
+
+
+def _apart(ordered: Floats, away: Floats, first: Indices, sizes: Indices) -> tuple[Floats, Floats]:
+    """Values that came more than once, the most frequent, and how far their cells reach."""
+    frequent = np.flatnonzero(sizes > 1)
+    frequent = np.sort(frequent[np.argsort(-sizes[frequent], kind="stable")][:MOST_REPEATED])
+    values, margin = ordered[first[frequent]], 2 * away[first[frequent]]
+    if len(values) > 1:
+        apart = np.concatenate([[True], np.diff(values) > 4 * margin[1:]])
+        values, margin = values[apart], margin[apart]
+    return values, margin
+
+
+def _families(levels: Floats, far: Floats, cuts: Floats) -> tuple[Indices, ...]:
+    """Sets of cuts, of few and of many cells of about equal chance, and of each tail."""
+    found: list[Indices] = []
+    for cells in SHAPES:
+        places = np.unique(np.searchsorted(levels, np.arange(1, cells) / cells))
+        places = places[(places < len(levels))]
+        places = places[levels[places] < 1]
+        if len(places):
+            found.append(places)
+    for value in far:
+        place = int(np.searchsorted(cuts, value))
+        if place < len(cuts) and 0 < levels[place] < 1:
+            found.append(np.array([place]))
+    return tuple(found)

@@ -1,0 +1,141 @@
+"""Evidence against a law from counts in fixed cells: e-processes, as logarithms.
+
+An e-process is at most 1 on average, at any time, where what it is about is true; so the chance
+that it ever reaches 1/α is at most α (Ville 1939), however often it is looked at. A weighted
+average of e-processes is one too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.laws.formulas import log_rising
+
+Floats = npt.NDArray[np.float64]
+
+# How sharply a Dirichlet law is centred at the chances that are claimed: draws that would be needed
+# for as much certainty, from one in the rarest cell on; whatever the size of an error, one of these
+# is within a factor of 2 of the best.
+SHARPEST = 12
+# How much more likely than claimed what should be rare may be: by powers of 2 to so many.
+LIKELIER = 64
+
+
+def average(logs: Iterable[tuple[float, float]]) -> float:
+    """The weighted average of e-processes, each given as its weight and its logarithm.
+
+    >>> round(average([(0.5, 0.0), (0.5, math.log(3.0))]), 6) == round(math.log(2.0), 6)
+    True
+    """
+    listed = [(weight, log) for weight, log in logs if weight > 0]
+    total = sum(weight for weight, _ in listed)
+    largest = max((log for _, log in listed), default=0.0)
+    if not listed or math.isinf(largest):
+        return largest
+    return largest + math.log(
+        sum(weight / total * math.exp(log - largest) for weight, log in listed)
+    )
+
+
+def of_chances(counts: Floats, chances: Floats) -> float:
+    """Evidence that cells do not have these chances: a mixture of Dirichlet laws of the chances.
+
+    Lindon and Malek, "Anytime-valid inference for multinomial count data" (NeurIPS 2022), equation
+    (6): the chance of the counts under chances that are drawn from a Dirichlet law, over their
+    chance under those claimed. Its parameters are κ times the chances claimed, and several κ are
+    averaged, as an error may be large or small.
+
+    Args:
+        counts: of draws in each cell, [cells].
+        chances: that are claimed, [cells]; in a cell of chance 0 a single draw is a proof.
+
+    >>> round(of_chances(np.array([50.0, 50.0]), np.array([0.5, 0.5])), 1) < 0
+    True
+    >>> of_chances(np.array([80.0, 20.0]), np.array([0.5, 0.5])) > math.log(1000.0)
+    True
+    """
+    never = chances <= 0
+    if counts[never].any():
+        return math.inf
+    counts, chances = counts[~never], chances[~never]
+    if len(counts) < 2:
+        return 0.0
+    draws = counts.sum()
+    claimed = float((counts * np.log(chances)).sum())
+    sharp = 4.0 ** np.arange(SHARPEST)[:, np.newaxis] / chances.min()
+    prior = sharp * chances
+    mixed = log_rising(prior, counts).sum(axis=1) - log_rising(sharp[:, 0], draws)
+    return average((1.0, float(log) - claimed) for log in mixed)
+
+
+def of_rarity(count: float, draws: float, chance: float) -> float:
+    """Evidence that something is likelier than this chance, whatever lower chance it has.
+
+    The likelihood ratio of a greater chance to the claimed one is at most 1 on average for every
+    chance below the claimed one too, as it rises with each occurrence; greater chances by powers of
+    2 are averaged (Ville 1939).
+
+    >>> of_rarity(0, 1000, 1e-6) <= 0 < math.log(1000) < of_rarity(3, 1000, 1e-6)
+    True
+    """
+    if not 0 < chance < 0.5:
+        return 0.0
+    greater = chance * 2.0 ** np.arange(1, LIKELIER)
+    greater = greater[greater < 1.0]
+    logs = count * np.log(greater / chance)
+    logs += (draws - count) * (np.log1p(-greater) - math.log1p(-chance))
+    return average((1.0, float(log)) for log in logs)
+
+
+def of_two_samples(first: Floats, second: Floats, guess: tuple[Floats, Floats]) -> float:
+    """What equally many draws of two quantities add to the evidence that their laws differ.
+
+    Turner, Ly and Grünwald, "Generic E-variables for exact sequential k-sample tests that allow for
+    optional stopping" (2024), theorem 1, for one draw of each: p_1(x) p_2(y) / (p(x) p(y)) with p
+    the mean of p_1 and p_2, which are guessed from earlier draws. Where x and y have one law its
+    expectation is at most the square of that of (p_1 + p_2)/(2 p), which is 1.
+
+    Args:
+        first: counts of one quantity in each cell, [cells].
+        second: counts of the other, with the same sum.
+        guess: the chances of the cells in the one law and in the other, by earlier draws alone.
+    """
+    middle = (guess[0] + guess[1]) / 2
+    logs = (
+        float((counts[counts > 0] * np.log(chances[counts > 0] / middle[counts > 0])).sum())
+        for counts, chances in zip((first, second), guess, strict=True)
+    )
+    return sum(logs)
+
+
+def of_product(table: Floats) -> float:
+    """Evidence that two or more quantities depend on each other, from a table of counts.
+
+    Wasserman, Ramdas and Balakrishnan, "Universal inference" (PNAS 2020), section 8: the chance of
+    the counts under chances that are drawn from a Dirichlet law with parameters 1/2 (Krichevsky and
+    Trofimov 1981), over the largest chance of them under any law of independent quantities, which
+    is no less than that under the true one.
+
+    Args:
+        table: counts, with an axis for each quantity.
+
+    >>> of_product(np.full((2, 2), 100.0)) < 0 < of_product(np.array([[100.0, 50.0], [50, 100]]))
+    True
+    """
+    draws = float(table.sum())
+    if draws == 0:
+        return 0.0
+    cells = table.size
+    mixed = float((special.gammaln(table + 0.5) - special.gammaln(0.5)).sum())
+    mixed += float(special.gammaln(0.5 * cells) - special.gammaln(0.5 * cells + draws))
+    best = 0.0
+    for axis in range(table.ndim):
+        margin = table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
+        margin = margin[margin > 0]
+        best += float((margin * np.log(margin / draws)).sum())
+    return mixed - best

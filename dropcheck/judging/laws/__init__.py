@@ -1,0 +1,1 @@
+"""Statements about laws, judged by counts in cells."""

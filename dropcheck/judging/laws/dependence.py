@@ -1,0 +1,241 @@
+"""`independent(x, y)`: tables of counts, of pairs or of a few quantities together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
+from dropcheck.inference import budget, cell_evidence
+from dropcheck.inference.distribution_distance import draws_for_distance, hoeffding, massart
+from dropcheck.inference.region import decide
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.laws.looks import Counting, finding_of, looks, piloted, shares_of, span_draws
+from dropcheck.language.law_claims import LawClaim, pairs
+from dropcheck.language.printing import unparse
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Verdict
+from dropcheck.simulation import MAIN, Counts, Program, Request, SpanSums, Tables, counting_in_cells
+
+Floats = npt.NDArray[np.float64]
+
+# Cells of each quantity: of few quantities that are looked at together, by how many there are, and
+# of pairs, by how many pairs there are at most.
+TOGETHER = {2: 16, 3: 8, 4: 6}
+IN_PAIRS = ((16, 16), (128, 8), (2**31, 4))
+# Tables are looked at with fewer cells too, which show a weak dependence sooner.
+COARSER = (2, 4, 8, 16)
+# Share of a look's error that pays for the chances of single quantities, which enter in second
+# order alone.
+MARGINS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The tables, the chances at or below each cut by the first draws, and what is counted."""
+
+    tables: Tables
+    levels: tuple[Floats, ...]  # of each entry, [cuts]
+    names: tuple[str, ...]  # of each entry
+    counting: Counting
+
+
+def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
+    """The tables, from draws that are used for nothing else.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    resolution = run.sharpness(1.0)
+    drawn = piloted(run, program)
+    together = pairs(claim)
+    entries = len(drawn.values)
+    # where each may depend on each, a few are looked at all at once
+    tables: tuple[tuple[int, ...], ...]
+    if entries in TOGETHER and len(together) == entries * (entries - 1) // 2:
+        cells, tables = TOGETHER[entries], (tuple(range(entries)),)
+    else:
+        cells = next(cells for most, cells in IN_PAIRS if len(together) <= most)
+        tables = together
+    cuts = tuple(_cuts(row, cells, drawn.size) for row in drawn.values)
+    levels = tuple(
+        np.searchsorted(np.sort(row), own, side="right") / drawn.draws
+        for row, own in zip(drawn.values, cuts, strict=True)
+    )
+    counter = Tables(cuts=cuts, tables=tables)
+    alpha = shares_of(run.alpha).distance * budget.PLANNED
+    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
+    corners = sum(math.prod(len(cuts[entry]) for entry in table) for table in tables)
+    bands = 1 if all(len(table) == 2 for table in tables) else entries + 1
+    alpha /= max(corners, 1)
+    planned = int(min(draws_for_distance(resolution, alpha, bands), most))
+    counting = Counting(
+        program=counting_in_cells(program, counter, span_draws(program, planned, most)),
+        most=most,
+        planned=planned,
+        alpha=alpha,
+        bands=bands,
+        target=resolution,
+    )
+    return Plan(counter, levels, tuple(_names(run, claim)), counting)
+
+
+def _cuts(values: Floats, cells: int, size: float) -> Floats:
+    """Cuts that part values into cells of about equal chance; none on a value itself."""
+    ordered = np.sort(values)
+    places = np.arange(1, cells) * len(ordered) // cells
+    found = np.unique(ordered[places])
+    found = found[found < ordered[-1]]
+    moved: Floats = found + rounding_of(found, size) * (TIES / ROUNDING)
+    return moved
+
+
+def _names(run: CaseRun, claim: LawClaim) -> Iterator[str]:
+    """Entries as they would be written: `u[0, 1]`."""
+    (statement,) = run.prepared.statement.operands
+    written = getattr(statement, "arguments", ())
+    for node, value in zip(written, claim.quantities, strict=True):
+        for index in np.ndindex(*value.shape):
+            yield unparse(node) + (f"[{', '.join(map(str, index))}]" if index else "")
+
+
+def by_tables(
+    run: CaseRun, claim: LawClaim, program: Program
+) -> Generator[Request, SpanSums, Finding]:
+    """Judge that quantities are independent."""
+    plan = tables_plan(run, claim, program)
+    counting, resolution = plan.counting, run.sharpness(1.0)
+    shares, tally = shares_of(run.alpha), Counts(counting.program)
+    verdict = Verdict.INCONCLUSIVE
+    why: Explanation | None = None
+    seen, interval = 0.0, (0.0, 1.0)
+    fewest = min(counting.program.span_draws, counting.most)
+    for look in looks(counting.planned, fewest, counting.most, shares.distance):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        if tally.undefined:
+            break
+        tables = _tables(plan, tally.totals)
+        seen, interval = dependence(plan, tables, tally.drawn, look.alpha)
+        log, strongest = evidence(plan, tables)
+        if log >= math.log(1 / shares.evidence):
+            verdict, why = Verdict.REFUTED, strongest
+        else:
+            verdict = decide(*interval, run.reading.comparisons[0].region, resolution)
+        if verdict is not Verdict.INCONCLUSIVE or run.out_of_time():
+            break
+    if verdict is Verdict.VERIFIED:
+        why = Reason.INDEPENDENT_ON_CELLS.explain(within=resolution, what=_what(plan))
+    return finding_of(run, counting, tally, verdict, why, seen, interval)
+
+
+def _tables(plan: Plan, totals: Floats) -> list[Floats]:
+    found, end = [], 0
+    for table in plan.tables.tables:
+        shape = plan.tables.shape(table)
+        size = math.prod(shape)
+        found.append(totals[end : end + size].reshape(shape))
+        end += size
+    return found
+
+
+def _what(plan: Plan) -> str:
+    """On what cells: `x and y in 16×16 cells`."""
+    tables = plan.tables.tables
+    if len(tables) == 1:
+        sizes = "×".join(map(str, plan.tables.shape(tables[0])))
+        return f"{_listed([plan.names[entry] for entry in tables[0]])} in {sizes} cells"
+    most = max(len(cuts) for cuts in plan.tables.cuts) + 1
+    return f"{len(tables):,} pairs of entries, each in {most}×{most} cells"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def dependence(
+    plan: Plan, tables: Sequence[Floats], draws: int, alpha: float
+) -> tuple[float, tuple[float, float]]:
+    """The largest difference of a joint chance and the product of chances, and its interval.
+
+    The chances are those of lying at or below a cut in every quantity of a table, and there is one
+    for each choice of cuts. For a pair with events A and B, and any numbers a and b,
+
+        P(A and B) - P(A) P(B) = E((A - a) (B - b)) - (P(A) - a) (P(B) - b),
+
+    of which the first is the mean of a bounded quantity, and the second is small where a and b are
+    near. For more than two quantities each chance has an error of its own.
+    """
+    corners = sum(math.prod(length - 1 for length in table.shape) for table in tables)
+    if not corners:
+        return 0.0, (0.0, 0.0)
+    share = (1 - MARGINS) * alpha / corners
+    band = massart(draws, MARGINS * alpha / len(plan.levels))
+    seen = low = high = 0.0
+    for entries, table in zip(plan.tables.tables, tables, strict=True):
+        at_most = table
+        for axis in range(table.ndim):
+            at_most = np.cumsum(at_most, axis=axis)
+        at_most = at_most / draws
+        inner = at_most[tuple(slice(0, -1) for _ in entries)]
+        if not inner.size:
+            continue
+        margins = [_margin(at_most, axis) for axis in range(table.ndim)]
+        product = _outer(margins)
+        seen = max(seen, float(np.abs(inner - product).max()))
+        if len(entries) == 2:
+            a, b = (plan.levels[entry] for entry in entries)
+            a, b = a[:, np.newaxis], b[np.newaxis, :]
+            first, second = margins[0][:, np.newaxis], margins[1][np.newaxis, :]
+            mean = inner - b * first - a * second + a * b
+            width = np.maximum((1 - a) * (1 - b), a * b) + np.maximum(a * (1 - b), (1 - a) * b)
+            error = width * hoeffding(draws, 1.0, share)
+            error = error + (np.abs(first - a) + band) * (np.abs(second - b) + band)
+        else:
+            mean = inner - product
+            error = np.full_like(mean, hoeffding(draws, 1.0, share) + len(entries) * band)
+        low = max(low, float((np.abs(mean) - error).max()))
+        high = max(high, float((np.abs(mean) + error).max()))
+    return seen, (low, min(high, 1.0))
+
+
+def _margin(at_most: Floats, axis: int) -> Floats:
+    """The chances of one quantity at or below its cuts."""
+    others = tuple(slice(0, -1) if own == axis else -1 for own in range(at_most.ndim))
+    found: Floats = at_most[others]
+    return found
+
+
+def _outer(margins: Sequence[Floats]) -> Floats:
+    product = np.ones(())
+    for margin in margins:
+        product = np.multiply.outer(product, margin)
+    return product
+
+
+def evidence(plan: Plan, tables: Sequence[Floats]) -> tuple[float, Explanation]:
+    """The average of what all tables say, with few cells and with many, and the strongest."""
+    found: list[tuple[float, int, tuple[int, ...]]] = []
+    for entries, table in zip(plan.tables.tables, tables, strict=True):
+        sizes = {tuple(min(size, length) for length in table.shape) for size in COARSER}
+        for shape in sorted(sizes):
+            coarse = _merged(table, shape)
+            found.append((cell_evidence.of_product(coarse), coarse.size, entries))
+    log = cell_evidence.average((1.0, one[0]) for one in found)
+    strongest = max(found)
+    return log, Reason.DEPENDENT.explain(
+        cells=strongest[1],
+        power=math.floor(strongest[0] / math.log(10.0)),
+        what=_listed([plan.names[entry] for entry in strongest[2]]),
+    )
+
+
+def _merged(table: Floats, shape: Sequence[int]) -> Floats:
+    """A table with neighbouring cells joined."""
+    for axis, cells in enumerate(shape):
+        starts = np.arange(cells) * table.shape[axis] // cells
+        table = np.add.reduceat(table, starts, axis=axis)
+    return table

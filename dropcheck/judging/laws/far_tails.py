@@ -1,0 +1,159 @@
+"""Tails that are claimed far out: counted on, until their chances are known to a factor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.analysis.law_cells import LawCells
+from dropcheck.inference import cell_evidence
+from dropcheck.inference.finite_sample import clopper_pearson
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.laws.law_evidence import (
+    TAIL,
+    Evidence,
+    Floats,
+    Indices,
+    Tails,
+    every_tail,
+    of_tails,
+)
+from dropcheck.judging.laws.looks import Shares, looks
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Guarantee, Method, Verdict
+from dropcheck.simulation import (
+    MAIN,
+    Counts,
+    FarOut,
+    Program,
+    Request,
+    SpanSums,
+    counting_in_cells,
+)
+
+# A tail that is claimed is verified where its chance is known to be right to within this factor.
+TAIL_FACTOR = 2.0
+# Draws that a tail's chance must be seen in to be known to a factor of 2 at α = 1e-8, about.
+SEEN_OFTEN = 260.0
+
+
+def far_out(
+    run: CaseRun,
+    finding: Finding,
+    cells: LawCells,
+    program: Program,
+    before: Counts,
+    shares: Shares,
+    tails: float,
+    entries: int,
+) -> Generator[Request, SpanSums, Finding]:
+    """Go on until each tail that is claimed is known to be right to within a factor."""
+    low, high = cells.low_tails, cells.high_tails
+    totals = before.totals.reshape(entries, -1)
+    half = shares.tails / 2 / (entries * max(len(low) + len(high), 1))
+    low = _unsure(totals[:, low], cells.below[low], low, before.drawn, half)
+    high = _unsure(before.drawn - totals[:, high], cells.above[high], high, before.drawn, half)
+    within = run.sharpness(1.0)
+    holds = Reason.LAW_HOLDS_FAR_OUT.explain(within=within, tails=tails, factor=TAIL_FACTOR)
+    if not len(low) + len(high):
+        return replace(finding, explanation=holds)
+    low = low[::-1]
+    far = FarOut(entries=entries, low=cells.cuts[low], high=cells.cuts[high])
+    counted = counting_in_cells(program, far, before.program.span_draws)
+    most = run.most_draws(counted)
+    tally = Counts(counted)
+    tally.spans = before.spans  # the next draws are those after them
+    first = np.concatenate([totals[:, low], before.drawn - totals[:, high]], axis=1)
+    chances = np.concatenate([cells.below[low], cells.above[high]])
+    rarest = float(chances.min())
+    planned = int(min(SEEN_OFTEN / rarest, most))
+    levels = entries * len(chances)
+    why: Explanation | None = Reason.TAILS_TOO_RARE.explain(tails=tails, factor=TAIL_FACTOR)
+    verdict = Verdict.INCONCLUSIVE
+    for look in looks(max(planned, before.drawn), before.drawn, most, shares.tails / 2):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        broken = run.undefined(tally, Method.CELLS, Guarantee.FINITE_SAMPLE)
+        if broken is not None:
+            return broken
+        counts = first + tally.totals.reshape(entries, -1)
+        against = _evidence(cells, counts, (low, high), tally.drawn)
+        if against.log >= math.log(1 / shares.evidence):
+            verdict, why = Verdict.REFUTED, against.why
+            break
+        if _all_right(counts, chances, len(low), tally.drawn, look.alpha / levels):
+            verdict, why = Verdict.VERIFIED, holds
+            break
+        if run.out_of_time():
+            break
+    more = None
+    if verdict is Verdict.INCONCLUSIVE:
+        more = max(SEEN_OFTEN / rarest, 2.0 * tally.drawn) - tally.drawn
+    return replace(
+        finding,
+        verdict=verdict,
+        explanation=why,
+        draws=tally.drawn,
+        blocks=tally.spans,
+        seconds=finding.seconds + tally.seconds,
+        more_draws=more,
+    )
+
+
+def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: int) -> Evidence:
+    """Evidence of the tails alone: the same e-processes as before, with the weight of tails."""
+    at_most = np.zeros((len(counts), len(cells.cuts)))
+    low, high = places
+    at_most[:, low] = counts[:, : len(low)]
+    at_most[:, high] = draws - counts[:, len(low) :]
+    # those that were evidence before, with the same weights: which are left, the draws have decided
+    every = every_tail(cells)
+    own = np.intersect1d(every[0], low), np.intersect1d(every[1], high)
+    found = [one for row in at_most for one in of_tails(cells, row, draws, own)]
+    if not found:
+        return Evidence(-math.inf, Reason.TOO_WIDE.explain())
+    strongest = max(found, key=lambda one: one[1].log)
+    left = sum(map(len, own)) / sum(map(len, every))
+    log = cell_evidence.average((weight, one.log) for weight, one in found)
+    return Evidence(log + math.log(TAIL * left), strongest[1].why)
+
+
+def _unsure(
+    counts: Floats,
+    chances: Floats,
+    places: Indices,
+    draws: int,
+    alpha: float,
+) -> Indices:
+    """The places of tails from the first on that is not yet known to be right, and one before."""
+    if not len(places):
+        return places
+    sure = min(_right(row, chances, draws, alpha) for row in counts)
+    return places[max(sure - 1, 0) :] if sure < len(places) else places[:0]
+
+
+def _all_right(counts: Floats, chances: Floats, lows: int, draws: int, alpha: float) -> bool:
+    """Whether every tail is known to be right, of both sides and of each entry."""
+    for row in counts:
+        for side in (slice(0, lows), slice(lows, None)):
+            order = np.argsort(-chances[side], kind="stable")
+            if _right(row[side][order], chances[side][order], draws, alpha) < len(order):
+                return False
+    return True
+
+
+def _right(counts: Floats, chances: Floats, draws: int, alpha: float) -> int:
+    """How many tails are known to be right to within the factor, from the most likely on.
+
+    A tail between two that are counted is at most the larger of them and at least the smaller.
+    The chances fall.
+    """
+    for place, level in enumerate(chances):
+        low, high = clopper_pearson(int(counts[place]), draws, alpha)
+        larger = chances[place - 1] if place else level
+        smaller = chances[place + 1] if place + 1 < len(chances) else level
+        if high > TAIL_FACTOR * smaller or low < larger / TAIL_FACTOR:
+            return place
+    return len(chances)

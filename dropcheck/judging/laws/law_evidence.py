@@ -1,0 +1,145 @@
+"""What counts in cells say about a law: how far it is off, and evidence against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.analysis.law_cells import POSITIONS, SHAPES, LawCells
+from dropcheck.inference import cell_evidence
+from dropcheck.inference.distribution_distance import Distance, distance
+from dropcheck.reasons import Explanation, Reason
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+Tails = tuple[Indices, Indices]
+"""Places of cuts in the lower tail, and in the upper one."""
+
+# Weights of the kinds of evidence.
+SHAPE, TAIL, REPEATS, LATTICE = 0.4, 0.2, 0.2, 0.2
+# Of the cuts in a tail every so many-th is evidence of its own: their chances fall by halves.
+EVERY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The strongest evidence against a law: as a logarithm, and what there is to say of it."""
+
+    log: float
+    why: Explanation
+
+
+def every_tail(cells: LawCells) -> Tails:
+    """The tails that are evidence."""
+    return cells.low_tails[::EVERY], cells.high_tails[::EVERY]
+
+
+def apart(cells: LawCells, counts: Floats, draws: int) -> Distance:
+    """The distance of the entry that is farthest from the law."""
+    each = [distance(row[: len(cells.cuts)] / draws, cells.below, cells.points) for row in counts]
+    return Distance(max(one.seen for one in each), max(one.most for one in each))
+
+
+def evidence(cells: LawCells, counts: Floats, draws: int) -> Evidence:
+    """What counts say against the law: the average over kinds of cells, and over entries.
+
+    Args:
+        cells: the cells.
+        counts: of each entry, [entries, columns of `AtCuts`].
+        draws: how many were counted.
+    """
+    found = [one for row in counts for one in _of_entry(cells, row, draws)]
+    strongest = max(found, key=lambda one: one[0] * math.exp(min(one[1].log, 700.0)))
+    log = cell_evidence.average((weight, one.log) for weight, one in found)
+    if math.isinf(strongest[1].log):
+        log = math.inf
+    return Evidence(log, strongest[1].why)
+
+
+def _of_entry(cells: LawCells, row: Floats, draws: int) -> Iterator[tuple[float, Evidence]]:
+    end = len(cells.cuts)
+    at_most, rest = row[:end], row[end:]
+    yield from _impossible(cells, at_most, rest, draws)
+    for size in SHAPES:
+        places = cells.shape(size)
+        counts = np.diff(at_most[places], prepend=0.0, append=float(draws))
+        log = cell_evidence.of_chances(counts, cells.chances(places))
+        yield (
+            SHAPE / len(SHAPES),
+            Evidence(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=_power(log))),
+        )
+    yield from of_tails(cells, at_most, draws, every_tail(cells))
+    if len(cells.windows):
+        low, high = cells.windows.T
+        count = float((at_most[high] - at_most[low]).sum())
+        log = cell_evidence.of_rarity(count, draws, cells.repeated)
+        why = Reason.LAW_REPEATS.explain(
+            count=int(count), draws=draws, expected=cells.repeated * draws
+        )
+        yield REPEATS, Evidence(log, why)
+    rest = rest[1:]
+    for lattice in cells.lattices:
+        placed, rest = rest[:POSITIONS], rest[POSITIONS + 1 :]
+        log = cell_evidence.of_chances(placed, np.full(POSITIONS, 1 / POSITIONS))
+        inside = float(placed.sum())
+        why = Reason.LAW_LATTICE.explain(
+            step=lattice.step,
+            count=int(placed[0]),
+            draws=int(inside),
+            expected=inside / POSITIONS,
+        )
+        yield LATTICE / len(cells.lattices), Evidence(log, why)
+
+
+def _impossible(
+    cells: LawCells, at_most: Floats, rest: Floats, draws: int
+) -> Iterator[tuple[float, Evidence]]:
+    """A proof, where a draw has a value that the law does not have."""
+    counts = np.diff(at_most, prepend=0.0, append=float(draws))
+    never = cells.chances(np.arange(len(cells.cuts))) <= 0
+    # beyond the ends of the law; within, a chance of 0 may be one that is too small for a float
+    certain = never & (cells.points | _beyond(cells))
+    wrong = float(counts[certain].sum()) + float(rest[0])
+    if wrong:
+        why = Reason.LAW_IMPOSSIBLE.explain(count=int(wrong), draws=draws)
+        yield 1.0, Evidence(math.inf, why)
+
+
+def _beyond(cells: LawCells) -> npt.NDArray[np.bool_]:
+    found = np.zeros(len(cells.cuts) + 1, dtype=bool)
+    found[0] = cells.below[0] == 0
+    found[-1] = cells.above[-1] == 0
+    return found
+
+
+def of_tails(
+    cells: LawCells, at_most: Floats, draws: int, places: Tails
+) -> Iterator[tuple[float, Evidence]]:
+    """Evidence of each of some tails, given by the places of their cuts, low ones and high ones."""
+    sides = (
+        ("at or below", places[0], at_most, cells.below),
+        ("above", places[1], draws - at_most, cells.above),
+    )
+    levels = sum(map(len, places))
+    for side, own, counts, chances in sides:
+        for place in own:
+            chance, count = float(chances[place]), float(counts[place])
+            log = cell_evidence.of_chances(
+                np.array([count, draws - count]), np.array([chance, 1 - chance])
+            )
+            why = Reason.LAW_TAILS.explain(
+                count=int(count),
+                draws=draws,
+                side=side,
+                cut=float(cells.cuts[place]),
+                expected=chance * draws,
+            )
+            yield TAIL / levels, Evidence(log, why)
+
+
+def _power(log: float) -> float:
+    return 0.0 if not math.isfinite(log) else math.floor(log / math.log(10.0))

@@ -1,0 +1,176 @@
+"""What the judges of statements about laws share: their looks, their pilots, their findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.inference import budget
+from dropcheck.inference.distribution_distance import draws_for_distance
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Guarantee, Method, Verdict
+from dropcheck.simulation import PILOT, Counts, Program, magnitude_of, values_of
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counting:
+    """What is counted, and when a verdict is expected.
+
+    The distance is known from `bands` distribution functions, each to within the error of a look;
+    `alpha` is that of the planned one. A law may seem off by less than `target` and be verified.
+    """
+
+    program: Program
+    most: int
+    planned: int
+    alpha: float
+    bands: int
+    target: float
+
+
+# Shares of a case's error: for the distance, for evidence in cells, and for tails where claimed.
+DISTANCE, EVIDENCE = 0.5, 0.5
+WITH_TAILS = (0.4, 0.4, 0.2)
+# What early looks have of the error for the distance.
+ALONG = 0.1
+# Draws that are not counted: they show a value that comes again, be it once in 10,000 draws.
+FIRST_DRAWS = 2**15
+# Draws that show the size of the numbers on the way.
+MAGNITUDE_DRAWS = 64
+# Draws of the shortest span, and the parts of the planned draws that a span is at most.
+SHORTEST_SPAN = 1024
+PARTS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """How a case's error is shared."""
+
+    distance: float
+    evidence: float
+    tails: float
+
+
+def shares_of(alpha: float, *, tails: bool = False) -> Shares:
+    """The shares of a case's error, with one for tails where they are claimed."""
+    parts = WITH_TAILS if tails else (DISTANCE, EVIDENCE, 0.0)
+    found = [alpha * part for part in parts]
+    return Shares(distance=found[0], evidence=found[1], tails=found[2])
+
+
+def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[budget.Look]:
+    """Looks in order: those of other claims, and before each, early ones for gross errors.
+
+    Evidence may be looked at as often as one likes; the distance has a share of the error each
+    time, and the early looks have little of it.
+
+    >>> [look.draws for look in looks(8000, 500, 8000, 1e-6)]
+    [500, 1000, 2000, 4000, 8000]
+    """
+    early, number = fewest, 1
+    for look in budget.looks(planned, fewest, most, alpha * (1 - ALONG)):
+        while early < look.draws:
+            yield budget.Look(early, alpha * ALONG / (number * (number + 1)))
+            early, number = 2 * early, number + 1
+        yield look
+        while early <= look.draws:
+            early *= 2
+
+
+def span_draws(program: Program, planned: int, most: int) -> int:
+    """Draws of a span: few where few are planned, an even number where there can be two."""
+    draws = SHORTEST_SPAN
+    while 2 * draws <= min(planned // PARTS, program.span_draws):
+        draws *= 2
+    draws = min(draws, max(program.span_draws, 2), max(most, 1))
+    return max(draws // 2 * 2, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """Draws that are not counted: values, [entries of all quantities, draws], and their size."""
+
+    values: Floats
+    size: float
+
+    @property
+    def draws(self) -> int:
+        """How many there are."""
+        return int(self.values.shape[1])
+
+
+def piloted(run: CaseRun, program: Program, wanted: int = 0) -> Pilot:
+    """Draw a pilot of at least so many draws, or of what the budget has for it.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    draws = max(2, min(max(wanted, FIRST_DRAWS), run.most_draws(program) // 4))
+    generator, parts = run.generator(PILOT, 0), []
+    for start in range(0, draws, program.span_draws):
+        count = min(program.span_draws, draws - start)
+        parts += [
+            np.concatenate(
+                [
+                    np.broadcast_to(one, (*one.shape[:-1], count)).reshape(-1, count)
+                    for one in values_of(program, generator, count)
+                ]
+            )
+        ]
+    every = np.concatenate(parts, axis=1)
+    every = every[:, np.isfinite(every).all(axis=0)]
+    if not every.shape[1]:  # what is counted will say so
+        every = np.zeros((len(every), 2))
+    few = min(draws, MAGNITUDE_DRAWS, program.span_draws)
+    size = magnitude_of(program, run.generator(PILOT, 0), few)
+    return Pilot(every, size)
+
+
+def finding_of(
+    run: CaseRun,
+    counting: Counting,
+    tally: Counts,
+    verdict: Verdict,
+    why: Explanation | None,
+    estimate: float,
+    interval: tuple[float, float],
+) -> Finding:
+    """What was decided; where nothing was, the reason and the draws that are likely to decide.
+
+    Raises:
+        DropcheckError: where not one draw is defined.
+    """
+    run.refuse_if_nowhere_defined(tally)
+    broken = run.undefined(tally, Method.CELLS, Guarantee.FINITE_SAMPLE)
+    if broken is not None:
+        return broken
+    resolution = run.sharpness(1.0)
+    more = None
+    if verdict is Verdict.INCONCLUSIVE:
+        why = why or Reason.TOO_WIDE.explain()
+        if counting.target > 0:
+            near = max(counting.target - estimate, estimate)
+            needed = draws_for_distance(near, counting.alpha, counting.bands)
+            more = max(needed - tally.drawn, 1.0)
+    return Finding(
+        verdict=verdict,
+        method=Method.CELLS,
+        guarantee=Guarantee.FINITE_SAMPLE,
+        quantity=run.reading.comparisons[0].measures,
+        region=run.reading.comparisons[0].region,
+        estimate=estimate,
+        interval=interval,
+        scale=1.0,
+        sharpness=run.looked(1.0, resolution),
+        draws=tally.drawn,
+        blocks=tally.spans,
+        seconds=tally.seconds,
+        explanation=why,
+        more_draws=more,
+    )

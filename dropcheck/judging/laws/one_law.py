@@ -1,0 +1,121 @@
+"""`y ~ law`: the distance of distribution functions verifies, and evidence in cells refutes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
+from dropcheck.inference import budget
+from dropcheck.inference.distribution_distance import (
+    Distance,
+    distance,
+    draws_for_distance,
+    massart,
+)
+from dropcheck.inference.region import decide
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.laws.far_tails import far_out
+from dropcheck.judging.laws.law_evidence import apart, evidence
+from dropcheck.judging.laws.looks import Counting, finding_of, looks, piloted, shares_of, span_draws
+from dropcheck.language.law_claims import LawClaim
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Verdict
+from dropcheck.simulation import MAIN, AtCuts, Counts, Program, Request, SpanSums, counting_in_cells
+
+# How far out tails are looked at where the claim does not say.
+TAILS = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The cells of a law, what is counted in them, and what they leave open of the distance."""
+
+    cells: LawCells
+    counter: AtCuts
+    counting: Counting
+    left_open: float
+
+
+def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
+    """The cells, from the law and from draws that are used for nothing else.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    assert claim.law is not None
+    resolution, tails = run.sharpness(1.0), run.case.claim.tails
+    drawn = piloted(run, program)
+    cells = law_cells(
+        claim.law,
+        claim.arguments,
+        resolution=resolution,
+        tails=tails or TAILS,
+        magnitude=drawn.size,
+        drawn=drawn.values.ravel(),
+    )
+    counter = AtCuts(
+        entries=claim.entries,
+        cuts=cells.cuts,
+        whole=cells.whole,
+        rounding=cells.rounding,
+        lattices=tuple((one.step, one.low, one.high) for one in cells.lattices),
+        positions=POSITIONS,
+    )
+    left_open = distance(cells.below, cells.below, cells.points).most
+    alpha = shares_of(run.alpha, tails=tails is not None).distance * budget.PLANNED / claim.entries
+    target = resolution - left_open
+    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
+    planned = int(min(draws_for_distance(max(target, resolution / 2), alpha), most))
+    counting = Counting(
+        program=counting_in_cells(program, counter, span_draws(program, planned, most)),
+        most=most,
+        planned=planned,
+        alpha=alpha,
+        bands=1,
+        target=target,
+    )
+    return Plan(cells=cells, counter=counter, counting=counting, left_open=left_open)
+
+
+def by_law(
+    run: CaseRun, claim: LawClaim, program: Program
+) -> Generator[Request, SpanSums, Finding]:
+    """Judge `y ~ law`, for each entry of y."""
+    plan = plan_of(run, claim, program)
+    counting = plan.counting
+    resolution, tails = run.sharpness(1.0), run.case.claim.tails
+    shares = shares_of(run.alpha, tails=tails is not None)
+    tally = Counts(counting.program)
+    fewest = min(counting.program.span_draws, counting.most)
+    verdict = Verdict.INCONCLUSIVE
+    why: Explanation | None = None
+    interval, found = (0.0, 1.0), Distance(0.0, 1.0)
+    for look in looks(counting.planned, fewest, counting.most, shares.distance):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        if tally.undefined:
+            break
+        counts = tally.totals.reshape(claim.entries, plan.counter.own)
+        against = evidence(plan.cells, counts, tally.drawn)
+        found = apart(plan.cells, counts, tally.drawn)
+        interval = found.interval(massart(tally.drawn, look.alpha / claim.entries))
+        if against.log >= math.log(1 / shares.evidence):
+            verdict, why = Verdict.REFUTED, against.why
+        else:
+            verdict = decide(*interval, run.reading.comparisons[0].region, resolution)
+        hopeless = counting.target <= 0 and tally.drawn >= counting.planned
+        if verdict is not Verdict.INCONCLUSIVE or hopeless or run.out_of_time():
+            break
+    if verdict is Verdict.VERIFIED:
+        why = Reason.LAW_HOLDS.explain(within=resolution)
+    elif verdict is Verdict.INCONCLUSIVE and counting.target <= 0:
+        why = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)
+    finding = finding_of(run, counting, tally, verdict, why, found.seen, interval)
+    if finding.verdict is Verdict.VERIFIED and tails is not None:
+        return (
+            yield from far_out(
+                run, finding, plan.cells, program, tally, shares, tails, claim.entries
+            )
+        )
+    return finding

@@ -1,0 +1,209 @@
+"""`x ~ y`: the distance of two distribution functions verifies, and evidence in cells refutes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.analysis.sample_cells import SampleCells, sample_cells
+from dropcheck.inference import budget, cell_evidence
+from dropcheck.inference.distribution_distance import (
+    Distance,
+    distance,
+    draws_for_distance,
+    massart,
+)
+from dropcheck.inference.region import decide
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.laws.looks import Counting, finding_of, looks, piloted, shares_of, span_draws
+from dropcheck.language.law_claims import LawClaim
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Verdict
+from dropcheck.simulation import (
+    MAIN,
+    Counts,
+    Program,
+    Request,
+    SpanSums,
+    TwoAtCuts,
+    counting_in_cells,
+)
+
+Floats = npt.NDArray[np.float64]
+
+# Pilot draws per resolution: cells then hold a small share of it.
+PILOT_PER_RESOLUTION = 128
+# How much of the difference that earlier draws show is taken for true: all, or little of it where
+# it may be chance.
+TRUSTED = (1.0, 0.25)
+QUANTITIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The cells of each entry, how often the first draws fell between cuts, and what is counted."""
+
+    cells: tuple[SampleCells, ...]
+    first: tuple[tuple[Floats, Floats], ...]  # of each entry: both quantities at or below each cut
+    pilot: int
+    counting: Counting
+
+
+def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
+    """The cells, from draws that are used for nothing else.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    resolution, entries = run.sharpness(1.0), claim.entries
+    drawn = piloted(run, program, math.ceil(PILOT_PER_RESOLUTION / resolution))
+    pairs = [(drawn.values[entry], drawn.values[entries + entry]) for entry in range(entries)]
+    cells = tuple(sample_cells(np.concatenate(pair), drawn.size) for pair in pairs)
+    first = tuple(
+        (_at_most(pair[0], one.cuts), _at_most(pair[1], one.cuts))
+        for pair, one in zip(pairs, cells, strict=True)
+    )
+    counter = TwoAtCuts(cuts=tuple(one.cuts for one in cells))
+    alpha = shares_of(run.alpha).distance * budget.PLANNED / entries
+    target = resolution - max(one.widest for one in cells)
+    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
+    needed = draws_for_distance(max(target, resolution / 2), alpha, QUANTITIES)
+    planned = int(min(needed, most))
+    counting = Counting(
+        program=counting_in_cells(program, counter, span_draws(program, planned, most)),
+        most=most,
+        planned=planned,
+        alpha=alpha,
+        bands=QUANTITIES,
+        target=target,
+    )
+    return Plan(cells, first, drawn.draws, counting)
+
+
+def _at_most(values: Floats, cuts: Floats) -> Floats:
+    return np.searchsorted(np.sort(values), cuts, side="right").astype(np.float64)
+
+
+@dataclass(slots=True)
+class Doubts:
+    """Evidence that two laws differ, as it grows span by span.
+
+    In every draw one quantity is looked at alone: even draws show the first and odd ones the
+    second, so that both are independent though the quantities of one draw may not be. The same is
+    done with even and odd exchanged, and the average taken.
+    """
+
+    plan: Plan
+    logs: list[list[float]] = field(default_factory=list)  # of each family: one for each way
+    cells: list[int] = field(default_factory=list)
+    before: list[tuple[Floats, Floats]] = field(default_factory=list)  # counts in a family's cells
+
+    def __post_init__(self) -> None:
+        draws = float(self.plan.pilot)
+        for cells, first in zip(self.plan.cells, self.plan.first, strict=True):
+            one, other = (_families(cells, counts, draws) for counts in first)
+            self.before += zip(one, other, strict=True)
+            self.cells += map(len, one)
+        self.logs = [[0.0] * (2 * len(TRUSTED)) for _ in self.cells]
+
+    def add(self, row: Floats) -> None:
+        """Take in the counts of one span."""
+        place, end = 0, 0
+        half = self.plan.counting.program.span_draws / 2
+        for cells in self.plan.cells:
+            size = len(cells.cuts)
+            parts = row[end : end + 4 * size].reshape(4, size)
+            end += 4 * size
+            by_part = [_families(cells, part, half) for part in parts]
+            for first_even, first_odd, second_even, second_odd in zip(*by_part, strict=True):
+                before = self.before[place]
+                logs = self.logs[place]
+                for index, guess in enumerate(_guesses(*before)):
+                    logs[2 * index] += cell_evidence.of_two_samples(first_even, second_odd, guess)
+                    logs[2 * index + 1] += cell_evidence.of_two_samples(
+                        first_odd, second_even, guess
+                    )
+                self.before[place] = (
+                    before[0] + first_even + first_odd,
+                    before[1] + second_even + second_odd,
+                )
+                place += 1
+
+    @property
+    def log(self) -> float:
+        """The average of all."""
+        return cell_evidence.average((1.0, log) for logs in self.logs for log in logs)
+
+    @property
+    def why(self) -> Explanation:
+        """What is the strongest of them."""
+        strongest = max(range(len(self.logs)), key=lambda place: max(self.logs[place]))
+        power = math.floor(max(self.logs[strongest]) / math.log(10.0))
+        return Reason.LAWS_DIFFER.explain(cells=self.cells[strongest], power=power)
+
+
+def _families(cells: SampleCells, at_most: Floats, draws: float) -> list[Floats]:
+    """Counts in the cells of each family; last of what came more than once, and of the rest."""
+    found = [np.diff(at_most[places], prepend=0.0, append=draws) for places in cells.families]
+    if len(cells.windows):
+        low, high = cells.windows.T
+        inside = float((at_most[high] - at_most[low]).sum())
+        found.append(np.array([inside, draws - inside]))
+    return found
+
+
+def _guesses(first: Floats, second: Floats) -> list[tuple[Floats, Floats]]:
+    """The chances of cells in both laws, by counts so far: by all that they differ, or by less."""
+    cells = len(first)
+    middle = (first + second + 1.0) / (first.sum() + second.sum() + cells)
+    one, other = ((counts + cells * middle) / (counts.sum() + cells) for counts in (first, second))
+    return [
+        (middle + share * (one - middle), middle + share * (other - middle)) for share in TRUSTED
+    ]
+
+
+def by_two_laws(
+    run: CaseRun, claim: LawClaim, program: Program
+) -> Generator[Request, SpanSums, Finding]:
+    """Judge `x ~ y`, for each entry of x and the same entry of y."""
+    plan = pair_plan(run, claim, program)
+    counting, resolution = plan.counting, run.sharpness(1.0)
+    shares, doubts = shares_of(run.alpha), Doubts(plan)
+    tally = Counts(counting.program, doubts.add)
+    verdict = Verdict.INCONCLUSIVE
+    why: Explanation | None = None
+    interval, found = (0.0, 1.0), Distance(0.0, 1.0)
+    fewest = min(counting.program.span_draws, counting.most)
+    for look in looks(counting.planned, fewest, counting.most, shares.distance):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        if tally.undefined:
+            break
+        found = apart(plan, tally.totals, tally.drawn)
+        # each of the two bands of an entry has half of its share
+        error = massart(tally.drawn, look.alpha / (QUANTITIES * claim.entries))
+        interval = found.interval(QUANTITIES * error)
+        if doubts.log >= math.log(1 / shares.evidence):
+            verdict, why = Verdict.REFUTED, doubts.why
+        else:
+            verdict = decide(*interval, run.reading.comparisons[0].region, resolution)
+        if verdict is not Verdict.INCONCLUSIVE or run.out_of_time():
+            break
+    if verdict is Verdict.VERIFIED:
+        why = Reason.ONE_LAW.explain(within=resolution)
+    return finding_of(run, counting, tally, verdict, why, found.seen, interval)
+
+
+def apart(plan: Plan, totals: Floats, draws: int) -> Distance:
+    """The distance of the entry of which the two laws are farthest apart."""
+    each, end = [], 0
+    for cells in plan.cells:
+        size = len(cells.cuts)
+        parts = totals[end : end + 4 * size].reshape(4, size)
+        end += 4 * size
+        one, other = (parts[0] + parts[1]) / draws, (parts[2] + parts[3]) / draws
+        each.append(distance(one, other, cells.points))
+    return Distance(max(one.seen for one in each), max(one.most for one in each))

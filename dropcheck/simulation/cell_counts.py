@@ -1,0 +1,235 @@
+"""Draws counted in cells: what is kept of each block in place of sums of integrands.
+
+A counter takes the values of some quantities, [..., draws] each, and gives counts a block, in
+columns: [blocks, columns]. A quantity that does not vary has one draw, which stands for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.vocabulary.function import Array
+
+Floats = npt.NDArray[np.float64]
+
+# Of each block so many draws, the first, are looked at for their places within fine cells.
+PLACED = 8192
+# Rough nanoseconds for one number: to put it in its place among others, and to find its cell.
+SORTING = 25.0
+FINDING = 12.0
+
+
+class Counter(Protocol):
+    """What counts the draws of a block."""
+
+    @property
+    def columns(self) -> int:
+        """How many counts a block has."""
+
+    @property
+    def cost(self) -> float:
+        """Rough nanoseconds for one draw."""
+
+    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
+        """The counts of each block: [blocks, columns]."""
+
+
+def entries_of(array: Array, draws: int, blocks: int) -> Floats:
+    """The entries of a quantity, each in blocks of draws: [entries, blocks, draws]."""
+    entries = math.prod(array.shape[:-1])
+    flat = np.asarray(array, dtype=np.float64).reshape(entries, array.shape[-1])
+    if flat.shape[1] != draws:
+        flat = np.broadcast_to(flat, (entries, draws))
+    return flat.reshape(entries, blocks, draws // blocks)
+
+
+def counted(
+    counter: Counter, values: Sequence[Array], draws: int, blocks: int
+) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+    """Counts in each block, and undefined draws; these are None where there are none."""
+    counts = counter.counts(values, draws, blocks)
+    if all(np.isfinite(array).all() for array in values):
+        return counts, None
+    bad = np.zeros(draws, dtype=bool)
+    for array in values:
+        bad |= ~np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
+    return counts, bad
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtCuts:
+    """Of each entry, how many draws lie at or below each cut, and what its law does not allow.
+
+    The columns of an entry: one a cut; then those that are no whole numbers; then, for each
+    lattice (step, low, high), how many of the draws that were looked at have each place within a
+    step, and how many of them lie out of its range.
+    """
+
+    entries: int
+    cuts: Floats
+    whole: bool = False
+    rounding: float = 0.0
+    lattices: tuple[tuple[float, float, float], ...] = ()
+    positions: int = 1
+
+    @property
+    def own(self) -> int:
+        """The columns of one entry."""
+        return len(self.cuts) + 1 + len(self.lattices) * (self.positions + 1)
+
+    @property
+    def columns(self) -> int:
+        """How many counts a block has."""
+        return self.entries * self.own
+
+    @property
+    def cost(self) -> float:
+        """Rough nanoseconds for one draw."""
+        return self.entries * SORTING
+
+    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
+        """The counts of each block: [blocks, columns]."""
+        found = np.zeros((blocks, self.entries, self.own))
+        for entry, rows in enumerate(entries_of(values[0], draws, blocks)):
+            for block, row in enumerate(rows):
+                self._count(row, found[block, entry])
+        return found.reshape(blocks, self.columns)
+
+    def _count(self, row: Floats, found: Floats) -> None:
+        end = len(self.cuts)
+        found[:end] = np.searchsorted(np.sort(row), self.cuts, side="right")
+        if self.whole:
+            found[end] = np.count_nonzero(np.abs(row - np.rint(row)) > self.rounding)
+        end += 1
+        for step, low, high in self.lattices:
+            looked_at = row[:PLACED]
+            inside = looked_at[(looked_at >= low) & (looked_at <= high)]
+            # the middle of the first place is a multiple of the step
+            steps = inside / step + 0.5 / self.positions
+            place = ((steps - np.floor(steps)) * self.positions).astype(np.intp)
+            places = np.bincount(np.minimum(place, self.positions - 1), minlength=self.positions)
+            found[end : end + self.positions] = places
+            found[end + self.positions] = len(looked_at) - len(inside)
+            end += self.positions + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FarOut:
+    """Of each entry, how many draws lie at or below some cuts, and how many above others."""
+
+    entries: int
+    low: Floats  # rising
+    high: Floats  # rising
+
+    @property
+    def columns(self) -> int:
+        """How many counts a block has."""
+        return self.entries * (len(self.low) + len(self.high))
+
+    @property
+    def cost(self) -> float:
+        """Rough nanoseconds for one draw."""
+        return self.entries * FINDING
+
+    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
+        """The counts of each block: [blocks, columns]."""
+        low, high = self.low, self.high
+        found = np.zeros((blocks, self.entries, len(low) + len(high)))
+        for entry, rows in enumerate(entries_of(values[0], draws, blocks)):
+            for block, row in enumerate(rows):
+                if len(low):
+                    few = np.sort(row[row <= low[-1]])
+                    found[block, entry, : len(low)] = np.searchsorted(few, low, side="right")
+                if len(high):
+                    few = np.sort(row[row > high[0]])
+                    found[block, entry, len(low) :] = len(few) - np.searchsorted(
+                        few, high, side="right"
+                    )
+        return found.reshape(blocks, self.columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoAtCuts:
+    """Of each entry of two quantities, how many draws lie at or below each of its cuts.
+
+    The columns of an entry: the first quantity's even draws, its odd ones, and the second's.
+    """
+
+    cuts: tuple[Floats, ...]  # of each entry
+
+    @property
+    def columns(self) -> int:
+        """How many counts a block has."""
+        return 4 * sum(map(len, self.cuts))
+
+    @property
+    def cost(self) -> float:
+        """Rough nanoseconds for one draw."""
+        return 2 * len(self.cuts) * SORTING
+
+    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
+        """The counts of each block: [blocks, columns]."""
+        first, second = (entries_of(array, draws, blocks) for array in values)
+        return np.stack(
+            [
+                np.concatenate(
+                    [
+                        np.searchsorted(np.sort(rows[block, start::2]), cuts, side="right")
+                        for entry, cuts in enumerate(self.cuts)
+                        for rows in (first[entry], second[entry])
+                        for start in (0, 1)
+                    ]
+                ).astype(np.float64)
+                for block in range(blocks)
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """How many draws lie in each cell of tables, whose axes are the cells of single entries.
+
+    `cuts` are those of each entry; of all quantities together, in row-major order. A table is given
+    by the entries that are its axes.
+    """
+
+    cuts: tuple[Floats, ...]
+    tables: tuple[tuple[int, ...], ...]
+
+    def shape(self, table: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of a table."""
+        return tuple(len(self.cuts[entry]) + 1 for entry in table)
+
+    @property
+    def columns(self) -> int:
+        """How many counts a block has."""
+        return sum(math.prod(self.shape(table)) for table in self.tables)
+
+    @property
+    def cost(self) -> float:
+        """Rough nanoseconds for one draw."""
+        return FINDING * (2 * len(self.cuts) + len(self.tables))
+
+    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
+        """The counts of each block: [blocks, columns]."""
+        entries = np.concatenate([entries_of(array, draws, blocks) for array in values])
+        cells = [
+            np.searchsorted(cuts, rows, side="left")
+            for cuts, rows in zip(self.cuts, entries, strict=True)
+        ]
+        found = np.empty((blocks, self.columns))
+        for block in range(blocks):
+            end = 0
+            for table in self.tables:
+                shape = self.shape(table)
+                flat = np.ravel_multi_index(tuple(cells[entry][block] for entry in table), shape)
+                size = math.prod(shape)
+                found[block, end : end + size] = np.bincount(flat, minlength=size)
+                end += size
+        return found

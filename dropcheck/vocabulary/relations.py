@@ -1,0 +1,14 @@
+"""The words of statements about laws: `y ~ law`, `x ~ y`, `independent(x, y)`."""
+
+from __future__ import annotations
+
+FOLLOWS = "~"
+"""Between a quantity and its law, or between two quantities of one law."""
+
+INDEPENDENT = "independent"
+OVER = "over"
+"""`independent(u, over=[0])`: entries of u that differ in their place along axis 0."""
+
+SIGNATURE = f"{INDEPENDENT}(x, y)"
+"""How it is written, for a message."""
+EXAMPLES = f"'y {FOLLOWS} normal(0, 1)', 'x {FOLLOWS} y' or '{SIGNATURE}'"

@@ -1,0 +1,110 @@
+"""The cells of a law: their chances, held to draws of every law and to closed forms."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dropcheck.analysis.law_cells import ROUNDING, law_cells
+from dropcheck.analysis.sample_cells import sample_cells
+from dropcheck.vocabulary.laws import LAWS
+
+NAMES = {
+    "normal": (1.0, 2.0),
+    "uniform": (-1.0, 3.0),
+    "gamma": (0.5, 2.0),
+    "beta": (0.5, 0.5),
+    "cauchy": (0.0, 1.0),
+    "pareto": (0.5, 1.0),
+    "exponential": (3.0,),
+    "bernoulli": (0.3,),
+    "poisson": (4.0,),
+    "binomial": (100_000.0, 0.3),
+    "geometric": (0.1,),
+    "rademacher": (),
+    "constant": (),
+}
+
+
+def cells_of(name: str, arguments: tuple[float, ...], seed: int = 0):  # type: ignore[no-untyped-def]  # a pair
+    law, given = LAWS[name], [np.array([value]) for value in arguments]
+    rng = np.random.default_rng(seed)
+    drawn = law.sample(rng, given, (), 4096).astype(float)
+    return law, law_cells(
+        law,
+        arguments,
+        resolution=0.01,
+        tails=1e-6,
+        magnitude=float(np.median(np.abs(drawn))),
+        drawn=drawn,
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name in LAWS])
+def test_draws_of_a_law_lie_in_its_cells_as_often_as_they_should(name: str) -> None:
+    law, cells = cells_of(name, NAMES[name])
+    every = np.arange(len(cells.cuts))
+    chances = cells.chances(every)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-9)
+    assert (np.diff(cells.cuts) > 0).all()
+    rng, draws = np.random.default_rng(7), 200_000
+    given = [np.array([value]) for value in NAMES[name]]
+    drawn = np.sort(law.sample(rng, given, (), draws).astype(float))
+    at_most = np.searchsorted(drawn, cells.cuts, side="right")
+    counts = np.diff(at_most, prepend=0, append=draws)
+    assert counts[chances == 0].sum() == 0
+    for size in (8, 32, 128):
+        places = cells.shape(size)
+        if len(places):
+            own = np.diff(at_most[places], prepend=0, append=draws)
+            assert stats.chisquare(own, draws * cells.chances(places)).pvalue > 1e-8
+    if len(cells.windows):
+        low, high = cells.windows.T
+        assert at_most[high].sum() - at_most[low].sum() <= 2
+
+
+@pytest.mark.parametrize("name", ["normal", "uniform", "cauchy"])
+def test_places_within_fine_steps_are_equally_likely(name: str) -> None:
+    law, cells = cells_of(name, NAMES[name])
+    assert len(cells.lattices) == 2
+    drawn = law.sample(
+        np.random.default_rng(3), [np.array([one]) for one in NAMES[name]], (), 200_000
+    )
+    for lattice in cells.lattices:
+        inside = drawn[(drawn >= lattice.low) & (drawn <= lattice.high)]
+        place = np.floor(inside / lattice.step % 1 * 32).astype(int)
+        assert stats.chisquare(np.bincount(place, minlength=32)).pvalue > 1e-8
+
+
+def test_tails_reach_as_far_as_asked_and_no_farther() -> None:
+    _, cells = cells_of("normal", (0.0, 1.0))
+    assert cells.below[cells.low_tails].min() == pytest.approx(1e-6)
+    assert cells.above[cells.high_tails].min() == pytest.approx(1e-6)
+    assert cells.cuts[cells.high_tails[-1]] == pytest.approx(stats.norm.isf(1e-6))
+    ratios = np.diff(np.log(cells.below[cells.low_tails]))
+    assert (ratios < 0).all()
+    assert ratios.min() > -0.1
+
+
+def test_what_rounding_may_move_is_no_cut() -> None:
+    law = LAWS["normal"]
+    about = law_cells(
+        law, (1e9, 1e-4), resolution=0.01, tails=1e-6, magnitude=1e9, drawn=np.array([1e9])
+    )
+    assert len(about.cuts) == 0  # a float there has a step of 1e-7, and 45 of them are one value
+    assert law_cells(
+        law, (1e9, 1e4), resolution=0.01, tails=1e-6, magnitude=1e9, drawn=np.array([1e9])
+    ).cuts.size
+
+
+def test_values_that_came_again_have_cells_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=3000), np.repeat([0.25, 1.5], 500)])
+    cells = sample_cells(values, 1.0)
+    assert len(cells.windows) == 2
+    assert cells.points.sum() == 2
+    assert cells.widest < 0.01
+    at = np.searchsorted(cells.cuts, [0.25, 1.5])
+    assert cells.points[at].all()
+    whole = sample_cells(rng.poisson(3.0, 4000).astype(float), 3.0)
+    assert whole.widest < 0.001
+    assert ROUNDING < 1e-12
