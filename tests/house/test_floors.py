@@ -30,6 +30,7 @@ FLOORS = {
     "options": 2,
     # text to graph, and what is known of a graph before any draw
     "language": 2,
+    "documents": 3,
     "analysis": 3,
     # graph to program to block sums
     "simulation": 4,

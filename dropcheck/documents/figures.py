@@ -1,0 +1,142 @@
+"""The figure that stands right before a mark: its number, its place, and its digits.
+
+Only what can be read in one way is read. `2/3`, `3-4`, `1.0.68`, `v1.2` or `1,23` are refused: who
+means such a figure bounds it by a pair of marks.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from dropcheck.records import dataclass
+
+PAIR = "bound it: <!-- dropcheck: … -->figure<!-- /dropcheck -->"
+
+# What may close between a figure and its mark: emphasis, code and mathematics.
+_CLOSERS = re.compile(r"[*_`$]*\Z")
+_MINUS = "-\N{MINUS SIGN}"
+# Between groups of three digits. A plain space is none: "in 12 345 draws" may be two numbers.
+_GROUP = r"(?:,|\{,\}|_|'|’|\\,|[\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])"
+_NUMBER = rf"(?:[0-9]{{1,3}}(?:{_GROUP}[0-9]{{3}})+|[0-9]+)?(?:\.[0-9]+)?"
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_EXPONENT = (
+    rf"(?:[eE](?P<e>[{_MINUS}+]?[0-9]{{1,3}})"
+    rf"|\s?(?:×|·|\\times|\\cdot)\s?10(?:\^\{{?(?P<power>[{_MINUS}]?[0-9]{{1,3}})\}}?"
+    r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))"
+)
+_PERCENT = r"(?P<percent>(?:\\,|[ \N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])?\\?%)"
+_FIGURE = re.compile(rf"(?P<number>{_NUMBER}){_EXPONENT}?{_PERCENT}?\Z")
+_LAST = frozenset("0123456789%⁰¹²³⁴⁵⁶⁷⁸⁹")
+# No figure is longer, so that one search looks at so much of a text and no more.
+LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FigureError(Exception):
+    """Why no figure can be read before a mark; `column` counts from 0 in the text that was read."""
+
+    column: int
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A printed number: `text[start:end]`, sign, exponent and percent sign included.
+
+    `unit` is that of the last printed digit, as a number: 0.01 of 41%, 0.001 of 0.900.
+    """
+
+    value: float
+    digits: Decimal  # the number exactly
+    unit: Decimal
+    start: int
+    end: int
+    percent: bool
+
+
+def read_before(text: str, end: int) -> Figure | None:
+    r"""The figure that ends at `end`, where emphasis, code or mathematics may close behind it.
+
+    Args:
+        text: a passage of a document.
+        end: where the mark begins.
+
+    Returns:
+        None where what stands there does not end in a digit or a percent sign.
+
+    Raises:
+        FigureError: where what stands there may be read in several ways.
+
+    >>> read_before("raises it by **41%**", 20).unit
+    Decimal('0.01')
+    >>> read_before(r"$1.20 \times 10^{-3}$", 21).digits
+    Decimal('0.00120')
+    """
+    closed = _CLOSERS.search(text, max(0, end - LONGEST), end)
+    stop = closed.start() if closed is not None else end
+    if stop and text[stop - 1] == "}":  # $10^{-3}$, and nothing else that ends so
+        found = _longest(text, stop)
+        if found is None:
+            return None
+    elif stop == 0 or text[stop - 1] not in _LAST:
+        return None
+    found = _longest(text, stop)
+    if found is None:
+        raise FigureError(stop - 1, "no number stands before this sign", PAIR)
+    start = found.start()
+    printed = found["number"]
+    start = _with_sign(text, start, printed)
+    whole = re.sub(_GROUP, "", printed)
+    if re.match(rf"0+{_GROUP}", printed):
+        raise FigureError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
+    if re.match("0[0-9]", whole):
+        raise FigureError(start, f"{printed!r} begins with 0, as a code does", PAIR)
+    power = found["e"] or found["power"] or (found["raised"] or "").translate(_SUPERSCRIPTS) or "0"
+    shift = int(power.replace("\N{MINUS SIGN}", "-")) - (2 if found["percent"] else 0)
+    number = Decimal(whole)
+    digits = number.scaleb(shift)
+    if text[start] in _MINUS:
+        digits = -digits
+    places = number.as_tuple().exponent
+    assert isinstance(places, int)  # what matched is finite
+    unit = Decimal(1).scaleb(places + shift)
+    return Figure(float(digits), digits, unit, start, stop, bool(found["percent"]))
+
+
+def _longest(text: str, stop: int) -> re.Match[str] | None:
+    """The longest figure that ends there."""
+    for start in range(max(0, stop - LONGEST), stop):
+        found = _FIGURE.match(text, start, stop)
+        if found is not None and found["number"]:
+            return found
+    return None
+
+
+def _with_sign(text: str, start: int, printed: str) -> int:
+    """Where a number begins with its sign, if nothing before it makes it a part of something else.
+
+    Raises:
+        FigureError: if something does.
+    """
+    signed = start > 0 and text[start - 1] in _MINUS
+    first = start - 1 if signed else start
+    before = text[first - 1] if first else " "
+    shown = re.split(r"\s", text[max(0, first - 12) : start + len(printed)])[-1]
+    if before.isalnum() or before in ")]}" or before in "/^_.,:#+–—~±\\":
+        if before in ",:" and first > 1 and not text[first - 2].isalnum() and not signed:
+            return first
+        if before in "_~" and (first == 1 or text[first - 2].isspace()):
+            return first  # emphasis that opens, and about
+        raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
+    if signed and before in _MINUS:
+        raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
+    group = re.search(r"(?<![\d.,])\d{1,3} \Z", text[max(0, first - 5) : first])
+    if group is not None and re.fullmatch(r"\d{3}(?:\.\d+)?", printed) and not signed:
+        raise FigureError(
+            first - len(group.group()),
+            f"'{group.group()}{printed}' may be one number or two",
+            "write a thousands separator, as in 12,345, or bound it by a pair of marks",
+        )
+    return first

@@ -1,0 +1,130 @@
+"""Printed figures: read to the right number, place and digits, or refused; never misread."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from decimal import Decimal
+
+import pytest
+
+from dropcheck.documents.figures import FigureError, read_before
+
+READ = {
+    "by 41%": ("0.41", "0.01", "41%"),
+    r"by 41\%": ("0.41", "0.01", r"41\%"),
+    "by 41 %": ("0.41", "0.01", "41 %"),
+    "8": ("8", "1", "8"),
+    "**8**": ("8", "1", "8"),
+    "_8.0_": ("8", "0.1", "8.0"),
+    "$0.900$": ("0.9", "0.001", "0.900"),
+    "`8`": ("8", "1", "8"),
+    "1,234.50": ("1234.5", "0.01", "1,234.50"),
+    "$1{,}000$": ("1000", "1", "1{,}000"),
+    "12\u202f345": ("12345", "1", "12\u202f345"),
+    "12_345": ("12345", "1", "12_345"),
+    "is -3": ("-3", "1", "-3"),
+    "is −3.0": ("-3", "0.1", "−3.0"),
+    "x = -.5": ("-0.5", "0.1", "-.5"),
+    "(about ~5": ("5", "1", "5"),
+    "1.2e-3": ("0.0012", "0.0001", "1.2e-3"),
+    "1.20×10^{-3}": ("0.0012", "0.00001", "1.20×10^{-3}"),
+    r"$1.2 \times 10^{-3}$": ("0.0012", "0.0001", r"1.2 \times 10^{-3}"),
+    "4.5·10⁻³": ("0.0045", "0.0001", "4.5·10⁻³"),
+    "−2.5e+2": ("-250", "10", "−2.5e+2"),
+    "in 2024 100": ("100", "1", "100"),
+    "≈0.5": ("0.5", "0.1", "0.5"),
+    "| 0.5": ("0.5", "0.1", "0.5"),
+}
+REFUSED = [
+    "3-4", "3–4", "2/3", "1.0.68", "v1.2", "12:30", "1,23", "0,500", "2024-02-13", "x.5", "a_3",
+    "$x_3$", "$2^3$", "12 345", "1 000 000", "12 345.6", "±5", "#12", "007", "5--3", ") 1)2",
+    "1.%", "%", "2)3", "a-3", "1+2", "~~5",
+]  # fmt: skip
+NONE = ["", "word", "(8)", "is 8.", "٣", "{3}", r"$\frac{1}{2}$", "$10^{-6}$", "8 ", "x²", "]"]
+
+
+@pytest.mark.parametrize("text", READ)
+def test_what_can_be_read_in_one_way_is_read(text: str) -> None:
+    figure = read_before(text, len(text))
+    digits, unit, printed = READ[text]
+    assert figure is not None
+    assert (figure.digits, figure.unit) == (Decimal(digits), Decimal(unit))
+    assert figure.value == float(digits)
+    assert text[figure.start : figure.end] == printed
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_can_be_read_in_several_ways_is_refused(text: str) -> None:
+    with pytest.raises(FigureError) as refused:
+        read_before(text, len(text))
+    assert 0 <= refused.value.column <= len(text)
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_where_no_figure_ends_there_is_none(text: str) -> None:
+    if text == "x²":
+        with pytest.raises(FigureError):
+            read_before(text, len(text))
+    else:
+        assert read_before(text, len(text)) is None
+
+
+def _made(chance: random.Random) -> tuple[str, Decimal, Decimal]:
+    """A figure as people print it, its number and the unit of its last digit."""
+    places = chance.choice([0, 0, 1, 2, 3, 6])
+    whole = chance.choice(
+        [0, chance.randint(1, 9), chance.randint(10, 999), chance.randint(1000, 10**8)]
+    )
+    fraction = "".join(chance.choice("0123456789") for _ in range(places))
+    number = Decimal(f"{whole}.{fraction}" if places else f"{whole}")
+    grouping = chance.choice(["", ",", "{,}", "_", "\u202f", "\u00a0", r"\,"])
+    printed = f"{whole:,}".replace(",", grouping) + (f".{fraction}" if places else "")
+    shift = 0
+    if chance.random() < 0.3:
+        shift = chance.randint(-9, 9)
+        raised = str(shift).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
+        printed += chance.choice(
+            [f"e{shift}", f"E{shift:+d}", f"×10^{{{shift}}}", rf" \times 10^{{{shift}}}",
+             f" × 10{raised}", f"·10{raised}"]
+        )  # fmt: skip
+    if chance.random() < 0.3:
+        printed, shift = printed + chance.choice(["%", r"\%", " %", r"\,\%"]), shift - 2
+    if chance.random() < 0.3:
+        printed, number = chance.choice("-−") + printed, -number
+    return printed, number.scaleb(shift), Decimal(1).scaleb(shift - places)
+
+
+def test_a_thousand_figures_in_a_thousand_sentences() -> None:
+    chance = random.Random(20)
+    words = [
+        "the mean",
+        "output",
+        "rises by",
+        "about",
+        "Var(y)",
+        "x_1",
+        "(see Fig. 3):",
+        "1/2",
+        "y²",
+    ]
+    for _ in range(1000):
+        printed, number, unit = _made(chance)
+        sentence = " ".join(chance.choices(words, k=chance.randint(0, 12)))
+        opener = chance.choice(["", "**", "`", "$", "_", "*"])
+        text = f"{sentence} of {opener}{printed}{opener}"
+        figure = read_before(text + "<!-- dropcheck: ~= E(y) --> and 5% more", len(text))
+        assert figure is not None, text
+        assert (figure.digits, figure.unit) == (number, unit), text
+        assert text[figure.start : figure.end] == printed
+
+
+def test_any_text_is_read_or_refused() -> None:
+    chance = random.Random(21)
+    signs = "0123456789.,-−_*`$%\\{}^eE×·⁻³²/ :()~±\u202fx"
+    for _ in range(20_000):
+        text = "".join(chance.choices(signs, k=chance.randint(0, 30)))
+        with suppress(FigureError):
+            figure = read_before(text, len(text))
+            assert figure is None or 0 <= figure.start < figure.end <= len(text)
