@@ -239,6 +239,23 @@ def test_variance_that_is_rounded_to_0_is_unknown(power: int) -> None:
     assert exact_moments([Integrand(factors=((value, power),))]) is None
 
 
+@pytest.mark.parametrize(
+    ("model", "expression"),
+    [
+        ("x ~ bernoulli(1e-200)[2]", "x[0] * x[1]"),
+        ("x ~ bernoulli(1e-200)[200]", "x[0] * x[1] + x[7] * x[6]"),
+        ("x ~ bernoulli(1e-200)[100]", "x @ x[::-1]"),
+        ("x ~ bernoulli(1e-200)[30]; y ~ normal(0, 1)", "x[0] * x[1] * y * 1e300"),
+        ("x ~ bernoulli(1e-10)[40]", "prod(x)"),
+        ("x ~ normal(0, 1); y ~ normal(0, 1e-120)", "y**4 * x"),
+        ("x ~ bernoulli(1e-200)", "(x - 1e-250) * 1e-200"),
+    ],
+)
+def test_products_too_small_for_float64_are_unknown_and_not_0(model: str, expression: str) -> None:
+    integrand = Integrand(factors=((lowered(model, expression), 1),))
+    assert exact_moments([integrand]) is None
+
+
 def test_functions_of_a_draw_are_integrated_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the many monomials in functions of two elements each has integrals of its own."""
     worked_out: list[object] = []

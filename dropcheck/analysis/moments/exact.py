@@ -19,7 +19,7 @@ from dropcheck.analysis.polynomials.expectation import PRECISION, expected
 from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
-from dropcheck.analysis.polynomials.terms import Floats, Term
+from dropcheck.analysis.polynomials.terms import SMALLEST, Floats, Term
 from dropcheck.analysis.polynomials.written_out import Monomials, Numbers
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -149,12 +149,25 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
         return None
     with np.errstate(all="ignore"):
         rows = np.stack([_in_outcomes(one, table) for one in integrands])
-        means = rows @ table.probabilities
+        parts = rows * table.probabilities
+        means = parts.sum(axis=1)
         off = rows - means[:, np.newaxis]
+        squares = off * off * table.probabilities
         covariance = (off * table.probabilities) @ off.T
     if not (np.isfinite(rows).all() and np.isfinite(covariance).all()):
         return None
+    if (
+        _lost(table.probabilities)
+        or _lost(parts[rows != 0])
+        or _lost(squares.max(axis=1)[off.any(axis=1)])
+    ):
+        return None
     return ExactMoments(means=means, components={frozenset({0}): covariance}, error=PRECISION)
+
+
+def _lost(products: Floats) -> bool:
+    """Whether a product of numbers that are not 0 is too small for float64."""
+    return bool((np.abs(products) < SMALLEST).any())
 
 
 def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:

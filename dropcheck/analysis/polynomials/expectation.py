@@ -21,7 +21,15 @@ from typing import Protocol
 import numpy as np
 
 from dropcheck.analysis.polynomials.term_space import Space, substituted
-from dropcheck.analysis.polynomials.terms import EPSILON, Atom, Floats, Powers, Term, multiplied
+from dropcheck.analysis.polynomials.terms import (
+    EPSILON,
+    Atom,
+    Floats,
+    Powers,
+    Term,
+    multiplied,
+    product_of,
+)
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
 Number = float | Floats
@@ -160,10 +168,10 @@ def _without(
             if len({atom.side for atom in block}) > 1:
                 linked |= 1 << source.group
             if isinstance(value, float):
-                coefficient *= value
+                coefficient = product_of(coefficient, value)
             else:
                 factor, more = space.tensor(value, block[0].indices)
-                coefficient *= factor
+                coefficient = product_of(coefficient, factor)
                 tensors += more
         made = Term(coefficient, loss, tensors, rest, linked)
         if same:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dropcheck.analysis.moments.single_draw import Estimate, KnownMeans, joint_moment
 from dropcheck.analysis.polynomials.expectation import PRECISION, Block, Cumulants, Number
-from dropcheck.analysis.polynomials.terms import Powers
+from dropcheck.analysis.polynomials.terms import SMALLEST, Powers
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
@@ -20,7 +20,6 @@ from dropcheck.vocabulary.shapes import Shape
 HIGHEST_ORDER = 8  # of the moments that a law gives
 ITSELF = 0  # the number of the draw among its functions
 MOST_INTEGRALS = 64  # that differ, over all draws, a few milliseconds each
-SMALLEST = float(np.finfo(np.float64).tiny)  # below it digits are lost, and then all is 0
 
 Bounds = Callable[[Value, float], float]
 """Upper bounds of (E|quantity|^p)^(1/p)."""
@@ -216,6 +215,7 @@ class ProductOfElements(Cumulants):
 def _over_factors(value: Number, count: int) -> float:
     with np.errstate(all="ignore"):
         found = float(np.power(value, count) if isinstance(value, float) else np.prod(value))
-    if not math.isfinite(found):
+    lost = abs(found) < SMALLEST and bool(np.all(value))
+    if lost or not math.isfinite(found):
         raise PolynomialError
     return found

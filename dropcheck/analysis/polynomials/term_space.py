@@ -22,6 +22,7 @@ from dropcheck.analysis.polynomials.terms import (
     Term,
     merged,
     power_of_two_values,
+    product_of,
 )
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
@@ -141,7 +142,7 @@ class Space:
             }
             other = substituted(self, other, shift)
         return Term(
-            one.coefficient * other.coefficient,
+            product_of(one.coefficient, other.coefficient),
             one.loss + other.loss,
             one.tensors + other.tensors,
             one.atoms + other.atoms,
@@ -283,7 +284,7 @@ class Space:
         coefficient = term.coefficient
         for tensor in tensors:
             if not tensor[1]:
-                coefficient *= float(self.array_of(tensor))
+                coefficient = product_of(coefficient, float(self.array_of(tensor)))
         left_over = tuple(tensor for tensor in tensors if tensor[1])
         return term._replace(coefficient=coefficient, tensors=left_over)
 
@@ -376,7 +377,7 @@ def substituted(space: Space, term: Term, mapping: Mapping[int, int]) -> Term:
             tensors.append((number, moved))
             continue
         factor, own = space.tensor(space.array_of((number, labels)), moved)
-        coefficient *= factor
+        coefficient = product_of(coefficient, factor)
         tensors += own
     return term._replace(coefficient=coefficient, tensors=tuple(tensors), atoms=atoms)
 

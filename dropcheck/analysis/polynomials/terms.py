@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+
 Floats = npt.NDArray[np.float64]
 
 Powers = tuple[tuple[int, int], ...]
@@ -19,6 +21,25 @@ Powers = tuple[tuple[int, int], ...]
 EPSILON = float(np.finfo(np.float64).eps)
 # a sum that is smaller, relative to its parts, is rounding
 ROUNDING = 8 * EPSILON
+
+
+# below it digits are lost, and then all is 0
+SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+def product_of(first: float, second: float) -> float:
+    """The product of two numbers, which is 0 only where one of them is.
+
+    Raises:
+        PolynomialError: it is too small for float64.
+
+    >>> product_of(2.0, 0.0), product_of(1e-100, 1e-200)
+    (0.0, 1e-300)
+    """
+    found = first * second
+    if abs(found) < SMALLEST and first and second:
+        raise PolynomialError
+    return found
 
 
 class Atom(NamedTuple):
@@ -56,7 +77,7 @@ class Term(NamedTuple):
 
     def times(self, factor: float) -> Term:
         """The term times a number."""
-        return self._replace(coefficient=self.coefficient * factor)
+        return self._replace(coefficient=product_of(self.coefficient, factor))
 
     def with_tensors(self, tensors: tuple[Tensor, ...]) -> Term:
         """The same with other arrays."""

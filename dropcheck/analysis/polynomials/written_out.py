@@ -20,6 +20,7 @@ from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.term_space import MOST_LOSS, Space
 from dropcheck.analysis.polynomials.terms import (
     ROUNDING,
+    SMALLEST,
     Floats,
     Powers,
     Term,
@@ -217,9 +218,11 @@ class Numbers:
                 top = sum(int(digit.of(each.keys).max(initial=0)) for each in (one, other))
                 if top >= digit.base:
                     raise PolynomialError
+        coefficients = np.multiply.outer(one.coefficients, other.coefficients).ravel()
+        _refuse_lost(coefficients)
         return self._collected(
             np.add.outer(one.keys, other.keys).ravel(),
-            np.multiply.outer(one.coefficients, other.coefficients).ravel(),
+            coefficients,
             np.multiply.outer(one.sizes, other.sizes).ravel(),
         )
 
@@ -254,20 +257,25 @@ class Numbers:
             if digit.of(keys).any():
                 elements.setdefault((digit.draw, digit.element), []).append(digit)
         refuse_shared({draw: self._sources[draw] for draw, _ in elements})
-        means = np.ones(len(keys))
+        means, nowhere = np.ones(len(keys)), np.zeros(len(keys), dtype=np.bool_)
+        varied = nowhere.copy()
         groups: dict[int, _Pairs] = {}
         for (draw, element), digits in elements.items():
             source = self._sources[draw]
             single, joint, loss = _of_element(
                 source, element, digits, keys, self._space.draw_shapes[draw]
             )
-            means = means * single
+            means, nowhere = means * single, nowhere | (single == 0)
+            varied |= joint.diagonal() > 0
             pairs = groups.get(source.group)
             if pairs is None:
                 pairs = groups[source.group] = _Pairs(len(keys))
             pairs.multiply(single, joint, loss)
+        _refuse_lost(means[~nowhere])
+        _refuse_lost((weights * means)[(weights != 0) & ~nowhere])
         found = weights @ means, sizes @ np.abs(means)
         parts: dict[int, tuple[Floats, Floats]] = {}
+        variances = np.zeros(len(keys))
         names = sorted(groups)
         for count in range(1, len(names) + 1):
             for linked in combinations(names, count):
@@ -277,12 +285,26 @@ class Numbers:
                     pairs = groups[group]
                     matrix = matrix * (pairs.linked if group in linked else pairs.apart)
                     bound = bound * (pairs.linked_size if group in linked else np.abs(pairs.apart))
+                variances += matrix.diagonal()
                 if bound.any():
                     parts[sum(1 << group for group in linked)] = (
                         weights @ matrix @ weights.T,
                         sizes @ bound @ sizes.T,
                     )
+        # of a monomial that varies, and of it times its number
+        _refuse_lost(variances[varied])
+        _refuse_lost((weights**2 * variances)[(weights != 0) & varied])
         return *found, parts
+
+
+def _refuse_lost(products: Floats) -> None:
+    """See that no product of numbers that are not 0 is too small for float64.
+
+    Raises:
+        PolynomialError: where one is.
+    """
+    if (np.abs(products) < SMALLEST).any():
+        raise PolynomialError
 
 
 class _Pairs:
