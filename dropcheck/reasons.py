@@ -72,6 +72,11 @@ class Reason(Enum):
         "then has no value",
         "the model may be undefined on some draws, be they too rare to be seen: " + _DOMAIN,
     )
+    POWERS_OVERFLOW = (
+        "the draws are finite, and the powers that are averaged are not: they are beyond the "
+        "largest number of float64, 1.8e+308",
+        "nothing to judge: claim it of the quantity in a larger unit, as of x / 1e100",
+    )
     UNDEFINED_AT_AVERAGES = (
         "the quantity is undefined at the averages (a division by 0, Corr of a constant, or "
         "values too small to be squared)",

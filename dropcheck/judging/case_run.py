@@ -31,7 +31,7 @@ from dropcheck.results import (
     Verdict,
 )
 from dropcheck.settings import Settings, default_threads
-from dropcheck.simulation import PILOT, Program, Request, SpanSums, Tally, stream
+from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally, stream
 
 Floats = npt.NDArray[np.float64]
 
@@ -195,10 +195,12 @@ class CaseRun:
     def refuse_if_nowhere_defined(self, pilot: Tally) -> None:
         """An error where not one draw is defined: then the model is wrong, not the claim.
 
+        Where it is the powers of finite draws that overflow, the case is undecided.
+
         Raises:
             DropcheckError: with the parameters for which it is so.
         """
-        if pilot.undefined < pilot.looked_at or not pilot.looked_at:
+        if not nowhere_defined(pilot) or self._only_powers_overflow():
             return
         where = parameter_text(self.case.parameters)
         raise self.prepared.lowered.at.error(
@@ -208,6 +210,14 @@ class CaseRun:
             "overflow in the model",
         )
 
+    def _only_powers_overflow(self) -> bool:
+        """Whether the quantities that are averaged are finite in some draws."""
+        compiled = self.prepared.compiled
+        if not isinstance(compiled, Compiled):
+            return False
+        program = compiled.program
+        return program.finite(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
+
     def undefined(
         self, tally: Tally, method: Method | None, guarantee: Guarantee
     ) -> Finding | None:
@@ -215,6 +225,8 @@ class CaseRun:
         why = undefined_draws(tally)
         if why is None:
             return None
+        if nowhere_defined(tally):
+            why = Reason.POWERS_OVERFLOW.explain()
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
             method=method,
@@ -353,6 +365,11 @@ class CaseRun:
         if len(comparisons) > 1:
             return None, None
         return comparisons[0].measures, None if comparisons[0].share else comparisons[0].region
+
+
+def nowhere_defined(tally: Tally) -> bool:
+    """Whether some draws were looked at, and each is NaN or infinite."""
+    return 0 < tally.looked_at <= tally.undefined
 
 
 def undefined_draws(tally: Tally) -> Explanation | None:

@@ -257,6 +257,14 @@ class Program:
             self.registers(generator, draws, observe)
         return largest
 
+    def finite(self, generator: np.random.Generator, draws: int) -> bool:
+        """Whether each quantity that integrands look at is finite in some of so many draws."""
+        with np.errstate(all="ignore"):
+            held = self.registers(generator, draws)
+        return all(
+            bool(np.isfinite(number(filled(held[register]))).any()) for register in self.targets
+        )
+
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
         sums, bad = self.drawn(generator, centres)

@@ -5,6 +5,12 @@ from __future__ import annotations
 import pytest
 from trials import VERIFIED, judged
 
+from dropcheck.claims.reader import read_text
+from dropcheck.reasons import Reason
+from dropcheck.results import Verdict
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+
 
 @pytest.mark.parametrize(
     ("model", "claim"),
@@ -17,3 +23,16 @@ from trials import VERIFIED, judged
 )  # fmt: skip
 def test_no_overflow_ends_a_run(model: str, claim: str) -> None:
     assert judged(model, claim, most=20_000).verdict != VERIFIED
+
+
+@pytest.mark.parametrize("claim", ["Kurt(x) == 3", "Skew(x) == 0", "Std(x) == 1e160"])
+def test_powers_that_overflow_leave_a_case_undecided_and_end_no_run(claim: str) -> None:
+    text = (
+        "dropcheck: 1\nclaims:\n"
+        "  huge: {title: T, model: 'x ~ normal(0, 1e160)', claim: '%s'}\n"
+        "  fine: {title: T, model: 'x ~ normal(0, 1)', claim: E(x) == 0}\n"
+    )
+    registry = read_text(text % claim)
+    huge, fine = verify_cases(registry.expand(), Settings(), registry)
+    assert (huge.verdict, huge.reason) == (Verdict.INCONCLUSIVE, Reason.POWERS_OVERFLOW)
+    assert fine.verdict is Verdict.VERIFIED

@@ -121,6 +121,8 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.NO_MOMENT: {"operator": "E", "order": 1, "moment": "mean"},
     Reason.NO_VARIANCE_OF_ESTIMATE: {"operator": "E", "order": 1.5, "needed": 2},
     Reason.TOO_MANY_CONDITIONS: {"conditions": 513, "most": 512},
+    Reason.SELDOM_UNDEFINED: {"step": "sqrt", "chance": 1e-12},
+    Reason.MAY_BE_UNDEFINED: {"step": "sqrt"},
     Reason.UNDEFINED_DRAWS: {"undefined": 5, "draws": 10, "percent": 50.0, "first": 1},
     Reason.CONDITION_NEVER_TRUE: {"draws": 8192},
     Reason.TOO_FEW_BLOCKS: {"blocks": 63, "needed": 64},
