@@ -66,6 +66,7 @@ class Forecast:
     smallest: Smallest = lambda _: None
     explanation: Explanation | None = None
     ends: int | None = None
+    shared: bool = False  # whether its draws are those of the statements beside it too
 
 
 def forecast(
@@ -253,6 +254,7 @@ def _of_pilot(
         span_draws=program.span_draws,
         seconds_a_draw=tally.seconds / max(tally.drawn, 1),
         piloted=tally.seconds,
+        shared=program.shared,
     )
 
 

@@ -46,6 +46,7 @@ class CasePlan:
     spent: float  # seconds that a run would spend on it alone
     work: float  # the same, of one thread
     drawn: int  # draws that a run would make: to the verdict, or to where it gives up
+    shared: bool = False  # whether they are those of the statements beside it too
 
     @property
     def within(self) -> bool:
@@ -86,8 +87,11 @@ class Plan:
     @property
     def run_seconds(self) -> float:
         """Seconds that a run would take: what its threads share, or the longest case."""
-        work = sum(case.work for case in self.cases)
-        return max([work / self.threads, *(case.spent for case in self.cases)])
+        work: dict[str, float] = {}  # of statements that are drawn once, that of the longest
+        for place, case in enumerate(self.cases):
+            key = case.case.stream_key if case.shared else str(place)
+            work[key] = max(case.work, work.get(key, 0.0))
+        return max([sum(work.values()) / self.threads, *(case.spent for case in self.cases)])
 
 
 def plan_cases(
@@ -209,4 +213,5 @@ def _planned(expected: Forecast, budget: int, threads: int) -> CasePlan:
         spent=seconds(drawn),
         work=drawn * expected.seconds_a_draw,
         drawn=drawn,
+        shared=expected.shared,
     )
