@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as program  # noqa: E402 - found only now
-from benchmarks import draw_counts, floor, growth, looks, measure, scripts, threads  # noqa: E402 - as above
+from benchmarks import draw_counts, families, floor, growth, looks, measure, scripts, threads  # noqa: E402 - as above
 
 TINY = """
 dropcheck: 1
@@ -243,3 +243,9 @@ def test_a_part_that_there_is_not_is_an_error(
         program.main(["--only", only])
     assert ended.value.code == 2
     assert "there are a, b, c, d, e, f, g, h" in capsys.readouterr().err
+
+
+def test_statements_of_one_model_are_measured_over_the_costliest() -> None:
+    (figure,) = families.measured(1, measure.CLOCKS["cpu"], quick=True)
+    assert (figure.part, figure.bar) == ("i", measure.Bar(1.3))
+    assert math.isfinite(figure.value.median)
