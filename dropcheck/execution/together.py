@@ -83,8 +83,13 @@ def _furthest_behind(waiting: Sequence[_Waiting[Result]]) -> list[_Waiting[Resul
     alone = [one for one in waiting if one.alone]
     if alone:
         return alone[:1]
-    spans = [(-one.request.purpose, one.request.first) for one in waiting]
+    spans = [(*_kind(one), one.request.first) for one in waiting]
     return [one for one, span in zip(waiting, spans, strict=True) if span == min(spans)]
+
+
+def _kind(one: _Waiting[Result]) -> tuple[int, int]:
+    """What draws it asks for: those of pilots first."""
+    return -one.request.purpose, one.request.program.span_draws
 
 
 def _joined(
@@ -100,7 +105,7 @@ def _joined(
     ahead = [
         one.request.first - first.first
         for one in others
-        if one.request.purpose == first.purpose and not one.alone
+        if _kind(one) == _kind(served[0]) and not one.alone
     ]
     count = min([one.count for one in requests] + ahead)
     if len(requests) == 1:

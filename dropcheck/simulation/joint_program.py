@@ -51,6 +51,7 @@ class Together:
             separations=None,
             apart=(),
             span_blocks=1,
+            counter=None,
         )
         return cls(tuple(programs), tuple(centres), drawn)
 
