@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -158,6 +159,37 @@ class Exact:
     error: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One value that a search tried, and what became of it."""
+
+    parameters: dict[str, float]
+    verdict: Verdict
+    result: Outcome
+    draws: int
+
+    @classmethod
+    def of(cls, point: Mapping[str, float], found: CaseResult) -> Tried:
+        """A point of the search and the result there."""
+        return cls(dict(point), found.verdict, found.result, found.draws)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What a search tried, of the values that its claim is about.
+
+    The figures of the result are those at one point, `at`: the simplest counterexample found, or
+    the value nearest to being one. `again` are the cases that were judged beyond those `tried`: to
+    shrink a counterexample, or with a larger budget.
+    """
+
+    at: dict[str, float]
+    tried: tuple[Tried, ...]
+    again: tuple[Tried, ...]
+    most: int  # values that a search tries, if none is a counterexample
+    every: bool  # whether the claim is about no others
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """One case, judged, with all that was decided. What is unknown is None, never made up."""
@@ -203,6 +235,7 @@ class CaseResult:
     warnings: tuple[str, ...]
     location: Location
     repeat: str
+    search: Searched | None = None  # where parameters are searched: the figures are at one value
 
     @property
     def claimed(self) -> float | tuple[float | None, float | None] | None:
@@ -213,6 +246,28 @@ class CaseResult:
         if self.region.point or math.isinf(ends[0]):
             return ends[1]
         return ends[0] if math.isinf(ends[1]) else ends
+
+    @property
+    def excess(self) -> float:
+        """How far the interval reaches beyond the region, in units of the resolution.
+
+        Below 1 the claim is verified; the greatest is the worst of a grid. Infinite where unknown.
+        """
+        if self.region is None or self.interval is None or self.sharpness is None:
+            return math.inf
+        low, high = self.interval
+        beyond = max(
+            self.region.low - (-math.inf if low is None else low),
+            (math.inf if high is None else high) - self.region.high,
+        )
+        return math.inf if math.isnan(beyond) else beyond / self.sharpness.asked
+
+    @property
+    def badness(self) -> tuple[int, float]:
+        """How near to failing it is: a failure before what is undecided, then the least clear."""
+        severity = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}[self.result]
+        # a refuted case that is expected to be is the clearer, the further off it is
+        return severity, self.excess if self.expect is Verdict.VERIFIED else -self.excess
 
     @property
     def reason(self) -> Reason | None:

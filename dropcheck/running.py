@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
+from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution.executors import can_fork, shared
 from dropcheck.execution.schedule import (
@@ -28,7 +30,8 @@ from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.results import CaseResult
+from dropcheck.results import CaseResult, Outcome
+from dropcheck.searching import search_case
 from dropcheck.settings import Settings, default_threads
 from dropcheck.simulation import Request, SpanSums
 
@@ -137,10 +140,14 @@ def _driven(
 
 
 def sharing_draws(cases: Sequence[Case]) -> list[list[int]]:
-    """The places of cases that make the same draws: the statements of one claim are together."""
+    """The places of cases that make the same draws: the statements of one claim are together.
+
+    Searched cases are not: each goes where its own verdicts lead.
+    """
     groups: dict[str, list[int]] = {}
     for place, case in enumerate(cases):
-        groups.setdefault(case.stream_key, []).append(place)
+        alone = searched_in(case.parameters)
+        groups.setdefault(case.key if alone else case.stream_key, []).append(place)
     return list(groups.values())
 
 
@@ -180,5 +187,10 @@ def run_claim_case(
         DropcheckError: where the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
+    if searched_in(case.parameters):
+        end = deadline or Deadline.after(settings.time_limit)
+        found = yield from search_case(case, settings, alpha, end, graphs)
+        at = Case(case.claim, {**case.parameters, **(found.search.at if found.search else {})})
+        return replace(found, repeat=repeat(case if found.result is Outcome.PASS else at))
     prepared = prepare(case, graphs, crossing=settings.crossing)
     return (yield from run_case(prepared, settings, alpha, repeat(case), deadline))

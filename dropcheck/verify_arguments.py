@@ -9,13 +9,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Tolerance
+from dropcheck.claims.several.written_values import read_value
 from dropcheck.claims.values import (
     ACCEPTED,
     KINDS_OF_VALUE,
     as_vector,
     format_value,
     name_problem,
-    parse_value,
     percentage_hint,
 )
 from dropcheck.errors import DropcheckError, Problem, nearest
@@ -149,7 +149,7 @@ def _value(value: object) -> Value:
     """
     if isinstance(value, str):
         try:
-            return parse_value(value)
+            return read_value(value)
         except ValueError as error:
             raise ValueError(f"must be {KINDS_OF_VALUE}, and {_short(value)} {error}") from None
     if hasattr(value, "tolist"):

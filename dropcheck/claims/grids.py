@@ -24,8 +24,9 @@ from dropcheck.claims.kinds import (
 )
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
 from dropcheck.claims.registry import MOST_CASES
+from dropcheck.claims.several.value_ranges import RangeError
+from dropcheck.claims.several.written_values import count_values, read_values
 from dropcheck.claims.source import Report
-from dropcheck.claims.value_ranges import RangeError, count_values, read_values
 from dropcheck.claims.values import LONGEST_NAME, name_problem
 from dropcheck.errors import nearest
 from dropcheck.results import Value, Vector
@@ -120,12 +121,13 @@ _DIGITS = r"[0-9a-fA-FxXoO_.+\-*/%()\s]+"
 _NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
 _VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
 _RANGE = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}"
+_SEARCH = rf"\s*any\s+in\s+{_DIGITS}\.\.{_DIGITS}(?:\sby\s{_DIGITS})?"
 _LAW = r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
 _NUMBERS: Schema = {"type": ["number", "string"], "minimum": -LARGEST, "maximum": LARGEST}
 VALUE_DEFINITION: Schema = {
     "description": f"A parameter's value: {VALUE_IN_FULL}.",
     **_NUMBERS,
-    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_LAW})$",
+    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_SEARCH}|{_LAW})$",
     "patternErrorMessage": f"write {VALUE_IN_FULL}",
     "examples": [512, "1/3", "normal(0, 1)"],
 }

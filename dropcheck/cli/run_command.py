@@ -179,8 +179,10 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
     """The command that repeats a case with the same draws and the same limits.
 
     Where the clock ended it, which its result shows, the limit is the number of draws that it had
-    made.
+    made. A search that did not pass is repeated at the value that it found.
     """
+    if result is not None and result.search is not None and result.result is not Outcome.PASS:
+        case = Case(case.claim, {**case.parameters, **result.search.at})
     options = given.repeated_options()
     by_clock = "--time-limit" in options and "--max-draws" not in options
     if result is not None and by_clock and result.result is Outcome.UNDECIDED and result.draws:

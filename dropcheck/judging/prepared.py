@@ -24,6 +24,7 @@ from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value, operators
 from dropcheck.language.printing import unparse
+from dropcheck.language.search_points import representative, without_searches
 from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Counted, InCells, Program, Registers, compile_strategy
@@ -124,7 +125,7 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     """Compile a case from its graph.
 
     Args:
-        case: the case.
+        case: the case; one that is searched stands for one of its values.
         graphs: where its graph is taken from, which a check may have built already.
         crossing: whether draws may be crossed with one another, where the model allows it.
 
@@ -132,9 +133,20 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
         DropcheckError: where the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(keep=0)
+    case = representative(case, graphs)
     lowered = graphs.taken(case)
     registers = _registers(lowered)
     return _prepared(case, lowered, registers, graphs, crossing=crossing)
+
+
+def prepare_some(claim: Claim, graphs: CaseGraphs, most: int) -> list[Prepared]:
+    """The first cases of a claim, a searched one at the values at which it is checked.
+
+    Raises:
+        DropcheckError: where one of them cannot be judged at all.
+    """
+    cases = without_searches(claim, graphs).expand()
+    return [prepare(case, graphs) for case in cases[:most]]
 
 
 def prepare_together(

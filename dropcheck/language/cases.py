@@ -19,6 +19,7 @@ from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
 from dropcheck.language.lowering.operator_calls import Sides, check_range, statement_sides
+from dropcheck.language.lowering.tolerance_checks import check_tolerance
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import (
@@ -32,7 +33,6 @@ from dropcheck.language.syntax import (
     lines_of,
     loops_of,
 )
-from dropcheck.language.tolerance_checks import check_tolerance
 from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -212,17 +212,10 @@ def lower_case(
     claim = parsed.claim
     context = Context(lower, memory, postpone)
     problems: list[Problem] = []
-    for name, value in parameters.items():
-        node = parsed.parameter(name)
-        try:
-            given = parsed.law(name, value) if isinstance(value, str) else value
-            define_parameter(context, node, given)
-        except DropcheckError as error:
-            problems.extend(error.problems)
-            context.scope.mark_broken([node])
+    define_parameters(parsed, context, parameters, problems)
     if claim.sample is not None:
         _define_sampled(context, claim, claim.sample, problems)
-    broken = _check_requires(parsed, context, parameters, problems)
+    broken = check_requires(parsed, context, parameters, problems)
     if broken:  # what a broken condition guards against would be reported twice
         raise DropcheckError(problems)
     problems.extend(define_model(context, parsed.model))
@@ -284,6 +277,23 @@ def _stated(
     )
 
 
+def define_parameters(
+    parsed: ParsedClaim,
+    context: Context,
+    parameters: Mapping[str, ParameterValue],
+    problems: list[Problem],
+) -> None:
+    """Define the parameters of a case, and collect those that cannot be."""
+    for name, value in parameters.items():
+        node = parsed.parameter(name)
+        try:
+            given = parsed.law(name, value) if isinstance(value, str) else value
+            define_parameter(context, node, given)
+        except DropcheckError as error:
+            problems.extend(error.problems)
+            context.scope.mark_broken([node])
+
+
 def _define_sampled(
     context: Context, claim: Claim, sample: Sample, problems: list[Problem]
 ) -> None:
@@ -297,7 +307,7 @@ def _define_sampled(
             context.scope.mark_broken([node])
 
 
-def _check_requires(
+def check_requires(
     parsed: ParsedClaim,
     context: Context,
     parameters: Mapping[str, ParameterValue],

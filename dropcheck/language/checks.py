@@ -16,7 +16,9 @@ from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.context import Scope
 from dropcheck.language.lowering.draws import unknown_law
+from dropcheck.language.lowering.tolerance_checks import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression
+from dropcheck.language.search_points import looked_at, representative
 from dropcheck.language.suggestions import name_hint
 from dropcheck.language.syntax import (
     Call,
@@ -28,7 +30,6 @@ from dropcheck.language.syntax import (
     lines_of,
     loops_of,
 )
-from dropcheck.language.tolerance_checks import note_on_within
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -66,7 +67,7 @@ def notes_on_resolutions(registry: Registry) -> Iterator[Problem]:
     for claim in registry.claims.values():
         if claim.within is not None:
             with suppress(DropcheckError):
-                first = graphs.checked(claim.expand()[0])
+                first = graphs.checked(representative(claim.expand()[0], graphs))
                 note = note_on_within(claim, graphs.parsed(claim).statement, first.operands)
                 yield from () if note is None else (note,)
 
@@ -115,6 +116,9 @@ def check_claim(
     located = _with_places(parsed, given)
     found: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
+    cases, unsearched = _looked_at(cases, graphs)
+    for problem in unsearched:
+        found[problem] = list(cases)
     for case in cases:
         try:
             elsewhere = any(isinstance(case.parameters.get(name), str) for name in given)
@@ -132,6 +136,20 @@ def check_claim(
     problems = [_named(problem, claim, where, len(cases)) for problem, where in found.items()]
     options_given = frozenset(place.file for place in given.values())
     return Checked(_of_options(problems, options_given), _of_options(notes, options_given))
+
+
+def _looked_at(
+    cases: Sequence[Case], graphs: CaseGraphs
+) -> tuple[Sequence[Case], Sequence[Problem]]:
+    """The cases to check, searched ones at some of their values; and searches without a value."""
+    found: list[Case] = []
+    problems: list[Problem] = []
+    for case in cases:
+        try:
+            found += looked_at(case, graphs)
+        except DropcheckError as error:
+            problems += error.problems
+    return found, problems
 
 
 _WORD = re.compile(r"[^\W\d]\w*")

@@ -68,6 +68,24 @@ class Forecast:
     ends: int | None = None
     shared: bool = False  # whether its draws are those of the statements beside it too
 
+    def for_each_of(self, values: int, case: Case, share: float) -> Forecast:
+        """The forecast of a search that tries so many values, each like the one foretold.
+
+        Each has a `share` of the budget of a case.
+        """
+
+        def all_of(draws: int | None) -> int | None:
+            return None if draws is None else draws * values
+
+        return replace(
+            self,
+            case=case,
+            draws=all_of(self.draws),
+            most=values * int(self.most * share),
+            smallest=lambda draws: self.smallest(draws // values),
+            ends=all_of(self.ends),
+        )
+
 
 def forecast(
     prepared: Prepared, settings: Settings, alpha: float

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import accumulate, repeat
 
 from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive, guarded
@@ -20,6 +21,7 @@ from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee
+from dropcheck.searching import MOST_AGAIN, MOST_TRIED, SHARE_OF_BUDGET
 from dropcheck.settings import Settings, default_threads
 
 
@@ -119,7 +121,11 @@ def plan_cases(
 
     def start(case: Case) -> Judge[Forecast]:
         prepared = prepare(case, built, crossing=settings.crossing)
-        return (yield from forecast(prepared, settings, alpha))
+        if not searched_in(case.parameters):
+            return (yield from forecast(prepared, settings, alpha))
+        found = yield from forecast(prepared, settings, alpha / (MOST_TRIED + MOST_AGAIN))
+        share = SHARE_OF_BUDGET if settings.max_draws is None else 1.0
+        return found.for_each_of(MOST_TRIED, case, share)
 
     starts = (partial(guarded, partial(start, case)) for case in cases)
     results: dict[int, Forecast | DropcheckError] = {}

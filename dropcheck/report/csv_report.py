@@ -6,8 +6,8 @@ import csv
 import io
 import math
 
+from dropcheck.claims.values import format_parameters
 from dropcheck.report import Report
-from dropcheck.report import phrases as words
 from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
@@ -47,6 +47,8 @@ COLUMNS = (
     "middle",
     "right",
     "entry",
+    "tried",
+    "at",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -97,7 +99,7 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
     sides = _three(case.sides)
     return {
         "claim": text_field(case.claim),
-        "parameters": text_field(words.parameters(case)),
+        "parameters": text_field(format_parameters(case.parameters)),
         "title": text_field(case.title),
         "statement": text_field(case.statement),
         "document": text_field("; ".join(one.document or "" for one in case.sources)),
@@ -130,4 +132,6 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "middle": number_field(sides[1]),
         "right": number_field(sides[2]),
         "entry": "" if case.entry is None else str(list(case.entry)),
+        "tried": "" if case.search is None else str(len(case.search.tried)),
+        "at": "" if case.search is None else text_field(format_parameters(case.search.at)),
     }

@@ -11,7 +11,8 @@ from typing import Any
 from dropcheck import __version__
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
-from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Value
+from dropcheck.report import phrases as words
+from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Searched, Value
 
 SCHEMA = 1
 
@@ -91,7 +92,30 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "sharpness": None if case.sharpness is None else asdict(case.sharpness),
         "method": case.method,
         "reason_code": None if case.reason is None else case.reason.name.lower(),
+        "search": None if case.search is None else _search(case, case.search),
         "details": {} if case.explanation is None else dict(case.explanation.details),
+    }
+
+
+def _search(case: CaseResult, search: Searched) -> dict[str, Any]:
+    """What a search tried, and the point at which the figures of the case are."""
+    return {
+        "says": words.searched(case),
+        "at": parameter_data(search.at),
+        "every": search.every,
+        "most": search.most,
+        **{
+            name: [
+                {
+                    "parameters": parameter_data(one.parameters),
+                    "verdict": str(one.verdict),
+                    "result": str(one.result),
+                    "draws": one.draws,
+                }
+                for one in several
+            ]
+            for name, several in (("tried", search.tried), ("again", search.again))
+        },
     }
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
-from dropcheck.claims.registry import Tolerance
 from dropcheck.reasons import Reason
 from dropcheck.report import numbers
 from dropcheck.results import CaseResult, Method, Outcome, Region, RunResult, Verdict
@@ -19,8 +18,36 @@ DECIDED_EXACTLY = ": --exact decides by that"
 
 
 def parameters(case: CaseResult) -> str:
-    """The case's parameters: `dk=512, p=0.1`."""
-    return values.format_parameters(case.parameters)
+    """The case's parameters: `dk=512, p=0.1`; of a searched one, where its figures are."""
+    text = values.format_parameters(case.parameters)
+    if case.search is None:
+        return text
+    at = values.format_parameters(case.search.at)
+    match case.result:
+        case Outcome.FAIL:
+            return f"{text} (fails at {at})"
+        case Outcome.UNDECIDED:
+            return f"{text} (undecided at {at})"
+    return f"{text} ({len(case.search.tried)} tried, worst at {at})"
+
+
+def searched(case: CaseResult) -> str | None:
+    """What a search tried and found: `tried 50 values of p (any in 0..1): none refuted`."""
+    search = case.search
+    if search is None:
+        return None
+    names = " and ".join(f"{name} ({case.parameters[name]})" for name in search.at)
+    count = len(search.tried)
+    of = f"all {count}" if search.every else f"{count}"
+    what = f"tried {of} value{'s' if count > 1 else ''} of {names}"
+    at = values.parameter_text(search.at)
+    if case.result is Outcome.FAIL:
+        return f"{what}: {case.verdict} at {at}, the simplest of {count + len(search.again)} judged"
+    other = "refuted" if case.expect is Verdict.VERIFIED else "verified"
+    undecided = sum(one.result is Outcome.UNDECIDED for one in search.tried)
+    more = f", {undecided} undecided" if undecided else ""
+    early = "" if search.every or count >= search.most else f" of {search.most}"
+    return f"{what.replace(f'tried {of}', f'tried {of}{early}', 1)}: none {other}{more}"
 
 
 def case_name(case: CaseResult) -> str:
@@ -143,21 +170,6 @@ def _sides(case: CaseResult) -> str:
     return " ".join([texts[0], *parts]) + tolerance
 
 
-def excess(case: CaseResult) -> float:
-    """How far the interval reaches beyond the region, in units of the resolution.
-
-    Below 1 the claim is verified; the greatest is the worst of a grid. Infinite where unknown.
-    """
-    if case.region is None or case.interval is None or case.sharpness is None:
-        return math.inf
-    low, high = case.interval
-    beyond = max(
-        case.region.low - (-math.inf if low is None else low),
-        (math.inf if high is None else high) - case.region.high,
-    )
-    return math.inf if math.isnan(beyond) else beyond / case.sharpness.asked
-
-
 def distance(case: CaseResult) -> str | None:
     """How far the estimate is from what is claimed, in standard errors."""
     if case.region is None or case.estimate is None or not math.isfinite(case.estimate):
@@ -216,16 +228,6 @@ def resolution(case: CaseResult) -> str | None:
     return f"{text}: {far}" + (", a tenth of the half-width" if sharpness.narrowed else "")
 
 
-def tolerance(given: Tolerance | None) -> str | None:
-    """A claim's tolerance and what it means; None where it has none."""
-    if given is None:
-        return None
-    size = numbers.exact(given.size)
-    if given.absolute:
-        return f"{size}, absolute: the right side give or take {size}"
-    return f"{size}: within {numbers.exact(100 * given.size)}% of the right side"
-
-
 def _share(ratio: float) -> str:
     """A part of the scale in per cent, a multiple of it as one."""
     if ratio < 9.95:
@@ -276,7 +278,8 @@ def headline(case: CaseResult) -> str:
     expected = "" if undecided or case.verdict is Verdict.REFUTED else ", expected refuted"
     known = {"claimed": claimed(case), "estimated": estimated(case)}
     figures = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
-    outcome_text = f"{'undecided' if undecided else case.verdict}{expected}"
+    at = "" if case.search is None else f" at {values.parameter_text(case.search.at)}"
+    outcome_text = f"{'undecided' if undecided else case.verdict}{at}{expected}"
     return f"{outcome_text}: {', '.join(figures)}" if figures else outcome_text
 
 
@@ -327,13 +330,7 @@ def not_passed(cases: Iterable[CaseResult]) -> list[CaseResult]:
 
 def worst(group: Iterable[CaseResult]) -> CaseResult:
     """The case nearest to failing: a failure before an undecided one, then the least clear."""
-
-    def badness(case: CaseResult) -> tuple[int, float]:
-        # a refuted case that is expected to be is the clearer, the further off it is
-        sign = 1 if case.expect is Verdict.VERIFIED else -1
-        return SEVERITY[case.result], sign * excess(case)
-
-    return max(group, key=badness)
+    return max(group, key=lambda case: case.badness)
 
 
 def rows(cases: Sequence[CaseResult], *, each: bool) -> list[tuple[CaseResult, str]]:

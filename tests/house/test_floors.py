@@ -38,6 +38,7 @@ FLOORS = {
     # block sums to a verdict
     "inference": 5,
     "judging": 6,
+    "searching": 7,
     "running": 7,
     "planning": 7,
     "audit": 8,
@@ -57,6 +58,9 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("results", "errors"): None,
     # and why it is undecided
     ("results", "reasons"): None,
+    # a search is many cases that are run as one, and planned so
+    ("running", "searching"): None,
+    ("planning", "searching"): {"dropcheck.searching"},
     # a run keeps the settings that it was made with
     ("results", "settings"): None,
     # what the package itself offers is imported when it is first asked for
@@ -69,7 +73,11 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
 # Between these parts, whatever their floors, only what is named is imported: the door of a room.
 DOORS: dict[tuple[str, str], set[str]] = {
     # texts in the language know where in the file they stood; names and values are as in the file
-    ("language", "claims"): {"dropcheck.claims.registry", "dropcheck.claims.values"},
+    ("language", "claims"): {
+        "dropcheck.claims.registry",
+        "dropcheck.claims.values",
+        "dropcheck.claims.several.searches",
+    },
     # what judges, plans or repeats a case knows of a program what its room names for it
     **{
         (part, "simulation"): {"dropcheck.simulation"}

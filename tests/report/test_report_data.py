@@ -168,6 +168,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 },
                 "method": "block means",
                 "reason_code": None,
+                "search": None,
                 "details": {},
             }
         ],

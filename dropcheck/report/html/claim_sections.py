@@ -16,7 +16,7 @@ from dropcheck.report import pictures
 from dropcheck.report.html import Markup, element, join
 from dropcheck.report.numbers import draws, exact, plural
 from dropcheck.report.pictures import Placed
-from dropcheck.report.terminal.claim_cards import parameters_text
+from dropcheck.report.terminal.claim_cards import parameters_text, tolerance_text
 from dropcheck.report.terminal.screen import place
 from dropcheck.results import CaseResult, Outcome, Passage, Verdict
 
@@ -60,7 +60,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
             "says": element("q", claim.says, dir="auto") if claim.says else None,
             "note": element("span", claim.note, dir="auto") if claim.note else None,
             "truth": _truth(claim, registry),
-            "tolerance": words.tolerance(claim.tolerance),
+            "tolerance": tolerance_text(claim.tolerance),
         }
     facts |= {
         "resolution": _resolution(cases),

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from dropcheck.claims.registry import Claim, Document, Registry
+from dropcheck.claims.registry import Claim, Document, Registry, Tolerance
 from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
-from dropcheck.report.phrases import tolerance
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 from dropcheck.results import Passage, Value
@@ -45,11 +44,11 @@ def claim_cards(
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     from dropcheck.judging.judge import judged_exactly
-    from dropcheck.judging.prepared import prepare  # loads numpy, which a list has no use for
+    from dropcheck.judging.prepared import prepare_some  # loads numpy, which a list has no use for
     from dropcheck.language.case_graphs import CaseGraphs
 
     graphs = CaseGraphs()
-    cases = [prepare(case, graphs) for case in claim.expand()[:MOST_ROWS]]
+    cases = prepare_some(claim, graphs, MOST_ROWS)
     pairs = {
         "title": one_line(claim.title),
         "claim": claim.statement.text.strip("\n"),
@@ -58,7 +57,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "cases": str(claim.case_count),
         "requires": "\n".join(text.text.strip() for text in claim.requires),
         "expect": claim.expect,
-        "tolerance": tolerance(claim.tolerance),
+        "tolerance": tolerance_text(claim.tolerance),
         "resolution": resolution_text(claim, cases),
         "exact": exact_text([(one.case.parameters, judged_exactly(one)) for one in cases]),
         "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
@@ -136,6 +135,16 @@ def parameters_text(claim: Claim) -> str:
     if len(rows) > MOST_ROWS:
         rows = [*rows[:MOST_ROWS], f"and {len(rows) - MOST_ROWS} more"]
     return "\n".join([*lines, *rows])
+
+
+def tolerance_text(given: Tolerance | None) -> str | None:
+    """A claim's tolerance and what it means; None where it has none."""
+    if given is None:
+        return None
+    size = numbers.exact(given.size)
+    if given.absolute:
+        return f"{size}, absolute: the right side give or take {size}"
+    return f"{size}: within {numbers.exact(100 * given.size)}% of the right side"
 
 
 def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:

@@ -126,6 +126,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
     pairs = {
         "title": one_line(case.title),
         "statement": one_line(case.statement),
+        "searched": words.searched(case),
         "claimed": words.claimed(case),
         "estimated": _estimated(case),
         "exact": words.exactly(case),

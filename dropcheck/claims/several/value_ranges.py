@@ -14,11 +14,9 @@ from dropcheck.claims.values import (
     NotANumberError,
     format_value,
     parse_number,
-    parse_value,
     shortened,
 )
 from dropcheck.records import dataclass
-from dropcheck.results import Value
 
 WRITTEN = "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2"
 
@@ -84,22 +82,38 @@ def is_range(text: str) -> bool:
     return ".." in text
 
 
+def read_ends(text: str) -> tuple[Decimal, Decimal]:
+    """Both ends of `0..1`, whatever follows them.
+
+    Raises:
+        RangeError: as `read_range`.
+    """
+    found = _matched(text)
+    low, high = (_decimal(found[end]) for end in ("low", "high"))
+    if low >= high:
+        raise RangeError("does not end above its start")
+    return low, high
+
+
+def _matched(text: str) -> re.Match[str]:
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        raise RangeError("is not a range")
+    return found
+
+
 def read_range(text: str) -> Range:
     """A range, as it is written.
 
     Raises:
         RangeError: a predicate that the caller completes, and what to do.
     """
-    found = _RANGE.fullmatch(text.strip())
-    if found is None:
-        raise RangeError("is not a range")
-    low, high = (_decimal(found[end]) for end in ("low", "high"))
+    found = _matched(text)
     if found["step"] is None:
         by_one = f"{found['low'].strip()}..{found['high'].strip()} by 1"
         raise RangeError("does not say its step", f"write {by_one}, or with another step")
     step, times = _decimal(found["step"]), found["times"] is not None
-    if low >= high:
-        raise RangeError("does not end above its start")
+    low, high = read_ends(text)
     if times and (low <= 0 or step <= 1):
         raise RangeError("needs a start above 0, and a factor above 1")
     if step <= 0:
@@ -120,23 +134,3 @@ def _decimal(text: str) -> Decimal:
     except ValueError as error:
         raise RangeError(f"is not a range: {shortened(text.strip())!r} {error}") from None
     return Decimal(text.strip() if _DECIMAL.fullmatch(text) else format_value(number))
-
-
-def count_values(text: str) -> int:
-    """How many values a text stands for: those of a range, else 1; 1 where it cannot be read."""
-    try:
-        return read_range(text).count if is_range(text) else 1
-    except RangeError:
-        return 1
-
-
-def read_values(text: str) -> tuple[Value, ...]:
-    """The values that a text stands for: those of a range, or one.
-
-    Raises:
-        ValueError: a predicate that the caller completes; a `RangeError` says what to do.
-
-    >>> read_values("0.5"), read_values("1..3 by 1")
-    ((0.5,), (1.0, 2.0, 3.0))
-    """
-    return read_range(text).values() if is_range(text) else (parse_value(text),)

@@ -1,0 +1,281 @@
+"""Searches: `p: any in 0..1` stands for every number between, and some of them are tried.
+
+A search is a value of a parameter, as text in one spelling. What is tried in its place, and which
+of two values is simpler, is arithmetic, and stands here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import lru_cache
+
+from dropcheck.claims.several.value_ranges import Range, RangeError, read_ends, read_range
+from dropcheck.claims.values import format_value
+from dropcheck.records import dataclass
+from dropcheck.results import Value
+
+WRITTEN = "write any in 0..1, or any in 16..1024 by x2"
+DIGITS = 4  # significant ones of a number that is drawn: a message has to quote it
+MOST_CORNERS = 16  # four parameters
+# Where in a range a claim is looked at before any search: at most numbers that are round, different
+# mathematics agrees.
+_MIDDLE = 0.37
+_NEAR = 4.0  # one value in three lies 1 to 1e-4 of the range from one end, and so for the other
+
+_SEARCH = re.compile(r"\s*any\s+in\s+(.*)", re.DOTALL)
+_BEGINS = re.compile(r"\s*any\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Numbers of which any may be tried: those from `low` to `high`, or those of a range.
+
+    `whole` says that both ends are whole: then the numbers may have to be, too.
+    """
+
+    low: float
+    high: float
+    steps: tuple[float, ...] = ()  # the values of a range; none where any number will do
+
+    @property
+    def whole(self) -> bool:
+        """Whether both ends are whole, so that only whole numbers may be meant."""
+        return not self.steps and self.low % 1 == 0 and self.high % 1 == 0
+
+    def in_whole_numbers(self) -> Search:
+        """The same for whole numbers alone, however many there are."""
+        return WholeSearch(self.low, self.high)
+
+    @property
+    def count(self) -> int | None:
+        """How many numbers there are; None where they are not counted."""
+        return len(self.steps) or None
+
+    def near(self, value: float) -> float:
+        """The number to try for a value: the nearest, or one of few digits."""
+        if self.steps:
+            return min(self.steps, key=lambda step: abs(step - value))
+        return min(max(float(f"{value:.{DIGITS}g}"), self.low), self.high)
+
+    def at(self, place: float, way: float) -> float:
+        """A number from two shares, each from 0 to 1.
+
+        >>> Search(0.0, 2.0).at(0.5, 0.0), Search(0.0, 2.0).at(0.5, 0.5), Search(0.0, 2.0).at(1, 1)
+        (1.0, 0.02, 2.0)
+        """
+        if self.steps:
+            return self.steps[min(int(place * len(self.steps)), len(self.steps) - 1)]
+        width = self.high - self.low
+        if way < 1 / 3:
+            return self.near(self.low + width * place)
+        close = width * 10 ** (-_NEAR * place)
+        return self.near(self.low + close if way < 2 / 3 else self.high - close)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSearch(Search):
+    """Whole numbers of which any may be tried."""
+
+    @property
+    def count(self) -> int | None:
+        """How many numbers there are."""
+        return int(min(self.high - self.low, 2.0**53)) + 1
+
+    def near(self, value: float) -> float:
+        """The whole number to try for a value."""
+        return float(min(max(float(round(value)), self.low), self.high))
+
+
+def is_search(value: Value) -> bool:
+    """Whether a parameter's value is a search.
+
+    >>> is_search("any in 0..1"), is_search("normal(0, 1)"), is_search(0.5)
+    (True, False, False)
+    """
+    return isinstance(value, str) and _BEGINS.match(value) is not None
+
+
+@lru_cache(maxsize=1000)
+def read_search(text: str) -> Search:
+    """A search, as it is written.
+
+    Raises:
+        RangeError: a predicate that the caller completes, and what to do.
+    """
+    return _search(_range_of(text))
+
+
+def one_spelling(text: str) -> str:
+    """A search in one spelling.
+
+    Raises:
+        RangeError: as `read_search`.
+
+    >>> one_spelling("any  in 0 .. 1"), one_spelling("any in 16..1024 by x 2")
+    ('any in 0..1', 'any in 16..1024 by x2')
+    """
+    read_search(text)
+    low, high, step = _parts(_range_of(text))
+    return f"any in {low}..{high}{step}"
+
+
+def _range_of(text: str) -> str:
+    found = _SEARCH.fullmatch(text)
+    if found is None or ".." not in found[1]:
+        raise RangeError("is not a search", WRITTEN)
+    return found[1]
+
+
+def _search(text: str) -> Search:
+    if re.search(r"\sby\s", text):
+        steps = read_range(text).values()
+        return Search(steps[0], steps[-1], steps)
+    low, high = map(float, read_ends(text))
+    return Search(low + 0.0, high + 0.0)
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    if re.search(r"\sby\s", text):
+        found: Range = read_range(text)
+        step = f" by {'x' if found.times else ''}{_short(found.step)}"
+        return _short(found.low), _short(found.high), step
+    low, high = read_ends(text)
+    return _short(low), _short(high), ""
+
+
+def _short(number: Decimal) -> str:
+    return format_value(float(number) + 0.0)
+
+
+# ---- several parameters at once ------------------------------------------------------------------
+
+Searches = Mapping[str, Search]
+Point = Mapping[str, float]
+
+
+def searched_in(parameters: Mapping[str, Value]) -> dict[str, Search]:
+    """The parameters that are searched, of those of a case."""
+    return {
+        name: read_search(value)
+        for name, value in parameters.items()
+        if isinstance(value, str) and is_search(value)
+    }
+
+
+def corners(searches: Searches) -> Iterator[Point]:
+    """The points at which every parameter is at an end, at most so many.
+
+    >>> [*corners({"p": Search(0.0, 1.0)})]
+    [{'p': 0.0}, {'p': 1.0}]
+    """
+    ends = ((one.low, one.high) for one in searches.values())
+    for values in itertools.islice(itertools.product(*ends), MOST_CORNERS):
+        yield dict(zip(searches, values, strict=True))
+
+
+def spread(searches: Searches, most: int) -> Iterator[Point]:
+    """Points that fill the space evenly, the first at no round numbers.
+
+    Additive recurrence in d dimensions by powers of the root of x^(d + 1) = x + 1, the golden ratio
+    for d = 1 (M. Roberts, The unreasonable effectiveness of quasirandom sequences, 2018).
+
+    >>> [point["p"] for point in spread({"p": Search(0.0, 1.0)}, 3)]
+    [0.37, 0.988, 0.6061]
+    """
+    golden = 2.0
+    for _ in range(60):
+        golden = (1 + golden) ** (1 / (len(searches) + 1))
+    for index in range(most):
+        point = {}
+        for place, (name, search) in enumerate(searches.items(), start=1):
+            share = (_MIDDLE + index * golden**-place) % 1
+            point[name] = search.at(share, 0.0)
+        yield point
+
+
+def every_point(searches: Searches, most: int) -> tuple[Point, ...] | None:
+    """All points, the simplest first; None where they are more than `most`, or not counted."""
+    total = 1
+    for one in searches.values():
+        total *= one.count or most + 1
+        if total > most:
+            return None
+    lists = (
+        one.steps or tuple(one.low + step for step in range(one.count or 0))
+        for one in searches.values()
+    )
+    points = (dict(zip(searches, values, strict=True)) for values in itertools.product(*lists))
+    return tuple(sorted(points, key=lambda point: sorted(map(complexity, point.values()))[::-1]))
+
+
+# ---- which of two values is simpler --------------------------------------------------------------
+
+
+def complexity(value: float) -> tuple[int, float, bool]:
+    """How simple a number is: first one of few decimals, then a small one, then no negative one.
+
+    >>> sorted([0.25, -1.0, 10.0, 0.5, 1.0, 0.0, 0.1], key=complexity)
+    [0.0, 1.0, -1.0, 10.0, 0.1, 0.5, 0.25]
+    """
+    return _decimals(value), abs(value), value < 0
+
+
+def _decimals(value: float) -> int:
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def simpler(search: Search, value: float) -> tuple[float, ...]:
+    """Numbers of a search that are simpler than one of them, the simplest first.
+
+    Round numbers, the ends, and numbers of fewer decimals beside it.
+
+    >>> simpler(Search(0.0, 1.0), 0.37)
+    (0.0, 1.0, 0.2, 0.3, 0.4)
+    """
+    if search.steps:
+        found: set[float] = set(search.steps)
+    else:
+        found = {0.0, 1.0, -1.0, search.low, search.high}
+        for digits in range(_decimals(value)):
+            unit = Decimal(1).scaleb(-digits)
+            down = Decimal(repr(value)) // unit * unit
+            found |= {float(down + step * unit) + 0.0 for step in (-1, 0, 1)}
+    within = {one for one in found if search.low <= one <= search.high and search.near(one) == one}
+    return tuple(sorted((one for one in within if _below(one, value)), key=complexity))
+
+
+def _below(one: float, other: float) -> bool:
+    return complexity(one) < complexity(other)
+
+
+def between(near: float, far: float) -> float | None:
+    """A number half-way from a simple one to another, with the decimals of the other.
+
+    None where there is none between.
+
+    >>> between(0.0, 0.8), between(0.0, 0.1), between(3.0, 10.0), between(3.0, 4.0)
+    (0.4, None, 6.0, None)
+    """
+    unit = _unit(far)
+    low, high = Decimal(repr(near)), Decimal(repr(far))
+    steps = int(((high - low) / unit) / 2)  # towards 0: never the far end itself
+    found = float(low + steps * unit) + 0.0 if steps else near
+    return found if found not in (near, far) else None
+
+
+def beside(value: float, far: float) -> float:
+    """The next number on the way to another, with the decimals of the other.
+
+    >>> beside(0.4, 0.8), beside(3.0, -2.0)
+    (0.5, 2.0)
+    """
+    step = _unit(far) if far > value else -_unit(far)
+    return float(Decimal(repr(value)) + step) + 0.0
+
+
+def _unit(value: float) -> Decimal:
+    return Decimal(1).scaleb(-_decimals(value))

@@ -1,0 +1,138 @@
+"""At which values a searched claim is looked at before any draw, and which of them it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from dropcheck.claims.registry import Case, Claim
+from dropcheck.claims.several.searches import Point, Search, corners, searched_in, spread
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.cases import check_requires, define_parameters, lower_case
+from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.lower import lower
+
+# Points that are looked at for one that `requires` allows.
+MOST_LOOKED_AT = 300
+
+
+class SearchPoints:
+    """The points of a searched case.
+
+    Args:
+        case: the case.
+        graphs: where its claim is parsed.
+
+    Raises:
+        DropcheckError: the claim cannot be parsed, or `requires` allows no point that was looked
+            at.
+    """
+
+    def __init__(self, case: Case, graphs: CaseGraphs) -> None:
+        self.case = case
+        self._parsed = graphs.parsed(case.claim)
+        self._memory = graphs.memory
+        self.searches: Mapping[str, Search] = searched_in(case.parameters)
+        if any(search.whole for search in self.searches.values()):
+            self.searches = self._with_whole_numbers()
+        allowed = (one for one in self._spread(self.searches) if self.allows(one))
+        first = next(allowed, None) or next(filter(self.allows, corners(self.searches)), None)
+        if first is None:
+            named = " and ".join(str(case.parameters[name]) for name in self.searches)
+            raise DropcheckError(
+                Problem(
+                    f"no value of {' and '.join(self.searches)} ({named}) was found that "
+                    f"{case.claim.id} allows",
+                    case.claim.requires[0].locate(0, 0),
+                    "search where the condition holds",
+                )
+            )
+        self.middle = first
+
+    def at(self, point: Point) -> Case:
+        """The case at a point."""
+        return Case(self.case.claim, {**self.case.parameters, **point})
+
+    def allows(self, point: Point) -> bool:
+        """Whether the claim's conditions hold at a point."""
+        parameters = self.at(point).parameters
+        context = Context(lower, self._memory, postpone=True)
+        # what else is wrong with a condition is an error of a case, and said there
+        define_parameters(self._parsed, context, parameters, [])
+        return not check_requires(self._parsed, context, parameters, [])
+
+    def corners(self) -> Iterator[Point]:
+        """The points at the ends that the claim allows."""
+        return filter(self.allows, corners(self.searches))
+
+    def _spread(self, searches: Mapping[str, Search]) -> Iterator[Point]:
+        return spread(searches, MOST_LOOKED_AT)
+
+    def _with_whole_numbers(self) -> dict[str, Search]:
+        """The searches, each of whole numbers alone where the claim takes no others.
+
+        A value is held to be whole only where it shapes, indexes or counts: that is seen by trying.
+        """
+        own = dict(self.searches)
+        unsure = [name for name, search in own.items() if search.whole]
+        as_whole = {name: own[name].in_whole_numbers() for name in unsure}
+        if self._taken(own):
+            return own
+        all_whole = own | as_whole
+        if not self._taken(all_whole):
+            return own  # whatever is wrong, it is not that: a check says so
+        return {
+            name: as_whole[name]
+            if name in as_whole and not self._taken(all_whole | {name: one})
+            else one
+            for name, one in own.items()
+        }
+
+    def _taken(self, searches: Mapping[str, Search]) -> bool:
+        """Whether the claim takes such numbers, at the first of them that it allows."""
+        point = next(filter(self.allows, self._spread(searches)), None)
+        if point is None:
+            return False
+        try:
+            lower_case(self._parsed, self.at(point).parameters, self._memory, postpone=True)
+        except DropcheckError:
+            return False
+        return True
+
+
+def representative(case: Case, graphs: CaseGraphs) -> Case:
+    """The case itself; of a searched one, the case at one point of the search.
+
+    Raises:
+        DropcheckError: as `SearchPoints`.
+    """
+    if not searched_in(case.parameters):
+        return case
+    points = SearchPoints(case, graphs)
+    return points.at(points.middle)
+
+
+def looked_at(case: Case, graphs: CaseGraphs) -> tuple[Case, ...]:
+    """The case itself; of a searched one, the cases at which it is checked: one within, the ends.
+
+    Raises:
+        DropcheckError: as `SearchPoints`.
+    """
+    if not searched_in(case.parameters):
+        return (case,)
+    points = SearchPoints(case, graphs)
+    return tuple(map(points.at, (points.middle, *points.corners())))
+
+
+def without_searches(claim: Claim, graphs: CaseGraphs) -> Claim:
+    """The claim with its cases listed, each searched one as those at which it is checked.
+
+    Raises:
+        DropcheckError: as `SearchPoints`.
+    """
+    cases = claim.expand()
+    if not any(searched_in(case.parameters) for case in cases):
+        return claim
+    rows = [dict(one.parameters) for case in cases for one in looked_at(case, graphs)]
+    return replace(claim, parameters={}, cases=tuple(rows))
