@@ -152,6 +152,17 @@ class Resolution:
 
 
 @dataclass(frozen=True, slots=True)
+class Coarse:
+    """A promise of more than half of what is claimed `about`, and what to ask for in its place.
+
+    `finer` is a resolution, or a `within` where one was given.
+    """
+
+    about: float
+    finer: float
+
+
+@dataclass(frozen=True, slots=True)
 class Exact:
     """A quantity that the model gives without any draw: at most `error` away from `value`."""
 
@@ -220,6 +231,7 @@ class CaseResult:
     # what a verified verdict promises: the quantity is in the region, or no farther from it than
     # this. None where the verdict is another one
     within: float | None = None
+    coarse: Coarse | None = None  # where that says little of what is claimed
     draws: int
     blocks: int
     seconds: float

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.claims.registry import Tolerance
+from dropcheck.inference.scale import Magnitude, known_scale
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim, Relation
@@ -57,8 +58,9 @@ class Reading:
     comparisons: tuple[Comparison, ...]
     side: int
     ends: tuple[int, ...]
-    # |R| where that is known beforehand and not 0, else None: the sizes of operands are needed
+    # the claim's scale where that is known beforehand, else None: operands have to be estimated
     known_scale: float | None
+    magnitudes: tuple[Magnitude, ...] = ()  # of its sides, in their order
     # the readings of the entries, of a statement about arrays, each with comparisons of its own
     entries: tuple[Reading, ...] = ()
 
@@ -68,9 +70,25 @@ class Reading:
         parts = self.entries or (self,)
         return [part for part in parts for _ in part.comparisons]
 
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The operands that are its sides, in their order."""
+        return tuple(sorted((self.side, *self.ends)))
+
     def sides(self, operands: Sequence[float]) -> tuple[float, ...]:
         """Those of all operands that are its sides, in their order."""
-        return tuple(operands[place] for place in sorted((self.side, *self.ends)))
+        return tuple(operands[place] for place in self.places)
+
+    @property
+    def against_estimates(self) -> bool:
+        """Whether a side is held against what is estimated too."""
+        return any(comparison.against is not None for comparison in self.comparisons)
+
+    def sides_at(self, operands: Sequence[float]) -> list[float]:
+        """The magnitudes of the sides; of probabilities alone, where a side is one."""
+        sides = list(zip(self.magnitudes, self.sides(operands), strict=True))
+        probabilities = [(one, value) for one, value in sides if one.of_probability]
+        return [one(value) for one, value in probabilities or sides]
 
 
 def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading:
@@ -92,8 +110,9 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
             entries=parts,
         )
     operands = lowered.operands
+    magnitudes = tuple(map(Magnitude.of, operands))
     if len(operands) == 3:
-        return _range(lowered)
+        return _range(lowered, magnitudes)
     side, end, operator = 0, 1, lowered.operators[0]
     if operands[1].estimated and not operands[0].estimated:  # `1 == E(x)`
         side, end, operator = 1, 0, _MIRRORED[operator]
@@ -106,14 +125,23 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
         if tolerance is not None and not tolerance.absolute:
             share = partial(_share_of, side, end)
             comparison = replace(comparison, quantity=share, share=True)
-        return Reading((comparison,), side, (end,), None)
+        return Reading(
+            comparisons=(comparison,),
+            side=side,
+            ends=(end,),
+            known_scale=None,
+            magnitudes=magnitudes,
+        )
     region = _region(operator, fixed)
     if tolerance is not None:
         give = tolerance.around(fixed)
         region = Region(fixed - give, fixed + give)
     measures = Quantity.RIGHT if side else Quantity.LEFT
     comparison = Comparison(lambda found: found[side], measures, region, side)
-    return Reading((comparison,), side, (end,), abs(fixed) or None)
+    scale = known_scale(magnitudes[side], [fixed])
+    return Reading(
+        comparisons=(comparison,), side=side, ends=(end,), known_scale=scale, magnitudes=magnitudes
+    )
 
 
 def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
@@ -128,7 +156,13 @@ def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
 
     ends = tuple(end + by for end in reading.ends)
     comparisons = tuple(map(moved, reading.comparisons))
-    return Reading(comparisons, reading.side + by, ends, reading.known_scale)
+    return Reading(
+        comparisons=comparisons,
+        side=reading.side + by,
+        ends=ends,
+        known_scale=reading.known_scale,
+        magnitudes=reading.magnitudes,
+    )
 
 
 def _distance(law: LawClaim) -> Reading:
@@ -171,7 +205,7 @@ def _region(operator: str, end: float) -> Region:
             return Region(end, math.inf, low_open=operator == ">")
 
 
-def _range(lowered: LoweredCase) -> Reading:
+def _range(lowered: LoweredCase, magnitudes: tuple[Magnitude, ...]) -> Reading:
     rises = lowered.operators[0].startswith("<")
     low, high = (0, 2) if rises else (2, 0)
     strict = ["=" not in operator for operator in lowered.operators]
@@ -179,14 +213,26 @@ def _range(lowered: LoweredCase) -> Reading:
     ends = (_fixed(lowered.operands[low]), _fixed(lowered.operands[high]))
     if ends[0] is not None and ends[1] is not None:
         region = Region(ends[0], ends[1], low_open, high_open)
-        scale = max(abs(ends[0]), abs(ends[1]))
+        scale = known_scale(magnitudes[1], [ends[0], ends[1]])
         comparison = Comparison(lambda found: found[1], Quantity.MIDDLE, region, 1)
-        return Reading((comparison,), 1, (low, high), scale or None)
+        return Reading(
+            comparisons=(comparison,),
+            side=1,
+            ends=(low, high),
+            known_scale=scale,
+            magnitudes=magnitudes,
+        )
 
     measures = {0: Quantity.MIDDLE_MINUS_LEFT, 2: Quantity.MIDDLE_MINUS_RIGHT}
     above = _difference(1, low, measures[low], Region(0.0, math.inf, low_open=low_open))
     below = _difference(1, high, measures[high], Region(-math.inf, 0.0, high_open=high_open))
-    return Reading((above, below), 1, (low, high), None)
+    return Reading(
+        comparisons=(above, below),
+        side=1,
+        ends=(low, high),
+        known_scale=None,
+        magnitudes=magnitudes,
+    )
 
 
 def _fixed(value: Value) -> float | None:

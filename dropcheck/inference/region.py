@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dropcheck.results import Region, Resolution, Verdict
+from dropcheck.results import Coarse, Region, Resolution, Verdict
 
 
 def widening(region: Region, asked: float) -> float:
@@ -98,3 +98,30 @@ def promised(
     if within is not None or sharpness is None:
         return within
     return region_floor(region, sharpness.widening)
+
+
+# A promise of more than this share of what is claimed about says little of it.
+COARSE = 0.5
+
+
+def coarse(
+    within: float | None, about: float | None, sharpness: Resolution | None, resolution: float
+) -> Coarse | None:
+    """What to ask for where a promise says little; None where it says enough.
+
+    Args:
+        within: what is promised.
+        about: the largest of what is compared.
+        sharpness: how sharply the case was looked at.
+        resolution: the share of the scale that was asked for.
+
+    >>> coarse(3.16, 2.0, Resolution(3.16, 3.16), 0.01)
+    Coarse(about=2.0, finer=0.003)
+    """
+    if not within or not about or sharpness is None or within <= COARSE * about:
+        return None
+    finer = COARSE * about
+    if not sharpness.absolute:
+        finer *= resolution / sharpness.asked
+    power = 10.0 ** math.floor(math.log10(finer))
+    return Coarse(about, float(f"{math.floor(finer / power * 1.000001) * power:.1g}"))

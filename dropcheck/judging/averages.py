@@ -82,7 +82,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
             explanation=why_undefined(compiled, tally),
         )
     needed = _more(run, compiled, outlook, judged, tally)
-    finding = shown(run, judged, tally, outlook.guarantee, needed)
+    finding = shown(run, compiled, judged, tally, outlook.guarantee, needed)
     exact = exact_quantity(compiled, knowledge, judged.comparison)
     if exact is not None:
         exact = Exact(exact.value * judged.unit, exact.error * judged.unit)

@@ -15,7 +15,7 @@ from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
 from dropcheck.inference.expression import expression
-from dropcheck.inference.region import promised
+from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
 from dropcheck.reasons import Explanation, Reason
@@ -72,6 +72,7 @@ class Finding:
     scale: float | None = None
     sharpness: Resolution | None = None
     within: float | None = None  # promised where verified, if that is not the widening
+    about: float | None = None  # the largest of what is compared, where that is known not to be 0
     draws: int = 0
     blocks: int = 0
     seconds: float = 0.0
@@ -304,6 +305,7 @@ class CaseRun:
             resolution=self.resolution,
             sharpness=finding.sharpness,
             within=within,
+            coarse=coarse(within, finding.about, finding.sharpness, self.resolution),
             draws=finding.draws,
             blocks=finding.blocks,
             seconds=finding.seconds,

@@ -238,6 +238,7 @@ def by_proportion(
         standard_error=final.standard_error,
         scale=pilot.scale,
         sharpness=run.looked(pilot.scale, widen),
+        about=pilot.scale,
         draws=tally.drawn,
         blocks=tally.drawn // tally.block_draws,
         seconds=tally.seconds,

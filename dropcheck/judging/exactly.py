@@ -97,7 +97,7 @@ def by_exact_value(run: CaseRun) -> Finding:
             return _found(run, comparison, exact, scale, widen, 1.0)
         case _, Compiled() as compiled, Knowledge(exact=averages) as knowledge if averages:
             operands, _ = compiled.functional.at_averages(averages.means, averages.centres)
-            scales = scales_of(run.reading, compiled, averages.means, averages.centres)
+            scales = scales_of(run, compiled, averages.means, averages.centres)
             if not all(map(math.isfinite, (*operands, *scales))):
                 return unknown
             findings: list[Finding] = []

@@ -117,7 +117,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     (centres,) = program.centres(generator, 1)
     means = means_of(program.span(generator, centres, 0).sums, 1)
     values = compiled.functional.evaluate(means[:, np.newaxis], centres)
-    scales = scales_of(run.reading, compiled, means, centres)
+    scales = scales_of(run, compiled, means, centres)
     _, largest = compiled.functional.at_averages(means, centres)
     verdicts: list[Verdict] = []
     points: list[float] = []

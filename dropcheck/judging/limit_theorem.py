@@ -139,7 +139,7 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
             program.span_draws,
         )
     )
-    return shown(run, judged, tally, Guarantee.ASYMPTOTIC, needed)
+    return shown(run, compiled, judged, tally, Guarantee.ASYMPTOTIC, needed)
 
 
 def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
@@ -162,7 +162,8 @@ def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pi
         if tally.undefined:
             return replace(pilot, program=whole.in_blocks(fewest // PLANNED_BLOCKS))
         decided = deciding(compiled, tally, rarest)
-        judged = judge_look(run, compiled, tally, run.alpha * budget.PLANNED, decided)
+        alpha = run.alpha * budget.PLANNED
+        judged = judge_look(run, compiled, tally, alpha, decided, planning=True)
         around = _around(run, judged, tally, fewest)
         wanted = min(PILOT_GROWTH * tally.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
         enough = _clear(around) or wanted < tally.draws + program.span_draws

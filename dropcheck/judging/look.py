@@ -12,6 +12,8 @@ from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.enclosure import Enclosed
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import reach, region_floor, widening
+from dropcheck.inference.scale import scale_of_sides
+from dropcheck.inference.sides import Looked, claimed_about, may_be_off
 from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
@@ -25,32 +27,33 @@ ROUNDING = 1e-12
 ENDLESS = 10**15
 
 
-def scale_of(reading: Reading, compiled: Compiled, means: Floats, centres: Floats) -> float:
-    """The claim's scale: |R| where that is known, else the size of R, or of L where R is 0."""
-    known = reading.known_scale is not None or not compiled.scaled
-    return _scale(reading, compiled, () if known else compiled.functional.sizes(means, centres))
-
-
-def _scale(reading: Reading, compiled: Compiled, sizes: Sequence[float]) -> float:
-    if reading.known_scale is not None:
-        return reading.known_scale
-    if not compiled.scaled:
-        return max(
-            abs(float(compiled.functional.operands[end].constant[..., 0])) for end in reading.ends
-        )
-    against = max(sizes[end] for end in reading.ends)
-    return against if against > 0 else sizes[reading.side]
-
-
 def scales_of(
-    reading: Reading, compiled: Compiled, means: Floats, centres: Floats
+    run: CaseRun, compiled: Compiled, means: Floats, centres: Floats, off: float = 0.0
 ) -> tuple[float, ...]:
-    """The scale of each comparison: the claim's, or that of its own entry of the arrays."""
+    """The scale of each comparison: the claim's, or that of its own entry of the arrays.
+
+    It is that of a known side, or of the sides that are estimated. Where a side is held against 0,
+    and where both sides may well be 0, it is the size of what the sides measure. A plan says how
+    far sides may be `off`: what may be an error alone is hidden.
+    """
+    functional, reading = compiled.functional, run.reading
+    sizes = functional.sizes(means, centres) if compiled.scaled else []
+    operands = functional.at_averages(means, centres)[0] if reading.against_estimates else []
+
+    def scale(part: Reading) -> float:
+        if part.known_scale is not None:
+            return part.known_scale
+        if not compiled.scaled:
+            return max(abs(float(functional.operands[end].constant[..., 0])) for end in part.ends)
+        against = max(sizes[end] for end in part.ends)
+        size = against if against > 0 else sizes[part.side]
+        if not part.against_estimates:
+            return size
+        return scale_of_sides(size, run.resolution * size + off, part.sides_at(operands))
+
     if not reading.entries:
-        scale = scale_of(reading, compiled, means, centres)
-        return (scale,) * len(reading.comparisons)
-    sizes = compiled.functional.sizes(means, centres) if compiled.scaled else ()
-    return tuple(_scale(part, compiled, sizes) for part in reading.of_each)
+        return (scale(reading),) * len(reading.comparisons)
+    return tuple(map(scale, reading.of_each))
 
 
 def settling(verdicts: Sequence[Verdict], off: Sequence[float] = ()) -> int:
@@ -136,6 +139,7 @@ class Judged:
     unit: float
     scale: float
     sides: tuple[float, ...] | None  # of the statement, where a difference of two is judged
+    looked: Looked
 
     @property
     def region(self) -> Region:
@@ -155,6 +159,8 @@ def judge_look(
     alpha: float,
     decided: Decide,
     exact_means: Floats | None = None,
+    *,
+    planning: bool = False,
 ) -> Judged | None:
     """Judge every comparison of the statement; None where it is undefined.
 
@@ -165,6 +171,7 @@ def judge_look(
         alpha: the error of this look, shared by the comparisons.
         decided: the interval of a comparison and its verdict.
         exact_means: the averages themselves where they are known: the scale is no larger then.
+        planning: whether draws are planned by it, and no verdict is given.
     """
     reading = run.reading
     functional, centres = compiled.functional, tally.centres
@@ -172,9 +179,11 @@ def judge_look(
     operands, largest = functional.at_averages(means, centres)
     if not all(map(math.isfinite, operands)):
         return None
-    scales = scales_of(reading, compiled, means, centres)
+    doubtful = planning or exact_means is not None  # which knows better whether both sides are 0
+    error = may_be_off(run.reading, compiled, tally) if doubtful else 0.0
+    scales = scales_of(run, compiled, means, centres, error)
     if exact_means is not None:  # what no draw showed may not make a verdict less sharp
-        scales = tuple(map(min, scales, scales_of(reading, compiled, exact_means, centres)))
+        scales = tuple(map(min, scales, scales_of(run, compiled, exact_means, centres)))
     if not all(map(math.isfinite, scales)):
         return None
     judged: list[Judged] = []
@@ -197,6 +206,7 @@ def judge_look(
                 unit=unit,
                 scale=scale,
                 sides=None if comparison.against is None else part.sides(operands),
+                looked=Looked(tally, exact_means),
             )
         )
     return judged[settling([one.verdict for one in judged], off if reading.entries else ())]
@@ -219,14 +229,23 @@ def unit_of(comparison: Comparison, operands: Sequence[float]) -> float:
 
 
 def shown(
-    run: CaseRun, judged: Judged, tally: Tally, guarantee: Guarantee, needed: float | None
+    run: CaseRun,
+    compiled: Compiled,
+    judged: Judged,
+    tally: Tally,
+    guarantee: Guarantee,
+    needed: float | None,
 ) -> Finding:
     """A look as the finding of a case, in the unit of the estimate.
 
     `needed` are the draws that an undecided case is likely to need beyond those made.
     """
     interval, region, unit = judged.interval, judged.region, judged.unit
-    explanation = None
+    explanation = about = None
+    if judged.verdict is Verdict.VERIFIED:
+        about = claimed_about(
+            run.reading.of_each[judged.place], compiled, judged.looked, judged.scale
+        )
     if judged.verdict is Verdict.INCONCLUSIVE:
         endless = needed == math.inf
         wide = why_endless(interval, region, judged.widen) if endless else Reason.TOO_WIDE
@@ -245,6 +264,7 @@ def shown(
         scale=judged.scale,
         sharpness=run.looked(judged.scale, judged.widen, unit),
         within=region_floor(region, judged.widen) * unit,
+        about=about,
         draws=tally.draws,
         blocks=len(tally.sums),
         seconds=tally.seconds,

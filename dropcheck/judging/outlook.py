@@ -12,6 +12,7 @@ from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.region import reach, region_floor, widening
+from dropcheck.inference.sides import may_be_off
 from dropcheck.inference.spread import Spread
 from dropcheck.judging.case_run import CaseRun, Floats
 from dropcheck.judging.look import (
@@ -124,7 +125,8 @@ def targets_of(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Targets | 
     operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
     if not all(map(math.isfinite, operands)):
         return None
-    scales = scales_of(run.reading, compiled, outlook.middle, outlook.centres)
+    off = 0.0 if outlook.pilot is None else may_be_off(run.reading, compiled, outlook.pilot)
+    scales = scales_of(run, compiled, outlook.middle, outlook.centres, off)
     if not all(map(math.isfinite, scales)):
         return None
     each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)

@@ -84,7 +84,7 @@ class Prepared:
 
     @property
     def scale_in_words(self) -> str:
-        """What a relative resolution is a share of, as `look.scale_of` measures it."""
+        """What a relative resolution is a share of, as `look.scales_of` measures it."""
         if self.reading.entries:
             return (
                 "what each entry is compared with, or the size of what is estimated where it is 0"
@@ -93,15 +93,29 @@ class Prepared:
             return "1, as chances are compared"
         ends = [self.statement.operands[end] for end in self.reading.ends]
         texts = [unparse(end) for end in ends]
-        if self.reading.known_scale is not None:
+        reading = self.reading
+        if reading.known_scale is not None:
+            if reading.magnitudes[reading.side].of_probability and not self._as_written:
+                return "the smaller of the claimed probability and 1 minus it"
             written = ends[0].operand if isinstance(ends[0], Negative) else ends[0]
             if len(ends) == 1 and isinstance(written, Number):
                 return unparse(written)
             larger = "the larger of " if len(ends) > 1 else ""
             return larger + " and ".join(f"|{text}|" for text in texts)
-        if len(ends) > 1 and any(self.lowered.operands[end].estimated for end in self.reading.ends):
-            return f"the larger of the sizes of {' and '.join(texts)}"
+        if reading.against_estimates:
+            *others, last = map(unparse, self.statement.operands)
+            largest, them = ("largest", "them") if others[1:] else ("larger", "both")
+            return (
+                f"the {largest} of {', '.join(others)} and {last}, or of the size of what is "
+                f"estimated where that hides {them}"
+            )
         return "the size of what is estimated"
+
+    @property
+    def _as_written(self) -> bool:
+        """Whether the scale is the magnitude of what the side is held against, as for a mean."""
+        ends = [float(self.lowered.operands[end].constant[..., 0]) for end in self.reading.ends]
+        return self.reading.known_scale == max(map(abs, ends))
 
     def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
         """The same case with what it simulates drawn otherwise, in other spans for example."""

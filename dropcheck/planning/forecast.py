@@ -150,9 +150,8 @@ def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Sp
     undefined = undefined_draws(tally)
     if undefined is not None:  # the first look sees it
         return replace(result, explanation=undefined, ends=_in_spans(pilot.fewest, result))
-    judged = judge_look(
-        run, compiled, tally, run.alpha, limit_theorem.deciding(compiled, tally, pilot.rarest)
-    )
+    decided = limit_theorem.deciding(compiled, tally, pilot.rarest)
+    judged = judge_look(run, compiled, tally, run.alpha, decided, planning=True)
     if judged is None:
         return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
     interval = judged.decisive

@@ -7,7 +7,7 @@ import io
 import math
 
 from dropcheck.claims.values import format_parameters
-from dropcheck.report import Report
+from dropcheck.report import Report, promises
 from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
@@ -49,6 +49,7 @@ COLUMNS = (
     "entry",
     "tried",
     "at",
+    "note",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -131,6 +132,7 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "left": number_field(sides[0]),
         "middle": number_field(sides[1]),
         "right": number_field(sides[2]),
+        "note": text_field(promises.note(case)),
         "entry": "" if case.entry is None else str(list(case.entry)),
         "tried": "" if case.search is None else str(len(case.search.tried)),
         "at": "" if case.search is None else text_field(format_parameters(case.search.at)),

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
-from dropcheck.report import Report, numbers
+from dropcheck.report import Report, numbers, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.screen import one_line, place, plain
@@ -20,13 +20,17 @@ LONGEST = 4000  # characters of one message; GitHub cuts those that are much lon
 
 
 def run_annotations(report: Report) -> str:
-    """An annotation a problem and a case that did not pass, failures first."""
+    """An annotation a problem and a case that did not pass, failures first; then notices.
+
+    GitHub shows ten of each level a step.
+    """
     commands = [
         *(_of_problem(problem, report.workspace) for problem in report.problems),
         *(_of_case(case, report.workspace) for case in not_passed(report.run.cases)),
     ]
+    notices = [one for case in report.run.cases if (one := _notice(case, report.workspace))]
     more = _more(len(report.problems[MOST:]), len(commands) - MOST)
-    return "".join(f"{line}\n" for line in [*commands[:MOST], *more])
+    return "".join(f"{line}\n" for line in [*commands[:MOST], *more, *notices[:MOST]])
 
 
 def problem_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
@@ -68,7 +72,7 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         f"statement: {one_line(case.statement)}",
         f"claimed: {words.claimed(case)}",
         f"estimated: {words.estimated_in_full(case)}",
-        *([f"within: {words.within(case)}"] if case.within is not None else []),
+        *([f"within: {promises.within(case)}"] if case.within is not None else []),
         *([f"exact: {exact}"] if (exact := words.exactly(case)) else []),
         f"reading: {words.reading(case)}",
         *([f"reason: {case.explanation}"] if case.explanation else []),
@@ -81,6 +85,15 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
     name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     title = f"{name}: {case.verdict}, expected {case.expect}"
     return _command({**known, "title": title}, "\n".join(lines))
+
+
+def _notice(case: CaseResult, workspace: Path | None) -> str | None:
+    """What is to be known of a verified case before it is relied on."""
+    note = promises.note(case)
+    if note is None:
+        return None
+    known = _file(case.location, workspace)
+    return _command({**known, "title": words.case_name(case)[:LONGEST_NAME]}, note, "notice")
 
 
 def _file(where: Location, workspace: Path | None) -> dict[str, str]:
@@ -98,7 +111,7 @@ def _file(where: Location, workspace: Path | None) -> dict[str, str]:
     return properties
 
 
-def _command(properties: Mapping[str, str], message: str) -> str:
+def _command(properties: Mapping[str, str], message: str, level: str = "error") -> str:
     """One command on one line.
 
     >>> _command({"file": "a,b.yaml", "line": "3"}, "50%")
@@ -107,7 +120,7 @@ def _command(properties: Mapping[str, str], message: str) -> str:
     shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     if len(message) > LONGEST:
         message = message[: LONGEST - 1] + "…"
-    return f"::error {shown}::{_data(message)}"
+    return f"::{level} {shown}::{_data(message)}"
 
 
 def _data(text: str) -> str:

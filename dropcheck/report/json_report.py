@@ -79,6 +79,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "sides": None if case.sides is None else list(case.sides),
         "relations": list(case.relations),
         "within": case.within,
+        "coarse": None if case.coarse is None else asdict(case.coarse),
         "exact": None if case.exact is None else asdict(case.exact),
         "confirmed": case.confirmed,
         "sampling": case.sampling,

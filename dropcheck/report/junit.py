@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from dropcheck import __version__
 from dropcheck.errors import Problem
-from dropcheck.report import Report
+from dropcheck.report import Report, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.csv_report import number_field
 from dropcheck.report.terminal.run_table import case_block
@@ -86,6 +86,8 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
     yield "estimate", number_field(case.estimate)
     yield "interval", "" if case.interval is None else _interval(low, high)
     yield "within", number_field(case.within)
+    if (note := promises.note(case)) is not None:
+        yield "note", note
     if case.exact is not None:
         yield "exact", number_field(case.exact.value)
         yield "confirmed", str(case.confirmed).lower()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from dropcheck.errors import Problem
-from dropcheck.report import Report, numbers
+from dropcheck.report import Report, numbers, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.run_table import summary_parts
@@ -47,6 +47,7 @@ def markdown_report(report: Report) -> str:
         _table(report.run.cases, statement, report.verbose),
         _failures(report.run.cases),
         *([_errors(report.problems)] if report.problems else []),
+        "\n".join(_notes(report.run.cases)),
         "\n".join(f"- warning: {text(warning)}" for warning in report.run.warnings),
         summary_line(report),
     ]
@@ -112,7 +113,7 @@ def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
         words.estimated(case),
         words.exact(case),
         words.interval(case),
-        words.within(case),
+        promises.within(case),
         numbers.count(case.draws),
         str(case.verdict),
         result if case.result is Outcome.PASS else f"**{result}**",
@@ -138,6 +139,15 @@ def _failure(case: CaseResult) -> str:
         f"  - {code(case.repeat)}",
     ]
     return "\n".join(lines)
+
+
+def _notes(cases: Sequence[CaseResult]) -> list[str]:
+    """What is to be known of verified cases before they are relied on."""
+    noted = [(case, note) for case in cases if (note := promises.note(case)) is not None]
+    lines = [f"- note: {code(words.case_name(case))} {text(note)}" for case, note in noted[:MOST]]
+    if len(noted) > MOST:
+        lines.append(f"- and {numbers.plural(len(noted) - MOST, 'more note')}")
+    return lines
 
 
 def _errors(problems: Sequence[Problem]) -> str:

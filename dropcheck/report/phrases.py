@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
 from dropcheck.reasons import Reason
-from dropcheck.report import numbers
+from dropcheck.report import numbers, promises
 from dropcheck.results import CaseResult, Method, Outcome, Region, RunResult, Verdict
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
@@ -188,13 +188,6 @@ def distance(case: CaseResult) -> str | None:
     return f"{numbers.rough(gap / case.standard_error, 3)} standard errors {side}{share}"
 
 
-def within(case: CaseResult) -> str:
-    """What a verified verdict promises: the quantity is as claimed, `±0.05`."""
-    if case.within is None:
-        return numbers.UNKNOWN
-    return f"±{numbers.rough(case.within, 3)}"
-
-
 def reach(case: CaseResult) -> str | None:
     """How far beyond what is claimed a quantity still verifies it: `±0.05`; None where unknown."""
     if case.region is None or case.sharpness is None:
@@ -244,13 +237,15 @@ def reading(case: CaseResult) -> str:
             return "false as stated, by less than the resolution: a tolerance would let that pass"
         return "false as stated: the interval misses what is claimed"
     if case.verdict is Verdict.VERIFIED:
-        return "true, although it is expected to be refuted"
+        return promises.as_verified(case)
+    cheaper = promises.price(case)
+    cheaper = f"; {cheaper}" if cheaper else ""
     if case.exact is not None and case.reason is not Reason.REQUIRED:
         more = needs(case)
-        by_draws = "" if more is None else f"; by draws it {more}"
+        by_draws = "" if more is None else f"; by draws it {more}{cheaper}"
         return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}{by_draws}"
     if case.more_draws is not None:
-        return f"too few draws: {needs(case)}"
+        return f"too few draws: {needs(case)}{cheaper}"
     if case.explanation is not None and case.explanation.reading:
         return case.explanation.reading
     return "not decided by these draws"

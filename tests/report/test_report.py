@@ -168,7 +168,7 @@ def because(explanation: Explanation) -> CaseResult:
         (FAILED, "false as stated"),
         (
             replace(PASSED, expect=Verdict.REFUTED, result=Outcome.FAIL),
-            "true, although it is expected to be refuted",
+            "as claimed within ±5.12, although it is expected to be refuted",
         ),
         (UNDECIDED, "too few draws: needs about 1.3e6 more draws (--max-draws 1.5e6)"),
         (

@@ -150,6 +150,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "sides": None,
                 "relations": [],
                 "within": 5.12,
+                "coarse": None,
                 "exact": None,
                 "confirmed": False,
                 "sampling": "plain",
@@ -337,7 +338,14 @@ def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
     [
         ("E(x) == 0.5", None, "0.01 of 0.5"),
         ("E(x) == 0", None, "0.01 of the size of what is estimated"),
-        ("E(x) == E(y)", None, "0.01 of the size of what is estimated"),
+        (
+            "E(x) == E(y)",
+            None,
+            "0.01 of the larger of E(x) and E(y), or of the size of what is estimated where that "
+            "hides both",
+        ),
+        ("P(x < 0) == 0.3", None, "0.01 of 0.3"),
+        ("P(x < 0) == 0.7", None, "0.01 of the smaller of the claimed probability and 1 minus it"),
         ("E(x) == -0.5", None, "0.01 of 0.5"),
         ("1 == E(x)", None, "0.01 of 1"),
         ("E(x) == a", None, "0.01 of |a|, or of the size of what is estimated where that is 0"),
@@ -345,7 +353,12 @@ def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
         # both ends are 0: the scale is the size of the middle
         ("0 <= E(y**2) - 1 <= 0", None, "0.01 of the size of what is estimated"),
         ("E(x) == 1 - 1", None, "0.01 of the size of what is estimated"),
-        ("E(x) <= E(y) <= E(z)", None, "0.01 of the larger of the sizes of E(x) and E(z)"),
+        (
+            "E(x) <= E(y) <= E(z)",
+            None,
+            "0.01 of the largest of E(x), E(y) and E(z), or of the size of what is estimated where "
+            "that hides them",
+        ),
         ("E(x) == 0.5", 0.002, "0.002, absolute"),
         # what has no scale
         ("P(x**2 >= 0) == 1", None, "±0.0001: violations rarer than that"),

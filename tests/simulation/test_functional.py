@@ -78,8 +78,8 @@ def test_size(side: str, size: float, centre: float) -> None:
         ("9 == E(x**2)", 9.0),
         ("E(x) == 0", 3.0),  # R is 0: the magnitude of L
         ("0 == E(x)", 3.0),
-        ("E(x) == E(y)", 4.0),  # R holds an operator: its magnitude
-        ("E(x**2) - 9 == E(y) - 1", 5.0),
+        ("E(x) == E(y)", 4.0),  # both sides are 0: the magnitude of R
+        ("E(x**2) - 9 == E(y) - 1", 1.0),  # the larger side
         ("8 <= E(x**2) <= 10", 10.0),  # the larger of the ends
         ("-20 <= E(x**2) <= 10", 20.0),
         ("E(x) <= E(x**2) <= E(y**2)", 16.0),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.report import phrases as words
-from dropcheck.report import pictures
+from dropcheck.report import pictures, promises
 from dropcheck.report.html import Markup, element, join
 from dropcheck.report.numbers import draws, exact, plural
 from dropcheck.report.pictures import Placed
@@ -157,10 +157,13 @@ def _found(case: CaseResult) -> Markup:
     ]
     parts: list[str | Markup | None] = [
         element("span", words.standing(case), class_=f"standing {case.verdict}"),
-        None if case.within is None else f" within {words.within(case)}",
+        None if case.within is None else f" within {promises.within(case)}",
         Markup("<br>"),
         join(figures) if case.interval is not None else None,
     ]
+    note = promises.note(case)
+    if note is not None:
+        parts.append(element("span", Markup("<br>"), note, class_="quiet"))
     if case.result is not Outcome.PASS:
         notes = [words.distance(case), words.reading(case)]
         notes += [None if case.explanation is None else str(case.explanation)]

@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from dropcheck import __version__
 from dropcheck.claims.registry import Registry
-from dropcheck.report import Report
+from dropcheck.report import Report, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.html import Markup, element, join
 from dropcheck.report.html.claim_sections import anchor, claim_section, key_picture
@@ -141,9 +141,13 @@ def _missed(case: CaseResult) -> Markup:
 
 
 def _warnings(run: RunResult) -> Markup | None:
-    warnings = dict.fromkeys(
-        [*run.warnings, *(text for case in run.cases for text in case.warnings)]
-    )
+    notes = [
+        f"{words.case_name(case)}: {note}"
+        for case in run.cases
+        if (note := promises.note(case)) is not None
+    ]
+    own = (text for case in run.cases for text in case.warnings)
+    warnings = dict.fromkeys([*run.warnings, *own, *notes])
     if not warnings:
         return None
     items = (element("li", text, dir="auto") for text in warnings)
@@ -313,7 +317,7 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
         _cell("claimed", words.claimed(case), _end(case), "number"),
         _cell("estimated", _estimated(case), case.estimate, "number"),
         _cell("interval", words.interval(case), low if low is not None else high, "interval-text"),
-        _cell("within", words.within(case), case.within, "number"),
+        _cell("within", promises.within(case), case.within, "number"),
         _cell("draws", count(case.draws), float(case.draws), "number"),
         _cell("verdict", verdict, str(case.verdict), "word"),
         _cell("result", words.outcome(case), str(case.result), "word"),

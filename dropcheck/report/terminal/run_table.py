@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from dropcheck.report import Report, numbers
+from dropcheck.report import Report, numbers, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import by_claim, not_passed
 from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, block, layout, packed
@@ -68,6 +68,7 @@ def run_report(
         rest = "--verbose shows a row for each"
     items += _failures(result.cases, terminal, rest)
     if not quiet:
+        items += _notes(result.cases)
         items += _warnings(result)
     return render([*items, *packed(summary_parts(result), terminal)], terminal)
 
@@ -97,7 +98,7 @@ def _row(case: CaseResult, outcome: str) -> dict[str, Cell]:
         "interval": Cell(words.interval(case)),
         "confidence": Cell(numbers.confidence(case.confidence)),
         "guarantee": Cell(words.basis(case)),
-        "within": Cell(words.within(case)),
+        "within": Cell(promises.within(case)),
         "draws": Cell(numbers.count(case.draws)),
         "verdict": Cell(str(case.verdict), style),
         "result": Cell(outcome, style),
@@ -146,6 +147,19 @@ def _estimated(case: CaseResult) -> str | None:
     drawn = numbers.draws(case.draws) if case.draws else "no draws needed"
     sure = numbers.confidence(case.confidence)
     return f"{words.estimated_in_full(case)}, confidence {sure}, {drawn}"
+
+
+def _notes(cases: Iterable[CaseResult]) -> list[RenderableType]:
+    """What is to be known of verified cases before they are relied on: a line a claim."""
+    items: list[RenderableType] = []
+    for claim, group in by_claim(cases).items():
+        noted = [case for case in group if promises.note(case)]
+        if not noted:
+            continue
+        case = max(noted, key=promises.weight)
+        more = f" ({numbers.plural(len(noted), 'case')})" if len(noted) > 1 else ""
+        items.append(styled(f"note: {claim}{more}: {one_line(promises.note(case) or '')}"))
+    return [*items, ""] if items else []
 
 
 def _warnings(result: RunResult) -> list[RenderableType]:

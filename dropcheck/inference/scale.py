@@ -1,0 +1,78 @@
+"""The scale of a claim: what its resolution is a share of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dropcheck.analysis.linear import of_one_operator
+from dropcheck.language.graph import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Magnitude:
+    """How large a side of a statement is, by its value: itself without its sign.
+
+    Of a probability p the event and its opposite say the same, so that it is as large as the
+    smaller of p and 1 − p. That holds for a side that is `factor` times one probability, plus
+    `constant`; the factor of others is 0.
+
+    >>> Magnitude()(-2.0), Magnitude(1.0)(0.75), Magnitude(-2.0, 1.0)(-0.5)
+    (2.0, 0.25, 0.5)
+    >>> Magnitude(1.0)(1.5)  # no probability
+    1.5
+    """
+
+    factor: float = 0.0
+    constant: float = 0.0
+
+    @classmethod
+    def of(cls, side: Value) -> Magnitude:
+        """That of a side."""
+        form = of_one_operator(side) if side.estimated else None
+        if form is None:
+            return cls()
+        ((factor, operator),) = form.terms
+        return cls(factor, form.constant) if operator.operator.probability else cls()
+
+    @property
+    def of_probability(self) -> bool:
+        """Whether the side is made of one probability."""
+        return self.factor != 0
+
+    def __call__(self, value: float) -> float:
+        """The magnitude at a value of the side."""
+        if self.factor:
+            probability = (value - self.constant) / self.factor
+            if 0 < probability < 1:
+                return abs(self.factor) * min(probability, 1 - probability)
+        return abs(value)
+
+
+def known_scale(side: Magnitude, ends: Sequence[float]) -> float | None:
+    """The scale of a side that is held against numbers; None where that takes the side's size.
+
+    An end of 0 has no magnitude, and neither has a probability of 0 or 1 beside another one.
+
+    >>> known_scale(Magnitude(), [3.0]), known_scale(Magnitude(), [0.0])
+    (3.0, None)
+    >>> known_scale(Magnitude(1.0), [0.75, 1.0]), known_scale(Magnitude(1.0), [1.0])
+    (0.25, 1.0)
+    """
+    if side.of_probability:
+        within = [end for end in ends if 0 < (end - side.constant) / side.factor < 1]
+        ends = within or ends
+    return max(map(side, ends)) or None
+
+
+def scale_of_sides(size: float, hidden: float, sides: Sequence[float]) -> float:
+    """The scale of a statement that compares estimates, from the magnitudes of its sides.
+
+    It is that of the larger side, unless both are `hidden`: what is no larger than the resolution
+    of the `size` of what is estimated may well be 0, and 0 is no scale.
+
+    >>> scale_of_sides(1.0, 0.01, [0.125, 0.25]), scale_of_sides(1.0, 0.01, [0.002, 0.001])
+    (0.25, 1.0)
+    """
+    largest = max(sides)
+    return min(largest, size) if largest > hidden else size

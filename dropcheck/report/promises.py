@@ -1,0 +1,95 @@
+"""What a verdict promises, in words, and what it does not."""
+
+from __future__ import annotations
+
+import math
+
+from dropcheck.report import numbers
+from dropcheck.results import CaseResult, Verdict
+
+# An estimate so many standard errors away from what is claimed is not as claimed.
+SIGNIFICANT = 5.0
+# Below this share of its magnitude the difference of an exact value is rounding.
+ROUNDING = 1e-9
+
+
+def within(case: CaseResult) -> str:
+    """What a verified verdict promises: the quantity is as claimed, `±0.05`; or `±3 coarse`."""
+    if case.within is None:
+        return numbers.UNKNOWN
+    return _give(case) + (" coarse" if case.coarse else "")
+
+
+def _give(case: CaseResult) -> str:
+    return f"±{numbers.rough(case.within or 0.0, 3)}"
+
+
+def off(case: CaseResult) -> str | None:
+    """How far a verified quantity is from what is claimed; None where nothing shows that it is."""
+    if case.verdict is not Verdict.VERIFIED or case.region is None or case.estimate is None:
+        return None
+    low, high = case.region.low, case.region.high
+    if case.exact is not None:
+        value = case.exact.value
+        known = case.exact.error + ROUNDING * max(abs(value), case.scale or 0.0)
+        source = " by the model"
+    elif case.standard_error is not None:
+        value, known, source = case.estimate, SIGNIFICANT * case.standard_error, ""
+    else:
+        return None
+    gap = max(low - value, value - high)
+    if not gap > known:
+        return None
+    size = numbers.rough(gap, 3)
+    if not case.scale or case.coarse is not None:
+        return f"{size} off{source}"
+    return f"{numbers.rough(100 * gap / case.scale)}% off{source} ({size})"
+
+
+def note(case: CaseResult) -> str | None:
+    """What is to be known of a verified case before it is relied on; None where it is nothing."""
+    if case.coarse is not None:
+        name = "within" if case.sharpness and case.sharpness.absolute else "resolution"
+        away = off(case)
+        return (
+            f"verified within {_give(case)}, more than half of the "
+            f"{numbers.rough(case.coarse.about, 3)} that it is about"
+            + (f", and {away}" if away else "")
+            + f": ask for {name}: {numbers.exact(case.coarse.finer)}"
+        )
+    away = off(case)
+    return None if away is None else f"verified within {_give(case)}, though {away}"
+
+
+def weight(case: CaseResult) -> float:
+    """How much a note matters, to choose one of several by."""
+    return (case.within or 0.0) / (case.coarse.about if case.coarse else case.scale or math.inf)
+
+
+def as_verified(case: CaseResult) -> str:
+    """What is found of a verified claim that was expected to be refuted."""
+    away = off(case)
+    if away is not None:
+        return f"within the resolution, though {away}, and it is expected to be refuted"
+    promise = "" if case.within is None else f" within {_give(case)}"
+    return f"as claimed{promise}, although it is expected to be refuted"
+
+
+def price(case: CaseResult) -> str | None:
+    """The promise for which an undecided case would do as it is; None where there is none.
+
+    A range and a strict end are not widened at will.
+    """
+    region, interval = case.region, case.interval
+    if case.sharpness is None or region is None or interval is None or None in interval:
+        return None
+    if not (region.point or math.isinf(region.half_width)) or region.low_open or region.high_open:
+        return None
+    low, high = (end if end is not None else math.nan for end in interval)
+    if low > region.high or high < region.low:
+        return None
+    beyond = max(region.low - low, high - region.high)
+    if not (math.isfinite(beyond) and beyond > case.sharpness.widening):
+        return None
+    power = 10.0 ** (math.floor(math.log10(beyond)) - 1)
+    return f"within: {numbers.rough(math.ceil(beyond / power) * power)} would do with these"

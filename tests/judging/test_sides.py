@@ -1,0 +1,135 @@
+"""At what scale a claim is judged, and whether what is verified says anything of it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from trials import OPEN, REFUTED, VERIFIED, N, judged
+
+from dropcheck.results import Coarse
+from dropcheck.vocabulary import special
+
+TWO = "x, y ~ normal(0, 1)"
+NEAR_ONE = float(special.ndtr(2.0))  # 0.97725
+# y and w go with x by so much; the covariances are these numbers
+PAIR = "x, e, f ~ normal(0, 1); y = {left} * x + e; w = {right} * x + f"
+# no closed form: w makes both means 0, whatever the rest is
+NO_MEAN = (
+    "x, y, z, w ~ normal(0, 1); u = sin(exp(x + y * z)) * w + {mean}; "
+    "v = cos(exp(x * y) + z) * w + {mean}"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "scale"),
+    [
+        ("P(x <= 2) == 0.975", REFUTED, 0.025),  # 9% off in the tail
+        ("P(x > 2) == 0.025", REFUTED, 0.025),  # the same claim
+        ("1 - P(x > 2) == 0.975", REFUTED, 0.025),
+        ("2 * P(x <= 2) - 1 == 0.95", REFUTED, 0.05),
+        ("P(x <= 2) <= 0.975", REFUTED, 0.025),
+        (f"P(x <= 2) == {NEAR_ONE}", VERIFIED, 1 - NEAR_ONE),
+        ("0.97 <= P(x <= 2) <= 0.99", VERIFIED, 0.03),
+        ("0.9 <= P(x <= 2) <= 1", VERIFIED, 0.1),
+        ("P(x <= 2) < 1", VERIFIED, 1.0),
+        ("P(x <= 0) - 0.5 == 0", VERIFIED, 0.5),
+        ("P(x <= 2, given=y > 0) == 0.975", REFUTED, 0.025),
+    ],
+)
+def test_a_probability_is_judged_by_the_smaller_of_it_and_its_opposite(
+    claim: str, verdict: object, scale: float
+) -> None:
+    found = judged(TWO, claim)
+    assert found.verdict is verdict
+    assert found.scale == pytest.approx(scale)
+
+
+def test_two_probabilities_near_1_are_told_apart() -> None:
+    found = judged(TWO, "P(x <= 2) == P(y <= 2.02)")
+    assert found.verdict is REFUTED
+    assert found.scale == pytest.approx(1 - NEAR_ONE, rel=0.1)
+
+
+@pytest.mark.parametrize(("right", "verdict"), [(0.3, VERIFIED), (0.315, REFUTED)])
+def test_small_quantities_are_judged_at_their_own_scale(right: float, verdict: object) -> None:
+    found = judged(PAIR.format(left=0.3, right=right), "Cov(x, y) == Cov(x, w)")
+    assert found.verdict is verdict
+    assert found.scale == pytest.approx(right, rel=0.05)
+    assert found.sides == pytest.approx((0.3, right), abs=0.01)
+    if verdict is VERIFIED:
+        assert found.within == pytest.approx(0.003, rel=0.05)
+
+
+def test_where_both_sides_may_be_0_the_size_of_what_is_estimated_is_the_scale() -> None:
+    exactly = judged(TWO, "E(x) == E(y)")
+    assert exactly.verdict is VERIFIED
+    assert exactly.scale == pytest.approx(1.0, rel=0.05)
+    assert exactly.coarse is None
+    by_draws = judged(NO_MEAN.format(mean=0), "E(u) == E(v)")
+    assert by_draws.exact is None
+    assert by_draws.verdict is VERIFIED
+    assert by_draws.scale == pytest.approx(0.7, rel=0.05)
+    assert by_draws.coarse is None
+    assert by_draws.draws < 5e6
+
+
+@pytest.mark.parametrize("model", ["x ~ normal(0.011, 1); y ~ normal(0.011, 1)"])
+def test_what_draws_cannot_pay_for_is_undecided_with_its_price(model: str) -> None:
+    found = judged(model, "E(x) == E(y)", most=1_000_000)
+    assert found.verdict is OPEN
+    assert found.scale == pytest.approx(0.011, rel=0.3)
+    # two means of variance 1 to within 1.1e-4, at 1 - 1e-6: about 2 (5 / 1.1e-4)^2
+    assert found.more_draws is not None
+    assert 1e9 < found.more_draws < 1e11
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "about"),
+    [
+        ("pay ~ bernoulli(1e-5)", "E(1e5 * pay - 2) == 0", 2.0),  # it is -1
+        ("pay ~ bernoulli(1e-5)", "E(2e5 * pay - 2) == 0", 2.0),  # true, and no more is known
+        ("x ~ normal(3, 1); b ~ bernoulli(1e-6)", "E(x) - 3 * E(1e6 * b) == 0", 3.0),
+        ("x ~ normal(0.004, 1)", "E(x) == 0", 0.004),  # 0.4 of the resolution
+        ("x ~ normal(0.004, 1); y ~ normal(0.004, 1)", "E(x) == E(y)", 0.004),
+        (NO_MEAN.format(mean=0.003), "E(u) == E(u + 0.0001 * sin(v))", 0.003),
+    ],
+)
+def test_a_promise_that_says_little_names_the_resolution_to_ask_for(
+    model: str, claim: str, about: float
+) -> None:
+    found = judged(model, claim)
+    assert found.verdict is VERIFIED
+    assert found.coarse is not None
+    assert found.coarse.about == pytest.approx(about, rel=0.3)
+    assert found.within is not None
+    assert found.within > about / 2
+    finer = judged(model, claim, f"resolution: {found.coarse.finer}", most=1000)
+    assert finer.sharpness is not None
+    assert finer.sharpness.asked <= found.coarse.about / 2 * 1.1
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "more"),
+    [
+        (N, "E(x) == 0", ""),
+        (N, "E(x**2) == 1", ""),
+        (N, "E(x**2 - 1) == 0", ""),
+        (N, "E(x) >= -1", "resolution: 0.9"),  # it lies in the region itself
+        (TWO, "Cov(x, y) == 0", ""),
+        (TWO, "E(x) < E(y) + 0.1", ""),
+        ("pay ~ bernoulli(1e-5)", "E(2e5 * pay - 2) == 0", "resolution: 0.001"),
+    ],
+)
+def test_other_promises_are_not_called_coarse(model: str, claim: str, more: str) -> None:
+    found = judged(model, claim, more)
+    assert found.verdict is VERIFIED
+    assert found.coarse is None
+
+
+def test_what_a_user_asks_for_may_be_coarse_too() -> None:
+    found = judged(N, "E(x**2) == 1", "within: 0.7")
+    assert found.coarse == Coarse(about=1.0, finer=0.5)
+    assert found.sharpness is not None
+    assert found.sharpness.absolute
+    assert math.isclose(found.within or 0, 0.7)

@@ -1,0 +1,157 @@
+"""What a verdict promises, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, claiming, run_of
+
+from dropcheck.claims.registry import Registry
+from dropcheck.report import Report, promises
+from dropcheck.report import phrases as words
+from dropcheck.report.csv_report import csv_report
+from dropcheck.report.formats import PRINTED
+from dropcheck.report.html.page import html_report
+from dropcheck.report.terminal.run_table import run_report
+from dropcheck.report.terminal.screen import Terminal
+from dropcheck.results import (
+    CaseResult,
+    Coarse,
+    Exact,
+    Outcome,
+    Quantity,
+    Region,
+    Resolution,
+    Verdict,
+)
+
+COARSE = replace(
+    PASSED,
+    claim="pay",
+    parameters={},
+    statement="E(1e5 * pay - 2) == 0",
+    region=Region(0.0, 0.0),
+    estimate=-0.8,
+    interval=(-2.7, 0.8),
+    standard_error=0.3,
+    scale=316.0,
+    sharpness=Resolution(3.16, 3.16),
+    within=3.16,
+    coarse=Coarse(about=2.0, finer=0.003),
+)
+NO_CLAIMS = Registry("claims.yaml", {}, {})
+NOTE = "verified within ±3.16, more than half of the 2 that it is about: ask for resolution: 0.003"
+
+
+def test_only_what_is_verified_promises_anything() -> None:
+    assert promises.within(PASSED) == "±5.12"
+    assert promises.within(FAILED) == promises.within(UNDECIDED) == "-"
+    assert promises.within(replace(PASSED, within=0.0)) == "±0"
+    assert promises.within(COARSE) == "±3.16 coarse"
+
+
+def test_a_coarse_promise_says_what_to_ask_for() -> None:
+    assert promises.note(COARSE) == NOTE
+    absolute = replace(COARSE, sharpness=Resolution(3.16, 3.16, absolute=True))
+    assert (promises.note(absolute) or "").endswith("ask for within: 0.003")
+    known = replace(COARSE, exact=Exact(-1.0))
+    assert "is about, and 1 off by the model: ask" in (promises.note(known) or "")
+    assert promises.note(PASSED) is None
+    assert promises.note(FAILED) is None
+
+
+@pytest.mark.parametrize("name", [name for name in PRINTED if name not in ("table", "json")])
+def test_every_report_has_the_note(name: str) -> None:
+    shown = PRINTED[name].make(Report(run_of(COARSE, PASSED), NO_CLAIMS))
+    assert str(shown).replace("±", "").count("more than half of the 2 that it is about") == 1
+
+
+def test_the_page_has_the_note_at_its_top_and_beside_the_case() -> None:
+    page = html_report(Report(run_of(COARSE), NO_CLAIMS))
+    assert page.count("more than half of the 2 that it is about") == 2
+    assert "±3.16 coarse" in page
+
+
+def test_the_table_has_one_note_a_claim_the_worst() -> None:
+    finer = replace(COARSE, parameters={"p": 0.5}, within=2.0, coarse=Coarse(2.0, 0.005))
+    table = run_report(run_of(finer, COARSE, PASSED), Terminal())
+    assert f"note: pay (2 cases): {NOTE}\n" in table
+    assert table.count("note: ") == 1
+    assert "note: " not in run_report(run_of(COARSE), Terminal(), quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "exact", "off"),
+    [
+        (512.5, None, None),  # 1.1 standard errors
+        (514.0, None, None),
+        (515.0, None, "0.59% off (3)"),  # 6.7 standard errors
+        (509.0, None, "0.59% off (3)"),
+        (515.0, Exact(512.0), None),  # the model knows better
+        (512.0, Exact(512.5), "0.098% off by the model (0.5)"),
+        (512.0, Exact(512.0 + 1e-8), None),  # rounding
+        (512.0, Exact(512.5, error=1.0), None),
+    ],
+)
+def test_what_is_off_is_said_to_be(estimate: float, exact: Exact | None, off: str | None) -> None:
+    case = replace(PASSED, estimate=estimate, exact=exact)
+    assert promises.off(case) == off
+    note = None if off is None else f"verified within ±5.12, though {off}"
+    assert promises.note(case) == note
+    unexpected = replace(case, expect=Verdict.REFUTED, result=Outcome.FAIL)
+    if off is None:
+        reading = "as claimed within ±5.12, although it is expected to be refuted"
+    else:
+        reading = f"within the resolution, though {off}, and it is expected to be refuted"
+    assert words.reading(unexpected) == reading
+
+
+@pytest.mark.parametrize("case", [PASSED, CONFIRMED, FAILED, UNDECIDED, COARSE])
+def test_nothing_is_called_true(case: CaseResult) -> None:
+    for expect in (Verdict.VERIFIED, Verdict.REFUTED):
+        shown = replace(case, expect=expect, result=Outcome.FAIL)
+        assert "true" not in words.reading(shown)
+        assert "true" not in (promises.note(shown) or "")
+
+
+@pytest.mark.parametrize(
+    ("region", "interval", "price"),
+    [
+        (Region(0.0, 0.0), (-0.0331, 0.02), "within: 0.034 would do with these"),
+        (Region(high=0.0), (-0.5, 0.02), "within: 0.02 would do with these"),
+        (Region(high=0.0, high_open=True), (-0.5, 0.02), None),  # strict
+        (Region(-0.1, 0.1), (-0.15, 0.02), None),  # a range is no wider for the asking
+        (Region(0.0, 0.0), (-0.005, 0.002), None),  # narrow enough
+        (Region(0.0, 0.0), (0.02, 0.03), None),  # refuted
+        (Region(0.0, 0.0), (None, 0.03), None),
+    ],
+)
+def test_an_undecided_case_names_the_promise_that_would_do(
+    region: Region, interval: tuple[float | None, float], price: str | None
+) -> None:
+    case = claiming(UNDECIDED, region, interval=interval, scale=1.0)
+    assert promises.price(case) == price
+    assert words.reading(case).endswith(price or "(--max-draws 1.5e6)")
+
+
+def test_sides_are_shown_with_their_relations() -> None:
+    two = replace(
+        FAILED,
+        quantity=Quantity.LEFT_MINUS_RIGHT,
+        region=Region(0.0, 0.0),
+        estimate=-0.005,
+        interval=(-0.009, -0.001),
+        sides=(0.1, 0.105),
+        relations=("==",),
+    )
+    assert words.claimed(two) == "0.1000 == 0.1050"
+    assert words.estimated(two) == "difference -0.0050"
+    chain = replace(two, sides=(0.1, 0.105, 0.2), relations=("<", "<="))
+    assert words.claimed(chain) == "0.1000 < 0.1050 <= 0.2000"
+    share = replace(two, region=Region(-0.001, 0.001))
+    assert words.claimed(share) == "0.1000 == 0.1050 ±0.001"
+    assert words.claimed(replace(two, sides=None)) == "-"
+    unbounded = replace(two, interval=(None, None))
+    assert words.claimed(unbounded) == "0.1 == 0.105"
+    assert "left" in csv_report(Report(run_of(two), NO_CLAIMS)).splitlines()[0]
