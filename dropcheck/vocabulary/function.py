@@ -144,6 +144,7 @@ class Function:
     divides: bool = False  # by its second argument
     commutes: bool = False  # f(a, b) is f(b, a)
     additive: bool = False  # a sum of parts of its arguments, each with a factor that is known
+    bilinear: bool = False  # linear in either of its two arguments, with no other part
     carries_size: bool = False  # of sizes it makes the size of the result
     rearranges: bool = False  # every element of the result is an element of its one argument
     joins: bool = False  # every element of the result is an element of an argument, each once

@@ -16,7 +16,7 @@ from dropcheck.language.printing import unparse_model
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.streams import stream
-from tests.helpers.lowered import lowered
+from tests.helpers.lowered import expressed, lowered, lowering
 
 
 def program(value: Value) -> tuple[Program, int]:
@@ -182,6 +182,12 @@ def test_only_what_is_used_is_kept() -> None:
     few, _ = program(lowered(AR1, "x", {"T": 400}))
     many, _ = program(lowered(AR1, "sum(path)", {"T": 400}))
     assert few.span_draws > 50 * many.span_draws
+
+
+def test_of_one_step_no_array_is_made() -> None:
+    scope = lowering(AR1, {"T": 400})
+    assert expressed(scope, "path[-1]") is expressed(scope, "x")
+    assert expressed(scope, "path[3]").sources == {f"w[{t}]" for t in range(4)}
 
 
 def test_the_cost_is_that_of_the_steps() -> None:

@@ -8,11 +8,14 @@ slice i is made of their slices i alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
+from dropcheck.analysis.moments.law_bounds import drawn_about_zero
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value
-from dropcheck.vocabulary.majorants.rule import Came
+from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.majorants.bounds_arithmetic import ZERO
+from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
 Places = frozenset[tuple[str, object]] | None
@@ -23,6 +26,8 @@ there; None: not all do, or not alone."""
 MOST_PLACES = 1024
 
 _Part = TypeVar("_Part")
+# As far as a product is opened into its parts.
+MOST_PARTS = 32
 
 Alignment = tuple[Places, ...]
 """The places of each axis of a quantity."""
@@ -113,3 +118,83 @@ def grouped(parts: Sequence[_Part], sources: Callable[[_Part], Sources]) -> list
                 joined, members = joined | group[0], [*group[1], *members]
         groups = [*apart, (joined, members)]
     return [members for _, members in groups]
+
+
+class Product(Protocol):
+    """What may be a product of others."""
+
+    value: Value
+    random: bool
+    below: Sequence[Any]
+    use: Applied
+
+    @property
+    def majorant(self) -> Majorant:
+        """The rules of the function that makes it."""
+
+
+_Product = TypeVar("_Product", bound=Product)
+
+
+def factors(quantity: _Product) -> list[tuple[_Product, float]]:
+    """Its size as a product of powers of others, opened as far as there are few.
+
+    Equal parts are joined where their powers have one sign. Elements may meet others in it, as in
+    an outer product: of powers of one sign Hölder's inequality does not care.
+    """
+    found: dict[tuple[int, bool], tuple[_Product, float]] = {}
+    stack = [(quantity, 1.0)]
+    while stack:
+        one, power = stack.pop()
+        powers = one.majorant.powers(one.use) if one.random else ()
+        if powers and len(found) + len(stack) + len(powers) <= MOST_PARTS:
+            stack += [(one.below[place], power * own) for place, own in powers]
+            continue
+        if one.value.binary and power > 0:
+            power = 1.0  # of 1 and 0 all powers are the same
+        key = (id(one), power > 0)
+        joined = power if one.value.binary and power > 0 else found.get(key, (one, 0.0))[1] + power
+        found[key] = (one, joined)
+    return list(found.values())
+
+
+class Described(Product, Protocol):
+    """A quantity of which the means and the independent axes are known."""
+
+    shape: Shape
+    mean: Hull
+    apart: frozenset[int]
+    centred: frozenset[int]
+
+
+def centred_axes(quantity: Described) -> frozenset[int]:
+    """The axes along which each element has the mean 0, whatever those before it are.
+
+    As the elements of a draw about 0; times what is independent of all of them, they keep it.
+    """
+    value, every = quantity.value, frozenset(range(len(quantity.shape)))
+    if value.kind == Kind.DRAW:
+        return every if drawn_about_zero(value, quantity.below, quantity.mean) else frozenset()
+    apart = quantity.apart if quantity.mean == ZERO else frozenset[int]()
+    return max(apart, _carried(quantity, lambda one: one.centred), key=len)
+
+
+def signed_axes(quantity: Described) -> frozenset[int]:
+    """The axes along which the sign of each element may be turned by itself.
+
+    As of a draw that lies alike on both sides of 0; times what is independent of it, it stays so.
+    """
+    value = quantity.value
+    if value.kind == Kind.DRAW:
+        alike = value.law is not None and value.law.symmetric
+        return quantity.centred if alike else frozenset()
+    return _carried(quantity, lambda one: one.signed)
+
+
+def _carried(quantity: Described, axes: Callable[[Any], frozenset[int]]) -> frozenset[int]:
+    """The axes of a factor that is independent of the others, as many as there are of one."""
+    found = [frozenset[int]()]
+    for place in quantity.majorant.linear_in(quantity.use):
+        one = quantity.below[place]
+        found.append(carried(axes(one), one.shape, quantity.shape))
+    return max(found, key=len)

@@ -17,8 +17,16 @@ import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.existence import Line, line_of
+from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
 from dropcheck.analysis.moments.exponents import Exponents
-from dropcheck.analysis.moments.independence import Alignment, alignment_of, carried, grouped
+from dropcheck.analysis.moments.independence import (
+    Alignment,
+    alignment_of,
+    centred_axes,
+    factors,
+    grouped,
+    signed_axes,
+)
 from dropcheck.analysis.moments.integrals import Integrals, is_function_of_one_draw
 from dropcheck.analysis.moments.law_bounds import (
     draw_log_moment,
@@ -33,7 +41,6 @@ from dropcheck.language.graph import Kind, Value, in_order, number, thawed
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     INF,
-    ZERO,
     away,
     centring,
     highest,
@@ -42,14 +49,15 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     spread_within,
     times,
 )
+from dropcheck.vocabulary.majorants.exponentials import norm_by_exponentials
 from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant, Part
+from dropcheck.vocabulary.majorants.sums import of_parts
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
 HIGHEST_ORDER = 64.0
 MOST_BOUNDS = 40_000
-# As far as a product is opened into its parts.
-MOST_PARTS = 32
-# Steps from a draw on, of what is looked at as a function of one draw.
+# Steps from a draw on, of what is looked at as a function of one draw; beyond, it is the state of
+# a loop that may be held back.
 MOST_DEPTH = 64
 # Rounding: bounds are moved outward by this share.
 OUTWARD = 1e-12
@@ -69,6 +77,10 @@ class Norms:
         self._quantities: dict[int, Quantity] = {}
         self.bounds = 0  # that have been worked out
         self._exponents = Exponents()
+        self._dissection = Dissection(
+            lambda value: self._quantities[id(value)].depth,
+            lambda value: self._quantities[id(value)].turns_with,
+        )
         # what lies in the tails is bounded by the rules alone
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
 
@@ -123,6 +135,12 @@ class Norms:
                     below = [found[id(other)] for other in one.inputs]
                     found[id(one)] = Quantity(one, below, self)
         return found[id(value)]
+
+    def dissected(self, quantity: Quantity) -> Dissected | None:
+        """A quantity as a sum of parts that do not add up in line; None where it is none."""
+        if quantity.use.independent or not quantity.random:
+            return None
+        return self._dissection.of(quantity.value)
 
     def log_moment_of_line(self, quantity: Quantity, t: float) -> float:
         """Of what shares draws, yet is a line of others that share none; else infinite."""
@@ -196,6 +214,8 @@ class Quantity:
         self.centred: frozenset[int] = frozenset()
         self.signed: frozenset[int] = frozenset()
         self.line: Line | None = None
+        self.turns_with: frozenset[str] = frozenset()
+        self._dissected: list[Dissected | None] = []
         if value.random:
             self._describe()
 
@@ -205,9 +225,19 @@ class Quantity:
         self.mean = _within(_mean(self), self.hull)
         self.alignment = alignment_of(value, [one.alignment for one in below])
         self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
-        self.centred = _centred(self)
-        self.signed = _signed(self)
+        self.centred = centred_axes(self)
+        self.signed = signed_axes(self)
         self.line = line_of(value, [one.line for one in below])
+        law = value.law
+        symmetric = law is not None and law.symmetric and drawn_about_zero(value, below, self.mean)
+        self.turns_with = turns_with(value, symmetric, [one.turns_with for one in below])
+
+    @property
+    def dissected(self) -> Dissected | None:
+        """Itself as a sum of parts that do not add up in line; None where it is none."""
+        if not self._dissected:
+            self._dissected.append(self.norms.dissected(self))
+        return self._dissected[0]
 
     @property
     def majorant(self) -> Majorant:
@@ -253,15 +283,12 @@ class Quantity:
     def parts(self) -> Sequence[Sequence[Part]]:
         """Itself as a product of powers, in groups that share no draw."""
         if self._parts is None:
-            groups = grouped(_opened(self), lambda part: part[0].value.sources)
+            groups = grouped(factors(self), lambda part: part[0].value.sources)
             self._parts = groups
         return self._parts
 
 
 # ---- what is known without an order -------------------------------------------------------------
-
-
-_Power = tuple[Quantity, float]
 
 
 def _disjoint(below: Sequence[Quantity]) -> bool:
@@ -283,61 +310,6 @@ def _within(mean: Hull, hull: Hull) -> Hull:
     return Hull(low, high) if low <= high else hull
 
 
-def _centred(quantity: Quantity) -> frozenset[int]:
-    """The axes along which each element has the mean 0, whatever those before it are.
-
-    As the elements of a draw about 0; times what is independent of all of them, they keep it.
-    """
-    value, every = quantity.value, frozenset(range(len(quantity.shape)))
-    if value.kind == Kind.DRAW:
-        return every if drawn_about_zero(value, quantity.below, quantity.mean) else frozenset()
-    apart = quantity.apart if quantity.mean == ZERO else frozenset[int]()
-    return max(apart, _carried(quantity, lambda one: one.centred), key=len)
-
-
-def _signed(quantity: Quantity) -> frozenset[int]:
-    """The axes along which the sign of each element may be turned by itself.
-
-    As of a draw that lies alike on both sides of 0; times what is independent of it, it stays so.
-    """
-    value = quantity.value
-    if value.kind == Kind.DRAW:
-        alike = value.law is not None and value.law.symmetric
-        return quantity.centred if alike else frozenset()
-    return _carried(quantity, lambda one: one.signed)
-
-
-def _carried(quantity: Quantity, axes: Callable[[Quantity], frozenset[int]]) -> frozenset[int]:
-    """The axes of a factor that is independent of the others, as many as there are of one."""
-    found = [frozenset[int]()]
-    for place in quantity.majorant.linear_in(quantity.use):
-        one = quantity.below[place]
-        found.append(carried(axes(one), one.shape, quantity.shape))
-    return max(found, key=len)
-
-
-def _opened(quantity: Quantity) -> list[_Power]:
-    """Its size as a product of powers of others, opened as far as there are few.
-
-    Equal parts are joined where their powers have one sign. Elements may meet others in it, as in
-    an outer product: of powers of one sign Hölder's inequality does not care.
-    """
-    found: dict[tuple[int, bool], tuple[Quantity, float]] = {}
-    stack = [(quantity, 1.0)]
-    while stack:
-        one, power = stack.pop()
-        powers = one.majorant.powers(one.use) if one.random else ()
-        if powers and len(found) + len(stack) + len(powers) <= MOST_PARTS:
-            stack += [(one.below[place], power * own) for place, own in powers]
-            continue
-        if one.value.binary and power > 0:
-            power = 1.0  # of 1 and 0 all powers are the same
-        key = (id(one), power > 0)
-        joined = power if one.value.binary and power > 0 else found.get(key, (one, 0.0))[1] + power
-        found[key] = (one, joined)
-    return list(found.values())
-
-
 # ---- bounds, by order ---------------------------------------------------------------------------
 
 
@@ -350,8 +322,12 @@ def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]
             found = draw_norm(value, quantity.below, p)
             spread = draw_spread(value, p)
         else:
-            found = quantity.majorant.norm(quantity.use, p)
-            spread = quantity.majorant.spread(quantity.use, p)
+            spread = _spread_of_parts(quantity, p)
+            if spread == INF:
+                found = quantity.majorant.norm(quantity.use, p)
+                spread = quantity.majorant.spread(quantity.use, p)
+            if quantity.depth > MOST_DEPTH and quantity.majorant.holds_back:
+                found = min(found, norm_by_exponentials(quantity, p))
     found = min(_outward(found), size(hull))
     spread = min(
         _outward(spread), _outward(times(centring(p), found)), _outward(spread_within(hull, p))
@@ -359,6 +335,29 @@ def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]
     if mean.low == mean.high:
         spread = min(spread, _outward(found + abs(mean.low)))
     return min(found, _outward(size(mean) + spread)), spread
+
+
+def _spread_of_parts(quantity: Quantity, p: float) -> float:
+    """The spread of a sum by its parts, where these share draws as they stand in it."""
+    found = quantity.dissected
+    if found is None:
+        return INF
+    orders = (p,) if p >= 2 else (p, 2.0)
+    asked = [(factor, quantity.norms.quantity(one), "spread") for factor, one in found.apart]
+    asked += [(factor, quantity.norms.quantity(one), "norm") for factor, one in found.turning]
+    sizes: list[list[float]] = [[] for _ in orders]
+    wanted: list[_Wanted] = []
+    for factor, one, kind in asked:
+        for order, each in zip(orders, sizes, strict=True):
+            try:
+                bound = one.spread(order) if kind == "spread" else one.norm(order)
+            except _NotYet as first:
+                wanted += first.wanted
+            else:
+                each.append(times(abs(factor), bound))
+    if wanted:
+        raise _NotYet(wanted)
+    return of_parts(sizes[0], sizes[-1], p) if asked else 0.0
 
 
 def _spread(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:

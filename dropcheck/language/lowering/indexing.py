@@ -61,6 +61,10 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
 
 
 def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Position) -> Value:
+    while index and isinstance(index[0], int) and id(value) in context.collected:
+        if not -len(value.inputs) <= index[0] < len(value.inputs):
+            break  # which is an error below
+        value, index = value.inputs[index[0]], index[1:]  # the value of one step of a loop
     if all(entry == slice(None) for entry in index):
         return value
     options = (("index", hashable(index)),)

@@ -80,7 +80,7 @@ SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, grow
                  additive=True, ranges=ranges.subtract, polynomial=operator.sub,
                  defined=defined_where.DIFFERENCE)  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True,
-                 carries_size=True, ranges=ranges.multiply, polynomial=operator.mul,
+                 bilinear=True, carries_size=True, ranges=ranges.multiply, polynomial=operator.mul,
                  defined=defined_where.PRODUCT)  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True,
                ranges=ranges.divide, polynomial=operator.truediv,

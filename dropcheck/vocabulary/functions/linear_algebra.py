@@ -280,7 +280,7 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 MATMUL = entry(
     "matmul", _matmul, "product of matrices", hulls.matrix_product, growth.MATRIX_PRODUCT,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
-    written="a @ b", elsewhere=("bmm", "mm"), polynomial=algebra.matmul,
+    written="a @ b", elsewhere=("bmm", "mm"), bilinear=True, polynomial=algebra.matmul,
     defined=defined_where.SUM_OF_PRODUCTS,
 )  # fmt: skip
 TRANSPOSE = entry(
@@ -298,10 +298,10 @@ _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposit
 
 ARRAYS = (
     entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
-          parameters=(*PAIR, *OVER), shape=_dot_shape, polynomial=algebra.dot,
+          parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True, polynomial=algebra.dot,
           defined=defined_where.SUM_OF_PRODUCTS),
     entry("outer", _outer, "all products of two vectors", hulls.products, growth.ALL_PRODUCTS,
-          parameters=PAIR, shape=_outer_shape, polynomial=algebra.outer,
+          parameters=PAIR, shape=_outer_shape, bilinear=True, polynomial=algebra.outer,
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
           growth.no_heavier(sums.Trace()), shape=_NUMBER, elsewhere=("tr",),

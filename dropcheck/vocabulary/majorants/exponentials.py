@@ -27,6 +27,24 @@ class Exponential(Majorant):
         return _exponential_norm(use.arguments[0], -r)
 
 
+# The factors t of exp(t x) that are looked at, for a quantity of any size near 1.
+RATES = tuple(2.0**k for k in range(-6, 4))
+
+
+def norm_by_exponentials(x: Argument, p: float) -> float:
+    """The norm of what is never below 0, or never above it.
+
+    x^p is at most (p / (e t))^p exp(t x) there, as x^p exp(-t x) is largest at x = p / t. A walk
+    that is held above 0 and drawn towards it has exponentials that do not grow from step to step
+    (Lundberg's inequality, of Kingman 1964 for queues), where its norms by parts grow for ever.
+    """
+    side = 1.0 if x.hull.low >= 0 else -1.0 if x.hull.high <= 0 else 0.0
+    if not side:
+        return INF
+    bounds = (p / (math.e * t) * exponential(x.log_moment(side * t) / p) for t in RATES)
+    return min(bounds, default=INF)
+
+
 def _exponential_norm(x: Argument, p: float) -> float:
     return exponential(x.log_moment(p) / abs(p))
 

@@ -33,6 +33,7 @@ class Linear(Majorant):
 
     def __init__(self, factor: float, summand: float, above: bool, slope: float) -> None:
         self._factor, self._summand, self._above, self._slope = factor, summand, above, slope
+        self.holds_back = above
 
     def norm(self, use: Applied, p: float) -> float:
         """By Minkowski's inequality."""
@@ -73,6 +74,7 @@ class Picked(Majorant):
 
     def __init__(self, first: int, smooth: bool) -> None:
         self._first, self._smooth = first, smooth
+        self.holds_back = smooth
 
     def norm(self, use: Applied, p: float) -> float:
         """E|f|^p is at most Σ E|u|^p."""

@@ -123,8 +123,11 @@ class Majorant:
     """The rules of one function; this one knows nothing.
 
     Each takes the use of the function and an order; what is derived for every function, such as
-    the norm from the hull, is no business of these.
+    the norm from the hull, is no business of these. `holds_back`: it keeps what grows from going
+    below or above some value, as a queue's length stays above 0.
     """
+
+    holds_back = False
 
     def norm(self, use: Applied, p: float) -> float:
         """A bound of ||f||_p."""

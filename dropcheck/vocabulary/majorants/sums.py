@@ -24,7 +24,7 @@ Where the sign of each term may be turned by itself, the sum is no larger than w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dropcheck.vocabulary.hulls import Hull, union
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
@@ -62,6 +62,24 @@ def added(first: Size, second: Size, p: float) -> float:
 def drifting(count: float, each: Size, p: float) -> float:
     """The norm of a sum of so many numbers, each of mean 0 whatever those before it are."""
     return weighted(count, math.sqrt(count), count, each, p)
+
+
+def of_parts(sizes: Sequence[float], at_two: Sequence[float], p: float) -> float:
+    """The norm of a sum of any number of parts, each of mean 0 whatever those before it are.
+
+    Args:
+        sizes: their norms of order p.
+        at_two: those of order 2.
+        p: the order.
+    """
+    first, *others = sorted(sizes, reverse=True)
+    together = math.fsum(sizes)
+    if p >= 2:
+        found = combined((first, *(math.sqrt(p - 1) * one for one in others)), 2.0)
+    else:
+        found = combined((first, *(2 ** (2 / p - 1) * one for one in others)), p)
+        found = min(found, combined(at_two, 2.0))
+    return min(found, together)
 
 
 def weighted(largest: float, root: float, total: float, each: Size, p: float) -> float:

@@ -1,0 +1,194 @@
+"""A sum that meets a draw more than once, taken apart into parts that do not add up in line.
+
+A step `x = x - lr * (x + g)` is (1 - lr) · x - lr · g, of two that share no draw; in a step
+`x = x + W @ x` the second part changes its sign with W, of which x knows nothing. Bounds of such
+sums grow with the root of the sum of squares, where those of parts of any kind just add up, and
+after a few steps of a loop say nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+
+from dropcheck.language.graph import Kind, Value
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
+from dropcheck.vocabulary.functions.reductions import MEAN, SUM
+
+# Sums that are opened for all bounds of a case, and pairs of parts that are compared.
+MOST_OPENED = 50_000
+MOST_COMPARED = 500_000
+# Draws of which it is known that a quantity changes its sign with them.
+MOST_TURNING = 8
+
+Parts = tuple[tuple[float, Value], ...]
+"""Values, each with the factor that it has in a sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dissected:
+    """Σ factor · part + shift.
+
+    No two of the parts that are `apart` share a draw. Each of the `turning` ones changes its sign
+    with a draw that no other part has, and which lies alike on both sides of 0, so that its mean is
+    0 whatever all others are.
+    """
+
+    apart: Parts
+    turning: Parts
+    shift: float
+
+
+class Dissection:
+    """The sums of a case, taken apart.
+
+    Args:
+        depth: how far a value is from the draws: more than all that it is made of.
+        turns_with: the draws with whose sign a value changes its own.
+    """
+
+    def __init__(
+        self, depth: Callable[[Value], int], turns_with: Callable[[Value], frozenset[str]]
+    ) -> None:
+        self._depth, self._turns_with = depth, turns_with
+        self._opened = self._compared = 0
+
+    def of(self, value: Value) -> Dissected | None:
+        """A sum of parts that share draws, taken apart; None where that is not possible."""
+        if len(_opened(value)[0]) < 2:
+            return None
+        factors: dict[int, float] = {id(value): 1.0}
+        values = {id(value): value}
+        heap = [(-self._depth(value), id(value))]
+        turning: list[int] = []
+        apart: list[int] = []
+        shift = 0.0
+        while heap:
+            _, key = heapq.heappop(heap)
+            one, factor = values[key], factors[key]
+            if not factor:  # it cancels
+                continue
+            others = [values[other] for _, other in heap if factors[other]]
+            others += [values[other] for other in apart]
+            turned = [values[other] for other in turning]
+            if one is not value:
+                if not self._meets(one, others):
+                    apart.append(key)
+                    continue
+                if self._turns(one, [*others, *turned]):
+                    turning.append(key)
+                    continue
+            parts, number = _opened(one)
+            self._opened += 1
+            if not parts or self._opened > MOST_OPENED or self._compared > MOST_COMPARED:
+                return None
+            shift += factor * number
+            for own, part in parts:
+                if id(part) not in factors:
+                    factors[id(part)] = 0.0
+                    values[id(part)] = part
+                    heapq.heappush(heap, (-self._depth(part), id(part)))
+                factors[id(part)] += factor * own
+        # what came later may have the draw that an earlier one turns with
+        settled = [values[key] for key in apart]
+        for key in turning:
+            others = settled + [values[other] for other in turning if other != key]
+            if not self._turns(values[key], others):
+                return None
+        found = Dissected(
+            tuple((factors[key], values[key]) for key in apart),
+            tuple((factors[key], values[key]) for key in turning),
+            shift,
+        )
+        numbers = (shift, *(factor for factor, _ in (*found.apart, *found.turning)))
+        return found if all(map(math.isfinite, numbers)) else None
+
+    def _meets(self, one: Value, others: Sequence[Value]) -> bool:
+        """Whether a value shares a draw with any of some others."""
+        for other in others:
+            self._compared += 1
+            if not one.sources.isdisjoint(other.sources):
+                return True
+        return False
+
+    def _turns(self, one: Value, others: Sequence[Value]) -> bool:
+        """Whether a value changes its sign with a draw that none of some others has."""
+        names = self._turns_with(one)
+        self._compared += len(names) * len(others)
+        return any(all(name not in other.sources for other in others) for name in names)
+
+
+def _opened(value: Value) -> tuple[Parts, float]:
+    """A value as a sum of others with factors, and a number; no parts where it is no such sum."""
+    if value.kind != Kind.COMPUTED:
+        return (), 0.0
+    function, inputs = value.function, value.inputs
+    if function in (ADD, SUBTRACT):
+        parts: list[tuple[float, Value]] = []
+        shift = 0.0
+        for one, sign in zip(inputs, (1.0, 1.0 if function is ADD else -1.0), strict=True):
+            if one.random:
+                parts.append((sign, one))
+            elif isinstance(one.known, float):
+                shift += sign * one.known
+            else:
+                return (), 0.0
+        return tuple(parts), shift
+    if function is NEGATIVE:
+        return ((-1.0, inputs[0]),), 0.0
+    if function in (MULTIPLY, DIVIDE):
+        left, right = inputs
+        known, one = (right.known, left) if left.random else (left.known, right)
+        if not isinstance(known, float) or (function is DIVIDE and (not known or right.random)):
+            return (), 0.0
+        return ((1 / known if function is DIVIDE else known, one),), 0.0
+    joined = inputs[0]
+    adds_up = function in (SUM, MEAN) and value.shape == () and len(joined.shape) == 1
+    of_parts = joined.kind == Kind.COMPUTED and joined.function.joins and len(joined.inputs) > 1
+    if adds_up and of_parts:
+        return _of_joined(joined, 1.0 if function is SUM else 1 / len(joined.inputs))
+    return (), 0.0
+
+
+def _of_joined(joined: Value, factor: float) -> tuple[Parts, float]:
+    """The sum of the numbers that an array is made of, each with a factor."""
+    if any(one.shape != () for one in joined.inputs):
+        return (), 0.0
+    known = [0.0 if one.random else one.known for one in joined.inputs]
+    if not all(isinstance(one, float) for one in known):
+        return (), 0.0
+    counted: dict[int, tuple[float, Value]] = {}
+    for one in joined.inputs:
+        if one.random:
+            counted[id(one)] = (counted.get(id(one), (0.0, one))[0] + factor, one)
+    return tuple(counted.values()), factor * math.fsum(float(one) for one in known)  # type: ignore[arg-type]  # numbers
+
+
+def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> frozenset[str]:
+    """The draws with whose sign a random value changes its own, all its elements together.
+
+    Args:
+        value: the value.
+        own: of a draw, whether it lies alike on both sides of 0, whatever its arguments are.
+        below: those of its inputs.
+    """
+    if value.kind == Kind.DRAW:
+        return frozenset({value.name or ""}) if own else frozenset()
+    if value.kind != Kind.COMPUTED:
+        return frozenset()
+    function, inputs = value.function, value.inputs
+    found: frozenset[str]
+    if function.bilinear:
+        left, right = inputs
+        found = (below[0] - right.sources) | (below[1] - left.sources)
+    elif function is DIVIDE:
+        found = below[0] - inputs[1].sources
+    elif function.additive or function.moves or function.view:
+        if any(one.truth or not one.random for one in inputs):
+            return frozenset()  # a number that is added does not change its sign
+        found = frozenset.intersection(*below)
+    else:
+        return frozenset()
+    return found if len(found) <= MOST_TURNING else frozenset(sorted(found)[:MOST_TURNING])
