@@ -182,9 +182,9 @@ def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> froz
     found: frozenset[str]
     if function.bilinear:
         left, right = inputs
-        found = (below[0] - right.sources) | (below[1] - left.sources)
+        found = _without(below[0], right) | _without(below[1], left)
     elif function is DIVIDE:
-        found = below[0] - inputs[1].sources
+        found = _without(below[0], inputs[1])
     elif function.additive or function.moves or function.view:
         if any(one.truth or not one.random for one in inputs):
             return frozenset()  # a number that is added does not change its sign
@@ -192,3 +192,7 @@ def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> froz
     else:
         return frozenset()
     return found if len(found) <= MOST_TURNING else frozenset(sorted(found)[:MOST_TURNING])
+
+
+def _without(names: frozenset[str], other: Value) -> frozenset[str]:
+    return frozenset(name for name in names if name not in other.sources)
