@@ -86,7 +86,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
     exact = exact_quantity(compiled, knowledge, judged.comparison)
     if exact is not None:
         exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
-    hidden = _hidden(run, outlook, judged, tally) or finding.explanation
+    hidden = _hidden(run, compiled, outlook, judged, tally) or finding.explanation
     return replace(finding, exact=exact, explanation=hidden)
 
 
@@ -165,18 +165,23 @@ def _more(
     return more - tally.draws + tally.program.span_draws
 
 
-def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Explanation | None:
+def _hidden(
+    run: CaseRun, compiled: Compiled, outlook: Outlook, judged: Judged, tally: Tally
+) -> Explanation | None:
     """What unseen values could do to an undecided quantity; None where it is the seen that vary.
 
     An interval of half-width h from n draws is that of a variance h² n / (2 log(2/α)) a draw. Where
     the draws show far less, the rest may be carried by values that none of them showed: these have
     a chance of log(1/α)/n at most, and with that they have a size of the root of variance over
-    chance.
+    chance, or the width of what bounds them. Truths have no values but those that are known.
     """
     interval, draws = judged.interval, tally.draws
     if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
-    rows = tally.sums / tally.block_values @ outlook.directions[judged.place].weights
+    direction = outlook.directions[judged.place]
+    if _of_truths(compiled, judged):
+        return None
+    rows = tally.sums / tally.block_values @ direction.weights
     seen = seen_variance(rows, tally.block_draws)
     implied = raised(interval.half_width, 2.0) * draws / (2 * math.log(2 / run.alpha))
     if not implied > UNSEEN * seen:
@@ -184,7 +189,7 @@ def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Exp
     chance = math.log(1 / run.alpha) / draws
     unit = judged.unit
     return Reason.HIDDEN_VALUES.explain(
-        value=math.sqrt(implied / chance) * unit,
+        value=min(math.sqrt(implied / chance), direction.spread.width) * unit,
         chance=chance,
         draws=draws,
         quantity=expression(
@@ -193,3 +198,10 @@ def _hidden(run: CaseRun, outlook: Outlook, judged: Judged, tally: Tally) -> Exp
         low=interval.low * unit,
         high=interval.high * unit,
     )
+
+
+def _of_truths(compiled: Compiled, judged: Judged) -> bool:
+    """Whether all that is averaged is 1 or 0: then no value is one that no draw showed."""
+    columns = compiled.functional.columns(judged.comparison.looked_at)
+    factors = (one for column in columns for one in compiled.program.terms[column].factors)
+    return all(compiled.values[register].binary for register, _ in factors)

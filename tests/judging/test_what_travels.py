@@ -6,13 +6,14 @@ import math
 
 import pytest
 from report_cases import run_of
-from trials import OPEN, REFUTED, VERIFIED, N, judged
+from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.reasons import Reason
 from dropcheck.report import phrases
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import Method, Quantity, Region, Resolution
+from dropcheck.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -205,3 +206,27 @@ def test_a_verified_verdict_says_how_far_off_the_quantity_may_be(
     found = judged(N, claim)
     assert (found.verdict is VERIFIED) is (within is not None)
     assert found.within == (None if within is None else pytest.approx(within, rel=0.05))
+
+
+@pytest.mark.parametrize("claim", ["P(v > 6) == 1e-7", "E(where(u > 5, 1000, 0)) == 0.001"])
+def test_no_value_is_feared_that_the_model_excludes(claim: str) -> None:
+    found = judged(
+        "x, z ~ normal(0, 1); u = x + sin(z * x); w ~ normal(0, 1)[3]; v = w + sin(z * w)",
+        claim,
+        most=100_000,
+    )
+    assert found.explanation is not None
+    if claim.startswith("P"):  # of an event draws show all the values that there are
+        assert found.reason is Reason.TOO_WIDE
+    else:
+        assert found.reason is Reason.HIDDEN_VALUES
+        assert found.explanation.details["value"] == 1000
+
+
+def test_what_was_not_looked_at_rests_on_nothing() -> None:
+    registry = registry_of(entry("claim", "x, y, z ~ normal(0, 1)", "E(sin(exp(x + y * z))) == 0"))
+    (by_value,) = tried(registry, Settings(exact=True, threads=1))
+    assert by_value.reason is Reason.NOT_KNOWN_EXACTLY
+    assert by_value.guarantee is None
+    assert judged("x ~ cauchy(0, 1)", "E(x) == 0").guarantee is None
+    assert judged("x ~ student_t(3)", "E(x * cos(x)) == 1", most=1000).guarantee is not None
