@@ -59,6 +59,7 @@ def claims(pytester: pytest.Pytester) -> pytest.Pytester:
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
     module = types.ModuleType("dropcheck.running")
     monkeypatch.setattr(module, "verify_cases", stub, raising=False)
+    monkeypatch.setattr(module, "run_claim_case", None, raising=False)  # for `mutate`
     monkeypatch.setitem(sys.modules, "dropcheck.running", module)
     return module
 

@@ -50,6 +50,7 @@ def rows(level: Level) -> str:
 
 def _row(key: Key) -> str:
     absent = "an error" if key.required else f"`{key.default}`" if key.default else ""
+    absent += f" without `{key.unless}`" if key.unless else ""
     return (
         f"| `{key.name}` | {key.kind.holds.replace(chr(39), '`')} | {absent} | {key.description} |"
     )

@@ -240,3 +240,12 @@ def test_undecided_case_that_is_skipped_says_why_and_where(claims: Pytester) -> 
 def test_failed_case_fails_whatever_undecided_ones_do(claims: Pytester, policy: str) -> None:
     found = claims.runpytest(IDS[2], "-o", f"dropcheck_undecided={policy}")
     found.assert_outcomes(failed=1)
+
+
+def test_each_of_several_statements_is_a_test(claims: pytest.Pytester) -> None:
+    text = "{title: T, model: 'x ~ normal(0, 1)', claims: {mean: E(x) == 0, sd: Std(x) == 1}}"
+    (claims.path / "claims.yaml").write_text(f"dropcheck: 1\nclaims: {{both: {text}}}")
+    result = claims.runpytest("-v")
+    result.assert_outcomes(passed=2)
+    assert "claims.yaml::both.mean PASSED" in result.stdout.str()
+    claims.runpytest("claims.yaml::both.sd").assert_outcomes(passed=1)

@@ -98,8 +98,7 @@ def _truth(claim: Claim, registry: Registry) -> Markup | None:
     held = registry.claims.get(claim.truth or "")
     if held is None:
         return None
-    link = element("a", held.id, href=f"#{anchor(held.id)}")
-    return join([link, _code(held.statement.text)])
+    return join([element("span", f"{held.id}:"), _code(held.statement.text)])
 
 
 def _sources(case: CaseResult, registry: Registry) -> Markup | None:

@@ -1,0 +1,152 @@
+"""Several statements of one claim on the command line: named together or one by one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dropcheck.cli.completion import claims_and_files
+from dropcheck.cli.given import Given
+
+TEXT = """\
+dropcheck: 1
+documents: {post: {title: A post}, thread: {title: A thread}}
+models:
+  inverted: |
+    x ~ normal(2, 1)
+    m ~ bernoulli(1 - p)
+    y = m * x / (1 - p)
+claims:
+  inverted-dropout:
+    title: It keeps the mean
+    sources: [{document: post, section: A}, {document: thread}]
+    parameters: {p: [0.2, 0.5]}
+    model: inverted
+    claims:
+      mean: E(y) == 2
+      sd: {claim: Std(y) == Std(x), expect: refuted, truth: variance, says: It stays, note: No}
+      variance: {claim: Var(y) == 1 + p / (1 - p) * 5, tags: [spread], title: The variance}
+  other: {title: T, claim: 1 == 1}
+"""
+
+
+@pytest.fixture
+def here(folder: Path) -> Path:
+    (folder / "claims.yaml").write_text(TEXT)
+    return folder
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    from dropcheck.cli import main
+
+    code = main(list(arguments))
+    done = capsys.readouterr()
+    return code, done.out, done.err
+
+
+def claims_of(out: str) -> list[str]:
+    return list(dict.fromkeys(case["claim"] for case in json.loads(out)["cases"]))
+
+
+EVERY = [f"inverted-dropout.{name}" for name in ("mean", "sd", "variance")]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["inverted-dropout"], EVERY),
+        (["inverted-dropout.sd"], EVERY[1:2]),
+        (["inverted-dropout.sd", "claims.yaml"], EVERY[1:2]),
+        (["*.mean", "other"], [EVERY[0], "other"]),
+        (["--tag", "spread"], EVERY[2:]),
+        (["all"], [*EVERY, "other"]),
+    ],
+)
+def test_what_is_named_is_run(
+    here: Path, capsys: pytest.CaptureFixture[str], words: list[str], expected: list[str]
+) -> None:
+    code, out, _ = called(capsys, "run", *words, "--format", "json")
+    assert (code, claims_of(out)) == (0, expected)
+
+
+def test_the_command_that_repeats_a_case_gives_the_same_numbers(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = called(capsys, "run", "--format", "json")
+    case = next(one for one in json.loads(out)["cases"] if one["claim"] == EVERY[1])
+    assert case["repeat"] == "dropcheck run inverted-dropout.sd --p 0.2 --seed 0"
+    _, again, _ = called(capsys, *case["repeat"].split()[1:], "--format", "json")
+    (one,) = json.loads(again)["cases"]
+    assert (one["estimate"], one["interval"]) == (case["estimate"], case["interval"])
+
+
+def test_a_word_with_a_dot_is_a_file_where_there_is_one(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "notes.txt").write_text("dropcheck: 1\nclaims: {only: {title: T, claim: 1 == 1}}")
+    assert claims_of(called(capsys, "run", "notes.txt", "--format", "json")[1]) == ["only"]
+    code, _, err = called(capsys, "run", "inverted-dropout.sdd")
+    assert code == 2
+    assert "there is no claim 'inverted-dropout.sdd' in claims.yaml, and no such file" in err
+    assert "did you mean 'inverted-dropout.sd'?" in err
+    code, _, err = called(capsys, "run", "noted.yaml")
+    assert (code, "there is no file 'noted.yaml'" in err) == (2, True)
+
+
+def test_show_has_all_that_is_said_of_a_statement(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card = called(capsys, "show", EVERY[1])[1]
+    for line in (
+        "sources     A post (post), A", "A thread (thread)", "says        It stays",
+        "note        No",
+        "truth       inverted-dropout.variance: Var(y) == 1 + p / (1 - p) * 5",
+        "model       x ~ normal(2, 1)", "where       claims.yaml:16:7",
+    ):  # fmt: skip
+        assert line in card
+    data: dict[str, Any] = json.loads(called(capsys, "show", EVERY[1], "--format", "json")[1])
+    (claim,) = data["claims"]
+    assert (claim["says"], claim["truth"]) == ("It stays", EVERY[2])
+    assert claim["sources"][1] == {"document": "thread", "section": None}
+    assert called(capsys, "list")[1].count("post, thread") == 3
+
+
+def test_reports_name_each_statement(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    called(capsys, "run", "-o", "r.html", "-o", "r.csv", "-o", "r.xml", "-q")
+    page, rows = (here / "r.html").read_text(), (here / "r.csv").read_text()
+    assert all(f'id="claim-{name}"' in page for name in EVERY)
+    assert "inverted-dropout.variance:</span>" in page
+    assert '<q dir="auto">It stays</q>' in page
+    assert page.count('data-documents="0 1"') == 6
+    assert "inverted-dropout.sd,p=0.2,It keeps the mean,Std(y) == Std(x),post; thread,A;" in rows
+    assert 'name="inverted-dropout.sd[p=0.2]"' in (here / "r.xml").read_text()
+
+
+def test_what_did_not_pass_is_run_again_by_itself(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    (here / "claims.yaml").write_text(TEXT.replace("E(y) == 2", "E(y) == 3"))
+    assert called(capsys, "run", "-q")[0] == 1
+    _, out, _ = called(capsys, "run", "--last-failed", "--format", "json")
+    assert claims_of(out) == EVERY[:1]
+
+
+def test_errors_are_planted_in_each_and_a_plan_is_made_of_each(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = called(capsys, "mutate", "inverted-dropout", "--format", "json")
+    assert code == 0
+    assert [one["claim"] for one in json.loads(out)["claims"]] == EVERY
+    code, out, _ = called(capsys, "plan", "inverted-dropout", "--format", "json")
+    assert (code, claims_of(out)) == (0, EVERY)
+
+
+def test_completion_offers_both(here: Path) -> None:
+    offered = claims_and_files(Given("run", {}))
+    assert [name for name, _ in offered("inv")] == ["inverted-dropout", *EVERY]
+    assert offered("inverted-dropout.v") == [(EVERY[2], "The variance")]
+    assert offered("claims.yaml") == []
