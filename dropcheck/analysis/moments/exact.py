@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
+from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.analysis.polynomials.expectation import PRECISION, expected
@@ -88,7 +89,9 @@ def exact_moments(
         with np.errstate(all="ignore"):  # what overflows is refused where it is looked at
             return _of_polynomials(integrands, groups, found)
     except PolynomialError:
-        return None if groups is not None else _of_outcomes(integrands, MOST_OUTCOMES)
+        if groups is not None:
+            return None
+    return _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands)
 
 
 def exact_means(
@@ -112,7 +115,7 @@ def exact_means(
                 terms = [mean_of_elements(one).terms for one in polynomials]
                 found = [value_of(space, expected(space, own, letters.sources)) for own in terms]
         except PolynomialError:
-            moments = _of_outcomes(integrands, MOST_OUTCOMES)
+            moments = _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands)
         else:
             means, sizes = np.array(found).T
             return (means, PRECISION * sizes) if np.isfinite(found).all() else None
@@ -182,6 +185,37 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
         whole = np.where(given == 0, 0.0, whole)
     means: Floats = whole.reshape(-1, whole.shape[-1]).mean(axis=0)
     return np.broadcast_to(means, table.probabilities.shape)
+
+
+def _of_linear_forms(integrands: Sequence[Integrand]) -> ExactMoments | None:
+    """Where they are products of a few linear forms in draws, as recurrences make them."""
+    try:
+        products = [_linear_factors(one) for one in integrands]
+        with np.errstate(all="ignore"):
+            found = moments_of(products)
+        sizes = np.abs(found.means) + found.means_off / PRECISION
+        spreads = np.abs(found.covariances) + found.covariances_off / PRECISION
+        return _with_error(found.means, sizes, {1: (found.covariances, spreads)})
+    except PolynomialError:
+        return None
+
+
+def _linear_factors(integrand: Integrand) -> list[tuple[Value, float]]:
+    """The factors of an integrand, each less a number.
+
+    Raises:
+        PolynomialError: it has a condition, or a number is taken off a product.
+    """
+    if integrand.given is not None:
+        raise PolynomialError
+    found: list[tuple[Value, float]] = []
+    centres = integrand.centres or (0.0,) * len(integrand.factors)
+    for (value, power), centre in zip(integrand.factors, centres, strict=True):
+        factors = factors_of(value)
+        if centre and len(factors) > 1:
+            raise PolynomialError
+        found += [(one, centre) for one in factors] * power
+    return found
 
 
 def _of_polynomials(

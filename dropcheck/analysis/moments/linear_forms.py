@@ -1,0 +1,269 @@
+"""Moments of products of a few linear forms in many independent draws, as recurrences make them.
+
+The state of a linear recurrence after a thousand steps is a sum of a thousand draws, each with a
+factor: too many terms to be multiplied out, and no need to. Joint cumulants of linear forms are
+sums over the draws, κ(Σ a ξ, Σ b ξ, …) = Σ a b … κ_m(ξ), and moments are sums over the partitions
+of the factors (McCullagh 1987, "Tensor Methods in Statistics", sections 2.3 and 2.4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.analysis.moments.law_bounds import fixed_arguments
+from dropcheck.analysis.polynomials.terms import SMALLEST
+from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.functions.elementwise import (
+    ADD,
+    DIVIDE,
+    MULTIPLY,
+    NEGATIVE,
+    POWER,
+    SUBTRACT,
+)
+
+Floats = npt.NDArray[np.float64]
+Precision = type[np.float64] | type[np.float32]
+
+# Factors of both sides of a covariance together: their partitions are few.
+MOST_FACTORS = 4
+# In single precision what rounding does is so many times as large, and so can be seen.
+SINGLE = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
+# By so much more than it shows there it is taken to be in double precision.
+GIVE = 64.0
+
+Product = tuple[Value, ...]
+"""Quantities whose product is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Means and covariances of products, and how far they may be off."""
+
+    means: Floats
+    covariances: Floats
+    means_off: Floats
+    covariances_off: Floats
+
+
+def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> Moments:
+    """The means and covariances of products of linear forms, each less a number.
+
+    Raises:
+        PolynomialError: they are no such products, or of too many factors.
+    """
+    double = _moments(products, np.float64)
+    single = _moments(products, np.float32)
+    means, covariances = double
+    errors = [
+        GIVE / SINGLE * np.abs(one - other) for one, other in zip(double, single, strict=True)
+    ]
+    varied = np.array([any(value.random for value, _ in product) for product in products])
+    lost = covariances.diagonal()[varied] < SMALLEST
+    if lost.any() or not all(np.isfinite(each).all() for each in (*double, *errors)):
+        raise PolynomialError
+    return Moments(means, covariances, errors[0], errors[1])
+
+
+def factors_of(value: Value) -> Product:
+    """A quantity as a product of others, itself if it is none.
+
+    Raises:
+        PolynomialError: of too many.
+    """
+    found: list[Value] = []
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        function = one.function if one.kind == Kind.COMPUTED else None
+        if function is MULTIPLY and all(below.random for below in one.inputs):
+            stack += one.inputs
+        elif function is POWER and one.inputs[1].known in (2.0, 3.0, 4.0):
+            stack += [one.inputs[0]] * round(float(one.inputs[1].constant[0]))
+        else:
+            found.append(one)
+        if len(found) + len(stack) > MOST_FACTORS:
+            raise PolynomialError
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A number and, for each draw, its factor: Σ factor · (draw − its mean) + number."""
+
+    number: float
+    factors: Mapping[int, float]
+
+
+def _moments(
+    products: Sequence[Sequence[tuple[Value, float]]], precision: Precision
+) -> tuple[Floats, Floats]:
+    values = {id(value): value for product in products for value, _ in product}
+    draws: dict[int, Value] = {}
+    forms = {key: _form(value, draws, precision) for key, value in values.items()}
+    places = {key: place for place, key in enumerate(draws)}
+    rows: dict[int, Any] = {
+        key: np.array([form.factors.get(draw, 0.0) for draw in places], dtype=precision)
+        for key, form in forms.items()
+    }
+    cumulants = _cumulants(list(draws.values()), precision)
+    known: dict[tuple[int, ...], float] = {}
+
+    def joint(block: tuple[int, ...]) -> float:
+        """The joint cumulant of some of the forms, about their means."""
+        block = tuple(sorted(block))
+        if block not in known:
+            terms = cumulants(len(block))
+            for key in block:
+                terms = terms * rows[key]
+            known[block] = float(terms.sum(dtype=precision))
+        return known[block]
+
+    keys = [
+        [(id(value), forms[id(value)].number - centre) for value, centre in one] for one in products
+    ]
+    means = np.array([_expected(one, joint) for one in keys])
+    covariances = np.zeros((len(products), len(products)))
+    for i, one in enumerate(keys):
+        for j in range(i + 1):
+            if len(one) + len(keys[j]) > MOST_FACTORS:
+                raise PolynomialError
+            covariances[i, j] = covariances[j, i] = _expected(one, joint, keys[j])
+    return means, covariances
+
+
+_Factor = tuple[int, float]
+
+
+def _expected(
+    one: Sequence[_Factor],
+    joint: Callable[[tuple[int, ...]], float],
+    other: Sequence[_Factor] = (),
+) -> float:
+    """The expectation of a product; with another, what they have beyond the product of both."""
+    factors = [*one, *other]
+    parts: list[float] = []
+    for blocks in _partitions(list(range(len(factors)))):
+        linked = any(block[0] < len(one) <= block[-1] for block in blocks)
+        if other and not linked:
+            continue
+        part = 1.0
+        for block in blocks:
+            alone = len(block) == 1
+            part *= factors[block[0]][1] if alone else joint(tuple(factors[at][0] for at in block))
+        parts.append(part)
+    return math.fsum(parts)
+
+
+def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
+    """Every partition into blocks, each in order."""
+    if not places:
+        yield []
+        return
+    first, *rest = places
+    for blocks in _partitions(rest):
+        yield [[first], *blocks]
+        for at, block in enumerate(blocks):
+            yield [*blocks[:at], [first, *block], *blocks[at + 1 :]]
+
+
+def _cumulants(draws: Sequence[Value], precision: Precision) -> Callable[[int], Floats]:
+    found = np.array([_of_law(draw)[: MOST_FACTORS + 1] for draw in draws], dtype=np.float64)
+
+    def of_order(order: int) -> Any:
+        own = found[:, order] if len(draws) else np.zeros(0)
+        if not np.isfinite(own).all():
+            raise PolynomialError
+        return own.astype(precision)
+
+    return of_order
+
+
+def _of_law(draw: Value) -> list[float]:
+    """The mean in place of the first, then the cumulants of a draw of one number.
+
+    Raises:
+        PolynomialError: they are not known.
+    """
+    arguments = fixed_arguments(draw)
+    if draw.law is None or draw.shape or draw.law.own_axes is not None or arguments is None:
+        raise PolynomialError
+    if not all(isinstance(one, float) for one in arguments):
+        raise PolynomialError
+    return [0.0, float(draw.law.mean(*arguments)), *map(float, draw.law.cumulants(*arguments)[2:])]
+
+
+def _form(value: Value, draws: dict[int, Value], precision: Precision) -> Form:
+    """A quantity as a linear form, from the quantity down: each value's factor in it.
+
+    Raises:
+        PolynomialError: it is none.
+    """
+    factors: dict[int, float] = {id(value): 1.0}
+    parts: list[float] = []
+    if not value.random:
+        return Form(_number(value), {})
+    own: dict[int, float] = {}
+
+    def rounded(number: float) -> float:
+        return float(precision(number))
+
+    for one in reversed(ordered([value])):
+        factor = factors.pop(id(one))
+        if one.shape or one.estimated:
+            raise PolynomialError
+        if one.kind == Kind.DRAW:
+            draws.setdefault(id(one), one)
+            own[id(one)] = factor
+            parts.append(rounded(factor * _of_law(one)[1]))
+            continue
+        for below, share in _shares(one):
+            if below.random:
+                more = rounded(factor * rounded(share))
+                factors[id(below)] = rounded(factors.get(id(below), 0.0) + more)
+            else:
+                parts.append(rounded(factor * rounded(share * _number(below))))
+    return Form(math.fsum(parts), own)
+
+
+def _shares(value: Value) -> list[tuple[Value, float]]:
+    """What a value is the sum of, each with its factor.
+
+    Raises:
+        PolynomialError: it is no such sum.
+    """
+    function = value.function if value.kind == Kind.COMPUTED else None
+    if function is NEGATIVE:
+        return [(value.inputs[0], -1.0)]
+    first, second = value.inputs if function in _OF_TWO else (value, value)
+    if function is ADD:
+        return [(first, 1.0), (second, 1.0)]
+    if function is SUBTRACT:
+        return [(first, 1.0), (second, -1.0)]
+    if function is MULTIPLY and not (first.random and second.random):
+        return [(first, _number(second))] if first.random else [(second, _number(first))]
+    if function is DIVIDE and not second.random:
+        return [(first, 1.0 / _number(second))]
+    raise PolynomialError
+
+
+_OF_TWO = (ADD, SUBTRACT, MULTIPLY, DIVIDE)
+
+
+def _number(value: Value) -> float:
+    """A fixed number.
+
+    Raises:
+        PolynomialError: it is an array, or not a finite number.
+    """
+    known = value.known if value.shape == () and value.constant is not None else None
+    if not isinstance(known, float) or not math.isfinite(known):
+        raise PolynomialError
+    return known
