@@ -7,7 +7,7 @@ it uses only
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `span_values`, `block_draws`, `fitted`, `in_blocks`,
   `in_blocks_of`;
-- a pilot: `origin`, `centres`, `near_ties`, `largest`;
+- a pilot: `origin`, `centres`, `near_ties`, `largest`, `finite`;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
 - strata: `stratified` makes a program that draws one of its draws from them;

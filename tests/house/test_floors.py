@@ -97,7 +97,7 @@ PROGRAM = {
         "in_blocks",
         "in_blocks_of",
     ),
-    *("origin", "centres", "near_ties", "largest", "span"),
+    *("origin", "centres", "near_ties", "largest", "finite", "span"),
     "columns",
 }
 # Every library that is not Python's own, and the only parts of the package that import it.
