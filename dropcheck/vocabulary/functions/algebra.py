@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import permutations
 from typing import Any, Protocol
 
 import numpy as np
@@ -149,6 +150,27 @@ def trace(x: Algebraic) -> Any:
     if side > LARGEST_SIDE:
         raise PolynomialError
     return total(x * np.eye(side), axis=(-2.0, -1.0))
+
+
+LARGEST_WRITTEN_OUT = 4  # rows of a determinant with all its terms
+
+
+def determinant(x: Algebraic) -> Any:
+    """The sum over all permutations of products of elements, each with its sign (Leibniz)."""
+    side = x.shape[-1]
+    if not 0 < side <= LARGEST_WRITTEN_OUT:
+        raise PolynomialError
+    last = len(x.shape) - 1
+    found: Any = None
+    for order in permutations(range(side)):
+        term: Any = None
+        for row, column in enumerate(order):
+            element = x.picked(last, column).picked(last - 1, row)
+            term = element if term is None else term * element
+        turned = sum(order[i] > order[j] for i in range(side) for j in range(i + 1, side)) % 2
+        signed = term * -1.0 if turned else term
+        found = signed if found is None else found + signed
+    return found
 
 
 LEAST_TOLERANCE = 1e-10  # rounding stays far below it

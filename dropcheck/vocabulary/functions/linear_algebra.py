@@ -309,6 +309,7 @@ ARRAYS = (
           defined=defined_where.ARITHMETIC),
     entry("det", _of_each(np.linalg.det), "determinant", unknown,
           growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det",
+          polynomial=algebra.determinant,
           defined=defined_where.ARITHMETIC),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY,
           **_MATRIX, elsewhere=("inverse",),

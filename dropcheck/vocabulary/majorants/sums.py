@@ -268,6 +268,19 @@ class RunningTotal(Majorant):
         mean = use.arguments[0].mean
         return union([mean, scaled(mean, use.length())])
 
+    def log_moment(self, use: Applied, t: float) -> float:
+        """That of one or of all: each is convex in how many there are, so that an end is largest.
+
+        Of k independent ones it is k times that of one; of others at most that of k times one
+        (Hölder), and log E exp(t · x) is convex in t.
+        """
+        x, count = use.arguments[0], use.length()
+        if not count:
+            return 0.0
+        alone = x.apart.issuperset(use.axes())
+        whole = count * x.log_moment(t) if alone else x.log_moment(count * t)
+        return max(x.log_moment(t), whole)
+
 
 class Differences(Majorant):
     """Differences of neighbours."""
