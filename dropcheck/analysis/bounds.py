@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dropcheck.analysis.shares import quotient_hull
 from dropcheck.language.graph import Kind, Value, kernel_of, ordered
+from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
 # Rounding in the arithmetic of the ends: they are moved outward by this share.
 OUTWARD = 1e-12
+MOST_DEPTH = 4  # steps below a quotient that are looked at for signs
 
 
 def support(value: Value) -> Hull:
@@ -31,7 +34,28 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
         shapes = tuple(one.shape for one in value.inputs)
         same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
         use = Use(kernel_of(value), value.shape, shapes, same)
-        return _outward(value.function.bounds(below, use))
+        found = _outward(value.function.bounds(below, use))
+        return _met(found, quotient_hull(value, _lowest)) if value.function is DIVIDE else found
+
+
+def _met(first: Hull, second: Hull) -> Hull:
+    """What two hulls of one quantity have in common."""
+    low, high = max(first.low, second.low), min(first.high, second.high)
+    return Hull(low, high) if low <= high else first
+
+
+def _lowest(value: Value) -> float:
+    """The lower end of a quantity's values, looked for a few steps deep."""
+    return _shallow(value, MOST_DEPTH).low
+
+
+def _shallow(value: Value, depth: int) -> Hull:
+    if not value.random:
+        return hull_of_fixed(value)
+    divides = value.kind == Kind.COMPUTED and value.function is DIVIDE
+    if depth == 0 or divides or len(value.inputs) > MOST_DEPTH:
+        return EVERYWHERE
+    return hull_of(value, [_shallow(below, depth - 1) for below in value.inputs])
 
 
 def hull_of_fixed(value: Value) -> Hull:

@@ -296,10 +296,12 @@ SIGNS = (MATMUL, TRANSPOSE)
 _NUMBER = square(lambda _n: ())
 _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
 
+DOT = entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
+      parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True, polynomial=algebra.dot,
+      defined=defined_where.SUM_OF_PRODUCTS)  # fmt: skip
+
 ARRAYS = (
-    entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
-          parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True, polynomial=algebra.dot,
-          defined=defined_where.SUM_OF_PRODUCTS),
+    DOT,
     entry("outer", _outer, "all products of two vectors", hulls.products, growth.ALL_PRODUCTS,
           parameters=PAIR, shape=_outer_shape, bilinear=True, polynomial=algebra.outer,
           defined=defined_where.PRODUCT),

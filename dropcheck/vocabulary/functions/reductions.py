@@ -240,21 +240,30 @@ MEAN = _over("mean", _mean, "mean", picking, growth.sum_of_elements(mean=True),
 _PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
 
+VAR = _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
+      "default", hulls.spread_of_elements, growth.SPREAD, more=_DDOF, mistaken_for="std",
+      polynomial=algebra.variance,
+      defined=defined_where.SPREAD)  # fmt: skip
+STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
+      "square root of var, over n − ddof likewise", hulls.root_of_spread,
+      growth.no_heavier(elements.MeanSquare(0.5)), more=_DDOF,
+      mistaken_for="var", square=algebra.variance,
+      defined=defined_where.ROOT_OF_SPREAD)  # fmt: skip
+NORM = _over("norm", _norm,
+      "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
+      unknown, growth.no_heavier(elements.VectorNorm()), more=(option("ord", 2.0),),
+      carries_size=True, latex=(r"\lVert ", r" \rVert"), square=algebra.squared_norm,
+      defined=defined_where.NORM)  # fmt: skip
+
 ARRAYS = (
     SUM,
     _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product,
           growth.within(elements.AllProduct(running=False)), polynomial=algebra.product,
           defined=defined_where.PRODUCT),
     MEAN,
-    _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
-          "default", hulls.spread_of_elements, growth.SPREAD, more=_DDOF, mistaken_for="std",
-          polynomial=algebra.variance,
-          defined=defined_where.SPREAD),
-    _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
-          "square root of var, over n − ddof likewise", hulls.root_of_spread,
-          growth.no_heavier(elements.MeanSquare(0.5)), more=_DDOF,
-          mistaken_for="var", square=algebra.variance,
-          defined=defined_where.ROOT_OF_SPREAD),
+    VAR,
+    STD,
+    NORM,
     _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
           latex=r"\max", elsewhere=("amax",),
           defined=defined_where.PICKED),
@@ -268,11 +277,6 @@ ARRAYS = (
           "index of the smallest, the first of equals, from 0",
           unknown, _PLACE, empty=False, several=False,
           defined=defined_where.PLACE),
-    _over("norm", _norm,
-          "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
-          unknown, growth.no_heavier(elements.VectorNorm()), more=(option("ord", 2.0),),
-          carries_size=True, latex=(r"\lVert ", r" \rVert"), square=algebra.squared_norm,
-          defined=defined_where.NORM),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
           growth.no_heavier(elements.LogSumExp()),
           defined=defined_where.LOG_OF_SUM),

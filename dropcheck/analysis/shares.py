@@ -1,0 +1,286 @@
+"""Quotients that are bounded though both sides are not: x / (x + y), x / norm(x), a standard score.
+
+The denominator is then at least a share of the numerator's size, whatever the draws are:
+
+* a / (a + b) lies in [0, 1] where a and b are not negative; so does an element's share of a sum;
+* |x_i| <= ||x||, and |x · y| <= ||x|| ||y|| (Cauchy and Schwarz);
+* |x_i - mean| <= sqrt((n - 1) / n) ||x - mean|| (Samuelson 1968, "How deviant can you be?").
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dropcheck.language.graph import Kind, Value
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions.elementwise import (
+    ADD,
+    DIVIDE,
+    MULTIPLY,
+    NEGATIVE,
+    POWER,
+    SQRT,
+    SUBTRACT,
+)
+from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
+from dropcheck.vocabulary.functions.reductions import MEAN, NORM, STD, SUM, VAR
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.shapes import normalise_axes
+
+MOST_STEPS = 16  # that are looked at on either side: such quotients are short
+ROUNDING = 1e-12  # by which a computed quotient may be beyond its bound
+
+Lowest = Callable[[Value], float]
+"""A number that no value of a quantity is below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """At least `factor` times the length of an array, or of its distances from its mean.
+
+    It stands for the array's own elements where it is over all of them, or keeps the axes.
+    """
+
+    array: Value
+    axes: tuple[int, ...]
+    factor: float
+    centred: bool = False
+    keepdims: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is over all elements of a draw."""
+        return len(self.axes) == len(self.array.shape)
+
+    @property
+    def count(self) -> int:
+        """How many elements it is over."""
+        return math.prod(self.array.shape[axis] for axis in self.axes)
+
+
+def quotient_hull(value: Value, lowest: Lowest) -> Hull:
+    """Where the values of a quotient lie, as far as its two sides share what they are made of."""
+    top, bottom = value.inputs
+    if not (top.random and bottom.random):
+        return EVERYWHERE
+    share = _share(top, bottom, lowest)
+    if share is not None:
+        return Hull(0.0, share * (1 + ROUNDING))
+    bound = _ratio(top, bottom, lowest)
+    if bound is None or not math.isfinite(bound):
+        return EVERYWHERE
+    return Hull(-bound * (1 + ROUNDING), bound * (1 + ROUNDING))
+
+
+# ---- shares of sums ------------------------------------------------------------------------------
+
+
+def _share(top: Value, bottom: Value, lowest: Lowest) -> float | None:
+    """The largest share, where the numerator is one of the terms, none of which is negative."""
+    if _is(bottom, SUM) or _is(bottom, MEAN):
+        terms = bottom.inputs[0]
+        axes = normalise_axes(dict(bottom.options).get("axis"), terms.shape)
+        whole = len(axes) == len(terms.shape)
+        here = _element_of(top, terms) if whole else top is terms and _keeps(bottom)
+        if not here or lowest(terms) < 0:
+            return None
+        return 1.0 if bottom.function is SUM else float(math.prod(terms.shape[i] for i in axes))
+    others = _terms(bottom)
+    if top not in others or top.shape != bottom.shape or len(others) > MOST_STEPS:
+        return None
+    return 1.0 if all(lowest(one) >= 0 for one in others) else None
+
+
+def _terms(value: Value) -> list[Value]:
+    """The terms of a sum."""
+    found: list[Value] = []
+    stack = [value]
+    while stack and len(found) <= MOST_STEPS:
+        one = stack.pop()
+        if one.kind == Kind.COMPUTED and one.function is ADD:
+            stack += one.inputs
+        else:
+            found.append(one)
+    return found
+
+
+def _element_of(value: Value, array: Value) -> bool:
+    """Whether every element of a value is one of an array."""
+    for _ in range(MOST_STEPS):
+        if value is array:
+            return True
+        if value.kind != Kind.COMPUTED or not value.function.rearranges:
+            return False
+        value = value.inputs[0]
+    return False
+
+
+# ---- lengths -------------------------------------------------------------------------------------
+
+
+def _ratio(top: Value, bottom: Value, lowest: Lowest) -> float | None:
+    """The largest size of a quotient by a length, or by the product of two."""
+    length = _length(bottom, lowest)
+    if length is not None and _size_by(top, length) == 1:
+        return 1 / length.factor
+    top, factor = _without_factor(top)
+    if length is not None:
+        found = _size_by(top, length)
+        return None if found is None else abs(factor) * found / length.factor
+    bottom, scale = _without_factor(bottom)
+    if not _is(bottom, MULTIPLY):
+        return None
+    lengths = [_length(one, lowest) for one in bottom.inputs]
+    first, second = lengths
+    if first is None or second is None or first.centred or second.centred:
+        return None
+    pair = _product_of(top)
+    arrays = (first.array, second.array)
+    if pair is None or not (first.whole and second.whole) or pair not in (arrays, arrays[::-1]):
+        return None
+    return abs(factor / scale) / (first.factor * second.factor)
+
+
+def _size_by(top: Value, length: Length) -> float | None:
+    """The largest size of a quantity whose array has the length 1."""
+    if length.centred:
+        count = length.count
+        return math.sqrt((count - 1) / count) if _is_deviation(top, length) else None
+    if top is length.array and (length.whole or length.keepdims):
+        return 1.0
+    return 1.0 if length.whole and _element_of(top, length.array) else None
+
+
+def _is_deviation(top: Value, length: Length) -> bool:
+    """Whether a quantity is an array less its mean, along the axes of the length."""
+    if not (length.whole or length.keepdims):
+        return False
+    while length.whole and top.kind == Kind.COMPUTED and top.function.rearranges:
+        top = top.inputs[0]
+    if not _is(top, SUBTRACT) or top.inputs[0] is not length.array:
+        return False
+    mean = top.inputs[1]
+    if not _is(mean, MEAN) or mean.inputs[0] is not length.array:
+        return False
+    axes = normalise_axes(dict(mean.options).get("axis"), length.array.shape)
+    return axes == length.axes and (length.whole or _keeps(mean))
+
+
+def _product_of(value: Value) -> tuple[Value, Value] | None:
+    """Two vectors whose inner product a quantity is."""
+    if not value.random or value.kind != Kind.COMPUTED:
+        return None
+    inputs = value.inputs
+    if value.function is SUM and _is(inputs[0], MULTIPLY):
+        inputs = inputs[0].inputs
+    elif value.function not in (MATMUL, DOT):
+        return None
+    first, second = inputs
+    return (first, second) if first.shape == second.shape and len(first.shape) == 1 else None
+
+
+def _length(value: Value, lowest: Lowest) -> Length | None:
+    """A length that a quantity is no smaller than."""
+    value, factor = _without_factor(value)
+    if not factor > 0 or value.kind != Kind.COMPUTED:
+        return None
+    if value.function is SQRT or (value.function is POWER and value.inputs[1].known == 0.5):
+        found = _square(value.inputs[0], lowest)
+    elif value.function is NORM and dict(value.options).get("ord", 2.0) == 2:
+        return _over(value, value.inputs[0], factor)
+    elif value.function is STD:
+        found = _spread(value)
+    else:
+        return None
+    return None if found is None else _scaled(found, factor * math.sqrt(found.factor))
+
+
+def _square(value: Value, lowest: Lowest) -> Length | None:
+    """A length whose square, times `factor`, a quantity is no smaller than."""
+    scale = 1.0
+    for _ in range(MOST_STEPS):
+        value, factor = _without_factor(value)
+        scale *= factor
+        if not _is(value, ADD):
+            break
+        kept = [
+            one
+            for one, other in (value.inputs, value.inputs[::-1])
+            if one.random and one.shape == value.shape and lowest(other) >= 0
+        ]
+        if not kept or not scale > 0:  # a term may be left out of what has a plus before it alone
+            return None
+        value = kept[0]
+    if not scale > 0 or value.kind != Kind.COMPUTED:
+        return None
+    if value.function is VAR:
+        found = _spread(value)
+        return None if found is None else _scaled(found, scale * found.factor)
+    if value.function in (MATMUL, DOT) and value.inputs[0] is value.inputs[1]:
+        array = value.inputs[0]
+        return Length(array, (0,), scale) if len(array.shape) == 1 else None
+    if value.function not in (SUM, MEAN):
+        return None
+    squares = value.inputs[0]
+    if not _is(squares, MULTIPLY) and not _is(squares, POWER):
+        return None
+    array, again = squares.inputs
+    if again is not array and not (squares.function is POWER and again.known == 2):
+        return None
+    length = _over(value, array, scale)
+    return _scaled(length, scale / length.count) if value.function is MEAN else length
+
+
+def _spread(value: Value) -> Length | None:
+    """Of a variance or a deviation: squared distances from the mean, over n - ddof."""
+    length = _over(value, value.inputs[0], 1.0, centred=True)
+    degrees = length.count - float(dict(value.options).get("ddof", 0.0))
+    return _scaled(length, 1 / degrees) if degrees > 0 else None
+
+
+def _over(value: Value, array: Value, factor: float, centred: bool = False) -> Length:
+    axes = normalise_axes(dict(value.options).get("axis"), array.shape)
+    return Length(array, axes, factor, centred=centred, keepdims=_keeps(value))
+
+
+def _scaled(length: Length, factor: float) -> Length:
+    return Length(length.array, length.axes, factor, length.centred, length.keepdims)
+
+
+# ---- parts of expressions ------------------------------------------------------------------------
+
+
+def _is(value: Value, function: Function) -> bool:
+    return value.kind == Kind.COMPUTED and value.function is function
+
+
+def _keeps(value: Value) -> bool:
+    return bool(dict(value.options).get("keepdims", 0.0))
+
+
+def _without_factor(value: Value) -> tuple[Value, float]:
+    """A quantity without the numbers that it is multiplied and divided by, and these together.
+
+    They are no number together where one is 0 that it is divided by.
+    """
+    factor = 1.0
+    for _ in range(MOST_STEPS):
+        if _is(value, NEGATIVE):
+            value, factor = value.inputs[0], -factor
+            continue
+        if value.kind != Kind.COMPUTED or value.function not in (MULTIPLY, DIVIDE):
+            break
+        left, right = value.inputs
+        divides = value.function is DIVIDE
+        if isinstance(right.known, float) and left.random:
+            number = right.known
+            value = left
+        elif isinstance(left.known, float) and not divides:
+            number = left.known
+            value = right
+        else:
+            break
+        factor = factor * number if not divides else factor / number if number else math.nan
+    return value, factor
