@@ -14,6 +14,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
@@ -55,6 +57,16 @@ class Line:
         if zero < low or zero > high:
             return math.inf
         return None if powers is None else 1.0
+
+    def greatest_density(self) -> float:
+        """A number that its density is at most; infinite where none is known."""
+        law, arguments = self.law, tuple(map(np.float64, self.arguments))
+        if law.discrete or law.mode is None or law.constant(*self.arguments) is not None:
+            return math.inf
+        with np.errstate(all="ignore"):
+            mode = np.float64(law.mode(*arguments))
+            found = float(np.exp(law.log_density_inside(mode, *arguments))) / abs(self.factor)
+        return found * (1 + _ROUNDING) if math.isfinite(found) else math.inf
 
     def rates(self) -> tuple[float | None, float | None]:
         """The rates of the tails towards -∞ and towards ∞; None where one is unknown."""

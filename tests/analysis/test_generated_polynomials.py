@@ -80,6 +80,7 @@ class Expressions:
             lambda: f"dot({vector()}, {vector()})",
             lambda: f"norm{vector()}**2",
             lambda: f"var({matrix()}, axis=[0, 1])",
+            lambda: "det" + matrix(),
         )
         vectors = (
             lambda: matrix() + "@" + vector(),
@@ -91,6 +92,7 @@ class Expressions:
             lambda: f"take({vector()}, [1, 0])",
             lambda: f"concat({number()}, {number()})",
             lambda: f"roll({vector()}, 1)",
+            lambda: f"solve([[2, 1], [1, 3]], {vector()})",
             lambda: vector() + "[::-1]",
             lambda: f"reshape({matrix()}, -1)[[2, 1]]",
             lambda: f"diag({matrix()})[[1, 1]]",

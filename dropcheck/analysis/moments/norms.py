@@ -3,9 +3,7 @@
 What a function makes of the sizes of its arguments, its majorant in the vocabulary says; what a law
 gives, its entry. Here they are put together, from the draws up to a quantity. Every bound that is
 asked for is kept, by quantity and order, so that the work grows with these alone. Nothing is below
-the truth; what no rule bounds is infinite.
-
-Where a function is undefined it counts as 0: a bound is one on the draws in which all is defined.
+the truth on the draws in which all is defined; what no rule bounds is infinite.
 """
 
 from __future__ import annotations
@@ -268,6 +266,11 @@ class Quantity:
             return self._bound("inverse", r)[0]
         nearest = 0.0 if self.fixed is None else float(np.abs(self.fixed).min(initial=INF))
         return 1 / nearest if nearest else INF
+
+    @property
+    def density(self) -> float:
+        """What the density of each element is at most."""
+        return INF if self.line is None else self.line.greatest_density()
 
     def _bound(self, kind: str, order: float) -> tuple[float, float]:
         """A bound that is known by now.

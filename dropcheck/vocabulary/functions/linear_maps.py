@@ -26,6 +26,9 @@ from dropcheck.vocabulary.shapes import (
     whole,
 )
 
+LARGEST_CONDITION = 1e4  # of a matrix whose inverse keeps its digits
+
+
 # ---- sums and differences along an axis ---------------------------------------------------------
 
 
@@ -43,6 +46,14 @@ def differences(x: Algebraic, *, axis: Any = None) -> Any:
     return x.mapped(
         at, length - 1, lambda: np.eye(length - 1, length, 1) - np.eye(length - 1, length)
     )
+
+
+def solved(a: Algebraic, b: Algebraic) -> Any:
+    """The x with a @ x == b, of a matrix that is fixed and far from singular."""
+    if a.fixed is None or len(a.shape) > 2 or np.linalg.cond(a.fixed) > LARGEST_CONDITION:
+        raise PolynomialError
+    inverse = np.linalg.inv(a.fixed)
+    return b.mapped(max(len(b.shape) - 2, 0), a.shape[-1], lambda: inverse)
 
 
 # ---- elements by their places -------------------------------------------------------------------

@@ -7,11 +7,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, union
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, raised, size, times
 from dropcheck.vocabulary.majorants.growing import about, slack
 from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant, OverAxes
 from dropcheck.vocabulary.majorants.sums import Size, inverse_of_sum, of_largest
+from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, inverse_of_squares
 from dropcheck.vocabulary.shapes import Options, Shape
 
 # ---- the largest, the middle, in order ----------------------------------------------------------
@@ -200,6 +203,22 @@ class MeanSquare(OverAxes):
         sizes = times(count / math.sqrt(count - ddof), about(use.arguments[0], p))
         return min(raised(square, self._power), sizes)  # no larger than the sum of the distances
 
+    def inverse(self, use: Applied, r: float) -> float:
+        """Of independent ones, by how near each comes to any number.
+
+        The sum is Σ_j (j - 1) / j (x_j - the mean of those before)² over j from 2 (Welford 1962),
+        each x_j independent of those before.
+        """
+        x, count, ddof = use.arguments[0], use.length(), float(use.options.get("ddof", 0.0))
+        if count - ddof <= 0 or not x.apart.issuperset(use.axes()):
+            return INF
+        if count > MOST_WEIGHTS:
+            weights = [0.5] * (count - 1)
+        else:
+            weights = [(j - 1) / j for j in range(2, count + 1)]
+        near = inverse_of_squares(x.density, weights, self._power * r)
+        return raised(times(count - ddof, near), self._power)
+
 
 class AllProduct(OverAxes):
     """The product of the elements along some axes; `running`: of all up to each one."""
@@ -263,6 +282,30 @@ class Eigenvalues(Majorant):
         """The root of how many elements there are, times one of them."""
         x = use.arguments[0]
         return times(math.sqrt(x.shape[-1] * x.shape[-2]), x.norm(max(p, 2.0)))
+
+
+class Solved(Majorant):
+    """The x with A @ x == b, of a matrix that is fixed: linear in b."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """No larger than b, times the largest sum of the sizes in a row of the inverse."""
+        return times(_largest_row(use), use.arguments[1].norm(p))
+
+    def spread(self, use: Applied, p: float) -> float:
+        """The same of the distances from the means."""
+        return times(_largest_row(use), use.arguments[1].spread(p))
+
+
+def _largest_row(use: Applied) -> float:
+    fixed = use.arguments[0].fixed
+    if fixed is None:
+        return INF
+    try:
+        inverse = np.linalg.inv(np.moveaxis(np.asarray(fixed, dtype=np.float64), -1, 0))
+    except np.linalg.LinAlgError:
+        return INF
+    found = float(np.abs(inverse).sum(axis=-1).max())
+    return found * (1 + 1e-9 * float(np.linalg.cond(fixed[..., 0]).max())) if found < INF else INF
 
 
 class CholeskyFactor(Majorant):

@@ -62,6 +62,10 @@ class Argument(Protocol):
     def signed(self) -> frozenset[int]:
         """The axes along which the sign of each slice may be turned by itself: the law stays."""
 
+    @property
+    def density(self) -> float:
+        """What the density of each element is at most, infinite where that is not known."""
+
     def norm(self, p: float) -> float:
         """A bound of the norm; of an order below 1 that of order 1."""
 
@@ -73,6 +77,9 @@ class Argument(Protocol):
 
     def inverse(self, r: float) -> float:
         """A bound of (E|x|^-r)^(1/r)."""
+
+    def parts(self) -> Sequence[Sequence[tuple[Argument, float]]]:
+        """Its size as a product of powers of others, in groups that share no draw."""
 
 
 Part = tuple[Argument, float]

@@ -40,6 +40,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
 )
 from dropcheck.vocabulary.majorants.growing import about
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, OverAxes
+from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
 
 Size = Callable[[float], float]
 """A bound of a norm, from its order."""
@@ -248,7 +249,18 @@ def inverse_of_sum(use: Applied, r: float, power: float) -> float:
     found = raised(x.inverse(r * power), power) if count else INF
     if count and x.apart.issuperset(use.axes()):
         found = min(found, raised(x.inverse(r * power / count), power) / count)
+        base = x if power == 2 else _squared(x) if power == 1 else None
+        if base is not None:
+            found = min(found, inverse_of_squares(base.density, [1.0] * count, r))
     return found
+
+
+def _squared(x: Argument) -> Argument | None:
+    """What a quantity is the square of, element by element."""
+    match x.parts():
+        case [[(base, 2.0)]] if base.shape == x.shape:
+            return base
+    return None
 
 
 class RunningTotal(Majorant):

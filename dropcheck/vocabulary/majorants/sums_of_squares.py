@@ -1,0 +1,71 @@
+"""How near to 0 a sum of squares of independent numbers comes, from their densities alone.
+
+With S = Σ w_j (x_j - c_j)², E S^-r is ∫ λ^(r - 1) E exp(-λ S) dλ / Γ(r). Where x_j has a density of
+at most M, whatever those before are, and c_j depends on those alone, E exp(-λ w (x - c)²) is
+largest if all probability is as near to c as M allows, on an interval of length 1 / M (Lieb and
+Loss, Analysis, 2001, theorem 1.14, the bathtub principle): with s = sqrt(λ w), it is at most
+M sqrt(π) erf(s / (2 M)) / s. Their product falls in λ, so that its value at the lower end of each
+cell of a grid bounds the integral; beyond the grid erf is at most 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.majorants.bounds_arithmetic import INF
+
+# Points of the grid in a factor of 2, and where it begins and ends in units of M².
+_FINENESS = 16
+_LOWEST, _HIGHEST = 2.0**-40, 2.0**20
+MOST_WEIGHTS = 400  # of more, all are set to the least
+_ROUNDING = 1e-9
+
+
+def inverse_of_squares(density: float, weights: Sequence[float], r: float) -> float:
+    """A bound of (E S^-r)^(1/r), where every density is at most `density`.
+
+    Infinite where r is half of the number of weights, or more.
+
+    >>> found = inverse_of_squares(1 / math.sqrt(2 * math.pi), [1.0] * 10, 1.0)
+    >>> 1 / 8 <= found < 0.15  # 1 / 8 for standard normal ones
+    True
+    """
+    count = len(weights)
+    least = min(weights, default=0.0)
+    if not (0 < density < INF and least > 0 and 0 < r < count / 2):
+        return INF
+    different = {least: count} if count > MOST_WEIGHTS else _counted(weights)
+    steps = round(_FINENESS * math.log2(_HIGHEST / _LOWEST))
+    grid = _LOWEST * 2.0 ** (np.arange(steps + 1) / _FINENESS)  # λ / M²
+    logs = np.zeros_like(grid)
+    for weight, times in different.items():
+        s = np.sqrt(grid * weight)
+        logs += times * np.log(np.minimum(math.sqrt(math.pi) * special.erf(s / 2) / s, 1.0))
+    powers = grid**r
+    cells = float(np.sum(np.diff(powers) * np.exp(logs[:-1]))) / r
+    # below the grid the product is at most 1, and above it falls as λ^(-count / 2)
+    ends = float(powers[0]) / r + float(powers[-1] * math.exp(_of_tail(different, grid[-1]))) / (
+        count / 2 - r
+    )
+    with np.errstate(all="ignore"):
+        total = (cells + ends) * (1 + _ROUNDING)
+        found = (total / math.gamma(r)) ** (1 / r) * density**2
+    return float(found) if math.isfinite(found) else INF
+
+
+def _counted(weights: Sequence[float]) -> dict[float, int]:
+    found: dict[float, int] = {}
+    for weight in weights:
+        found[weight] = found.get(weight, 0) + 1
+    return found
+
+
+def _of_tail(weights: dict[float, int], highest: float) -> float:
+    """The logarithm of the product at the end of the grid, with 1 for erf."""
+    return math.fsum(
+        times * 0.5 * math.log(math.pi / (highest * weight)) for weight, times in weights.items()
+    )
