@@ -253,6 +253,6 @@ ARRAYS = (
           defined=defined_where.WITH_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
           hulls.products, growth.ALL_PRODUCTS, parameters=PAIR, shape=_kron_shape,
-          polynomial=linear_maps.kron,
+          bilinear=True, polynomial=linear_maps.kron,
           defined=defined_where.PRODUCT),
 )  # fmt: skip
