@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
@@ -246,7 +247,7 @@ def _over(value: Value, array: Value, factor: float, centred: bool = False) -> L
 
 
 def _scaled(length: Length, factor: float) -> Length:
-    return Length(length.array, length.axes, factor, length.centred, length.keepdims)
+    return replace(length, factor=factor)
 
 
 # ---- parts of expressions ------------------------------------------------------------------------
