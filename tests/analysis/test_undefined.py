@@ -14,7 +14,7 @@ from scipy import stats
 from dropcheck.analysis.undefined import may_be_undefined
 from dropcheck.vocabulary.defined_where import ANALYTIC, GENERIC, NEVER, SURE, Known
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.functions import FUNCTIONS_OF_NUMBERS, SIGNS
+from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, SIGNS
 from dropcheck.vocabulary.hulls import Hull, Use
 from dropcheck.vocabulary.law_known import ends_of
 from dropcheck.vocabulary.laws import LAWS
@@ -204,3 +204,22 @@ def test_ends_of_laws_are_outermost_at_corners(name: str) -> None:
             low, high = ends(*map(np.float64, inside))
             assert found.low <= low
             assert found.high >= high
+
+
+MATRICES = [
+    np.random.default_rng(8).normal(0, 3, (3, 3, 40)),
+    np.zeros((3, 3, 2)),
+    np.ones((3, 3, 2)),
+]
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS_OF_ARRAYS))
+def test_functions_of_arrays_that_ask_nothing_are_finite_everywhere(name: str) -> None:
+    function = FUNCTIONS_OF_ARRAYS[name]
+    needed = [one for one in function.parameters if one.required]
+    if not function.defined.everywhere or any(one.option for one in needed) or not needed:
+        return
+    for matrix in MATRICES:
+        with np.errstate(all="ignore"):
+            found = function.kernel(*[matrix] * len(needed))
+        assert np.isfinite(found).all()
