@@ -102,7 +102,14 @@ def read_before(text: str, end: int) -> Figure | None:
     places = number.as_tuple().exponent
     assert isinstance(places, int)  # what matched is finite
     unit = Decimal(1).scaleb(places + shift)
-    return Figure(float(digits), digits, unit, start, stop, bool(found["percent"]))
+    return Figure(
+        value=float(digits),
+        digits=digits,
+        unit=unit,
+        start=start,
+        end=stop,
+        percent=bool(found["percent"]),
+    )
 
 
 def _longest(text: str, stop: int) -> re.Match[str] | None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from dropcheck.claims.registry import Case, Claim
-from dropcheck.language.cases import LoweredCase, ParsedClaim, lower_case, parse_claim
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.cases import (
+    LoweredCase,
+    ParsedClaim,
+    define_parameters,
+    lower_case,
+    parse_claim,
+)
+from dropcheck.language.graph import Value
+from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.loops import define_model
+from dropcheck.language.lowering.lower import lower
+from dropcheck.language.syntax import lines_of
+from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 
 MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged
@@ -132,3 +145,22 @@ def _texts(claim: Claim) -> tuple[object, ...]:
         *(claim.statement, claim.model, claim.requires, claim.tolerance, claim.tails, claim.sample),
         claim.family,
     )
+
+
+def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, int]:
+    """The names of a case's parameters and of its model, with their numbers of axes.
+
+    Raises:
+        DropcheckError: with every problem of the model.
+    """
+    context = Context(lower, DEFAULT_MEMORY, True)
+    problems: list[Problem] = []
+    define_parameters(parsed, context, parameters, problems)
+    problems.extend(define_model(context, parsed.model))
+    if problems:
+        raise DropcheckError(problems)
+    numbers = {name for name, value in parameters.items() if not isinstance(value, str)}
+    names = [parsed.parameter(name) for name in numbers]
+    names += [name for line in lines_of(parsed.model) for name in line.names]
+    found = ((one.name, context.scope.look_up(one.name, one.at)) for one in names)
+    return {name: len(value.shape) for name, value in found if isinstance(value, Value)}

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 
 from dropcheck.language import syntax
+from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Loop, Model, ModelLine, Node, Statement, always, lines_of
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
@@ -63,22 +64,20 @@ def _part(part: ModelLine | Loop, blanks: str) -> str:
     return f"{names} {'~' if part.drawn else '='} {unparse(part.right)}"
 
 
-def statement_latex(statement: Statement, vectors: Collection[str] = ()) -> str:
-    r"""A statement as LaTeX; a product of two of the `vectors` is written as an inner one.
+def statement_latex(statement: Statement, axes: Mapping[str, int] | None = None) -> str:
+    r"""A statement as LaTeX; `axes` are those of the names, so far as they are known.
 
     >>> from dropcheck.claims.registry import SourceText
     >>> from dropcheck.language.parser import parse_statement
-    >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q", "k"})
+    >>> statement_latex(parse_statement(SourceText.plain("Var(q @ k) == n**2")), {"q": 1, "k": 1})
     '\\operatorname{Var}(q^{\\top} k) = n^{2}'
     """
-    return _LatexWriter(vectors).statement(statement)
+    return _LatexWriter(axes or {}).statement(statement)
 
 
-def vectors(model: Model) -> frozenset[str]:
-    """The names that plainly have one axis: a product with one of them on its left is inner."""
-    return frozenset(
-        name.name for line in lines_of(model) if _is_vector(line) for name in line.names
-    )
+def vectors(model: Model) -> dict[str, int]:
+    """The names that plainly have one axis, with that number."""
+    return {name.name: 1 for line in lines_of(model) if _is_vector(line) for name in line.names}
 
 
 def _is_vector(line: ModelLine) -> bool:
@@ -223,13 +222,13 @@ class _TextWriter:
 
 
 class _LatexWriter(_TextWriter):
-    """Writes nodes as LaTeX, knowing which names are vectors."""
+    """Writes nodes as LaTeX, knowing the axes of names; elements count from 1 there."""
 
     least_denied = Level.SUM
     new_axis, rest = r"\mathrm{new}", r"\dots"
 
-    def __init__(self, vectors: Collection[str]) -> None:
-        self.vectors = vectors
+    def __init__(self, axes: Mapping[str, int]) -> None:
+        self.axes = axes
 
     def bracketed(self, text: str) -> str:
         tall = r"\frac" in text or r"\binom" in text
@@ -282,12 +281,14 @@ class _LatexWriter(_TextWriter):
         first, second = self.sides(node)
         lettered = second[:1].isalpha() or second[:1] == "\\"
         match node.operator:
-            case "@" if isinstance(left, syntax.Name) and left.name in self.vectors:
+            case "@" if isinstance(left, syntax.Name) and self.axes.get(left.name) == 1:
                 return rf"{self.base(left)}^{{\top}} {second}", level  # a vector there is a row
             case "@":
                 return rf"{first} \thinspace {second}", level
             case "*" if isinstance(left, syntax.Number) and lettered:
                 return f"{first} {second}", level  # a number before a letter needs no sign: 2 x
+            case "*" if axes_of(left, self.axes) and axes_of(right, self.axes):
+                return rf"{first} \odot {second}", level
             case "*":
                 return rf"{first} \cdot {second}", level
             case "%":
@@ -306,6 +307,18 @@ class _LatexWriter(_TextWriter):
 
     def subscript(self, base: str, index: str) -> str:
         return f"{base}_{{{index}}}"
+
+    def index(self, node: Node) -> str:
+        match node:
+            case syntax.Number(value=value) if value >= 0:
+                return self.text(syntax.Number(node.at, value + 1))
+            case syntax.Binary(operator="-", left=left, right=syntax.Number(value=1.0)):
+                return self.text(left)
+            case syntax.Number() | syntax.Negative() | syntax.Slice():
+                return super().index(node)
+            case syntax.NewAxis() | syntax.Rest() | syntax.Array():
+                return super().index(node)
+        return self.text(syntax.Binary(node.at, "+", node, syntax.Number(node.at, 1.0)))
 
     def transpose(self, base: str) -> tuple[str, int]:
         return rf"{base}^{{\top}}", Level.POWER

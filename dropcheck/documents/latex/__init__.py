@@ -1,0 +1,1 @@
+"""Mathematics as documents write it: a strict subset of LaTeX, read as statements."""

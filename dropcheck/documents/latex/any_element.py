@@ -1,0 +1,62 @@
+"""Elements of arrays: places from 1, and letters that stand for any of them."""
+
+from __future__ import annotations
+
+from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.language import syntax
+from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.operators import OPERATORS
+
+# No name of the language begins so: it marks a letter that stands for any element.
+ANY = "?"
+
+
+def is_letter(node: Node) -> bool:
+    """Whether a node is a letter that stands for any element."""
+    return isinstance(node, Name) and node.name.startswith(ANY)
+
+
+def letters_in(node: Node) -> set[str]:
+    """The letters for any element in an expression."""
+    if isinstance(node, Name):
+        return {node.name.removeprefix(ANY)} if is_letter(node) else set()
+    return set().union(*map(letters_in, syntax.children(node)))
+
+
+def place_from_0(place: Node) -> Node:
+    """A place counted from 0."""
+    if isinstance(place, Number):
+        return Number(place.at, place.value - 1)
+    match place:
+        case Binary(operator="+", left=left, right=Number(value=1.0)):
+            return left
+        case _:
+            return Binary(place.at, "-", place, Number(place.at, 1))
+
+
+def elementwise(node: Node, part: Node | None, column: int, *, within: bool = False) -> Node:
+    """What is said of any element, said of the arrays, or of a part of them.
+
+    Raises:
+        LatexError: where that is another thing, as a function of the array is.
+    """
+    if not letters_in(node):
+        return node
+    match node:
+        case syntax.Subscript(base=base, index=(Name(),)):
+            return base if part is None else syntax.Subscript(node.at, base, (part,))
+        case Binary() | Negative() | syntax.Compare() | syntax.Logic() | syntax.Not():
+            pass
+        case Call(name=name) if name in FUNCTIONS and FUNCTIONS[name].by_element:
+            pass
+        case Call(name=name) if within and name in OPERATORS:
+            pass
+        case _:
+            raise LatexError(
+                column,
+                "what is said of an element here cannot be said of all at once",
+                "write the statement in the mark",
+            )  # fmt: skip
+    below = [elementwise(one, part, column, within=within) for one in syntax.children(node)]
+    return syntax.rebuilt(node, below)

@@ -1,0 +1,55 @@
+r"""A formula as statements of the language, or an error with its column: never a guess.
+
+What a document writes is decided by the names of its model: `d_k` is a name if the model has it,
+and an element of d otherwise; `qk` is a product if q and k are names and `qk` is none. Elements
+count from 1 here and from 0 in the language. `\cdot` between two vectors is their inner product;
+two vectors side by side are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+
+from dropcheck.documents.latex.any_element import elementwise
+from dropcheck.documents.latex.grammar import Reader
+from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.language import syntax
+from dropcheck.language.printing import unparse_statement
+
+_LAST = re.compile(r"[\s.,;$]+\Z")
+
+
+def statements(
+    formula: str, axes: Mapping[str, int], notation: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    r"""The statements that a formula makes: one for each relation, or one for a range.
+
+    Args:
+        formula: LaTeX, with or without the dollars around it.
+        axes: the names of the model and its parameters, with their numbers of axes.
+        notation: pieces of LaTeX, and the expression that each stands for.
+
+    Raises:
+        LatexError: at what the subset does not have, or what may be read in several ways.
+
+    >>> statements(r"\operatorname{Var}(q \cdot k) = d_k", {"q": 1, "k": 1, "d_k": 0})
+    ('Var(q @ k) == d_k',)
+    >>> statements(r"\mathbb{E}[x] = \mu = 1 - p", {"x": 0, "mu": 0, "p": 0})
+    ('E(x) == mu', 'mu == 1 - p')
+    """
+    reader = Reader(_LAST.sub("", formula), axes, notation or {})
+    operands, signs = [reader.sum()], []
+    while not reader.done():
+        signs.append(reader.relation())
+        operands.append(reader.sum())
+    if not signs:
+        raise LatexError(len(formula), "a statement needs a relation such as = or \\le")
+    rising, falling = {"<", "<="}, {">", ">="}
+    operands = [elementwise(one, None, 0, within=True) for one in operands]
+    whole = len(signs) == 2 and (set(signs) <= rising or set(signs) <= falling)
+    links = [(tuple(signs), tuple(operands))] if whole else [
+        ((sign,), pair) for sign, pair in zip(signs, pairwise(operands), strict=True)
+    ]  # fmt: skip
+    return tuple(unparse_statement(syntax.Statement(reader.here, *link)) for link in links)

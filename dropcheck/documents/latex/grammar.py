@@ -1,0 +1,398 @@
+"""A formula read by recursive descent: expressions, events, calls and names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dropcheck.claims.registry import SourceText
+from dropcheck.documents.latex.cursor import Expressions
+from dropcheck.documents.latex.names import cut, words_below
+from dropcheck.documents.latex.tokens import REFUSED, LatexError, Token
+from dropcheck.documents.latex.totals import element, total
+from dropcheck.documents.latex.which_product import dotted, side_by_side, untransposed
+from dropcheck.errors import DropcheckError
+from dropcheck.language import syntax
+from dropcheck.language.parser import parse_expression
+from dropcheck.language.printing import unparse
+from dropcheck.language.suggestions import name_hint
+from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.latex_words import (
+    AFTER,
+    CALLED,
+    ENCLOSING,
+    GROUPED,
+    LETTERS,
+    LOGIC,
+    PAIRWISE,
+    RELATIONS,
+    TOTALS,
+)  # fmt: skip
+from dropcheck.vocabulary.operators import OPERATORS
+
+DEEPEST = 60
+_CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
+_BAR = "|"
+_WORDS = ("and", "or")
+
+
+class Reader(Expressions):
+    """Reads one formula by recursive descent, loosest signs first."""
+
+    def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
+        super().__init__(formula, {**dict.fromkeys(LETTERS.values(), 0), **axes}, notation)
+        self.depth = 0
+        self.calls = 0  # open calls, in which a bar is a condition
+        self.bars = 0  # open bars of a magnitude, which the next bar closes
+
+    # ---- relations and events ------------------------------------------------------------------
+
+    def relation(self) -> str:
+        """The sign of the next relation of a statement."""
+        token = self.token
+        if token.text in REFUSED:
+            raise self.error(*REFUSED[token.text])
+        sign = RELATIONS.get(token.text)
+        if sign is None or token.kind == "word":
+            raise self.error(
+                f"{token.text!r} cannot be read here", "write \\cdot for a product, or brackets"
+            )
+        if sign == "!=":
+            raise self.error("a statement cannot be \\neq", "claim what it is")
+        self.at += 1
+        return sign
+
+    def event(self) -> Node:
+        """What stands in the brackets of an operator: an expression, a comparison, several."""
+        left = self.conjunction()
+        operands = [left]
+        while self._logic("or"):
+            operands.append(self.conjunction())
+        return left if len(operands) == 1 else syntax.Logic(self.here, "or", tuple(operands))
+
+    def conjunction(self) -> Node:
+        """Comparisons with `and` between."""
+        operands = [self.negation()]
+        while self._logic("and"):
+            operands.append(self.negation())
+        return (
+            operands[0] if len(operands) == 1 else syntax.Logic(self.here, "and", tuple(operands))
+        )
+
+    def _logic(self, word: str) -> bool:
+        token = self.token
+        if LOGIC.get(token.text) == word or (token.kind == "word" and token.text == word):
+            self.at += 1
+            return True
+        return False
+
+    def negation(self) -> Node:
+        """A comparison, a membership, or the denial of one."""
+        if LOGIC.get(self.token.text) == "not":
+            self.at += 1
+            return syntax.Not(self.here, self.negation())
+        operands, signs = [self.sum()], []
+        if self.taken(r"\in"):
+            return syntax.Member(self.here, operands[0], self.options())
+        while self.token.text in RELATIONS and self.token.kind != "word":
+            signs.append(RELATIONS[self.token.text])
+            self.at += 1
+            operands.append(self.sum())
+        if not signs:
+            return operands[0]
+        return syntax.Compare(self.here, tuple(signs), tuple(operands))
+
+    def options(self) -> tuple[Node, ...]:
+        """The set that something is in."""
+        for opening in (r"\{", r"\lbrace"):
+            if self.taken(opening):
+                return tuple(self.listed(_CLOSES[opening]))
+        raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
+
+    def listed(self, closing: str) -> list[Node]:
+        """What stands between commas, up to a closing bracket."""
+        items = [self.event()]
+        while self.taken(","):
+            items.append(self.event())
+        self.expect(closing)
+        return items
+
+    # ---- arithmetic ----------------------------------------------------------------------------
+
+    def sum(self) -> Node:
+        """Terms with `+` and `-` between."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.error(f"brackets are nested deeper than {DEEPEST} levels")
+        node = self.product()
+        while self.is_next("+", "-"):
+            sign = self.token.text
+            self.at += 1
+            node = Binary(self.here, sign, node, self.product())
+        self.depth -= 1
+        return node
+
+    def product(self) -> Node:
+        """Factors, with signs or side by side."""
+        node, divided = self.signed(), False
+        while True:
+            start = self.token.column
+            if self.taken(r"\cdot", r"\times"):
+                node = dotted(node, self.signed(), self.axes, start)
+            elif self.taken(r"\odot", "*"):
+                node = Binary(self.here, "*", node, self.signed())
+            elif self.taken(r"\thinspace"):
+                node = Binary(self.here, "@", untransposed(node, self.axes), self.signed())
+            elif self.taken(r"\bmod"):
+                node = Binary(self.here, "%", node, self.signed())
+            elif self.taken("/"):
+                node = Binary(self.here, "/", node, self.signed())
+                divided = True
+                continue
+            elif self._starts_factor():
+                if divided:
+                    raise self.error(
+                        "a product after '/' may be below the line or not",
+                        "write \\frac{…}{…}, or brackets",
+                    )
+                if self.token.kind == "number":
+                    raise self.error(
+                        "a number stands right of what it multiplies", "write \\cdot between"
+                    )
+                node = side_by_side(node, self.powered(), self.axes, start)
+            else:
+                return node
+            divided = False
+
+    def _starts_factor(self) -> bool:
+        token = self.token
+        if token.kind in ("letters", "number", "given"):
+            return True
+        if token.kind == "word":
+            return token.text not in _WORDS
+        opens = token.text in ("(", "[", "{", r"\{", r"\frac", r"\lbrack")
+        if token.text in (_BAR, r"\|"):
+            return not self.bars and not (token.text == _BAR and self.calls)
+        named = token.text in {*CALLED, *ENCLOSING, *GROUPED, *TOTALS, *LETTERS}
+        return opens or named or (token.kind == "command" and token.text[1:] in self.axes)
+
+    def signed(self) -> Node:
+        """A factor with its sign."""
+        if self.taken("-"):
+            return Negative(self.here, self.signed())
+        self.taken("+")
+        return self.powered()
+
+    def powered(self) -> Node:
+        """An atom with what is raised or stands behind it."""
+        node = self.atom()
+        while True:
+            if self.taken("^"):
+                raised = self.peek(1) if self.is_next("{") else self.token.text
+                if raised == r"\top" or (raised == "T" and "T" not in self.axes):
+                    braced = self.taken("{")
+                    self.at += 1
+                    if braced:
+                        self.expect("}")
+                    node = syntax.Transpose(self.here, node)
+                    continue
+                node = Binary(self.here, "**", node, self.argument())
+            elif self.token.text in AFTER and self.token.kind == "sign":
+                node = Call(self.here, AFTER[self.token.text], (node,))
+                self.at += 1
+            else:
+                return node
+
+    def argument(self) -> Node:
+        """What `^` or a fraction is followed by: a group in braces, one letter or one digit."""
+        if self.taken("{"):
+            node = self.sum()
+            self.expect("}")
+            return node
+        token = self.token
+        if (token.kind == "number" and len(token.text) > 1) or (
+            token.kind == "letters" and len(token.text) > 1
+        ):
+            raise self.error(
+                f"LaTeX takes {token.text[0]!r} of {token.text!r} alone", "write braces"
+            )
+        if token.kind in ("number", "letters", "command", "word", "given"):
+            return self.atom()
+        raise self.error("an argument is missing", "write it in braces")
+
+    # ---- atoms ---------------------------------------------------------------------------------
+
+    def atom(self) -> Node:
+        """A number, a name, a call, or what stands in brackets."""
+        token = self.token
+        text, kind = token.text, token.kind
+        if kind == "command" and text in REFUSED:
+            raise self.error(*REFUSED[text])
+        if kind == "number":
+            self.at += 1
+            return Number(self.here, float(text))
+        if kind == "given":
+            self.at += 1
+            return self.notated(token)
+        if kind in ("letters", "word"):
+            return self.named()
+        if text in LETTERS:
+            self.at += 1
+            return Name(self.here, LETTERS[text])
+        if text in TOTALS:
+            return total(self)
+        if text in GROUPED or text == r"\frac" or text in (r"\tfrac", r"\dfrac"):
+            return self.grouped()
+        if text in ENCLOSING or text == _BAR:
+            return self.enclosed()
+        if text == r"\lbrack":
+            self.at += 1
+            return syntax.Array(self.here, tuple(self.listed(r"\rbrack")))
+        if text in _CLOSES:
+            self.at += 1
+            calls, self.calls = self.calls, 0
+            bars, self.bars = self.bars, 0
+            node = self.event()
+            self.calls, self.bars = calls, bars
+            self.expect(_CLOSES[text])
+            return node
+        if text in CALLED:
+            self.at += 1
+            return self.call(CALLED[text])
+        if kind == "command" and text[1:] in self.axes:
+            return self.named()
+        if kind == "end":
+            raise self.error("the formula ends where something is missing")
+        known = [name for name in self.axes if len(name) > 1]
+        hint = name_hint(text.removeprefix("\\"), known) if kind == "command" else None
+        raise self.error(f"{text!r} is not part of what is read", hint or "name it in 'notation'")
+
+    def notated(self, token: Token) -> Node:
+        """What a piece of notation stands for."""
+        try:
+            return parse_expression(SourceText.plain(token.text))
+        except DropcheckError as error:
+            problem = error.problems[0]
+            raise LatexError(
+                token.column, f"notation {token.text!r}: {problem.message}", problem.hint
+            ) from None
+
+    def grouped(self) -> Node:
+        """A fraction, a root, or another command of arguments in braces."""
+        text = self.token.text
+        self.at += 1
+        if text.endswith("frac"):
+            above = self.argument()
+            return Binary(self.here, "/", above, self.argument())
+        if self.is_next("["):  # a root of another order
+            self.at += 1
+            order = self.sum()
+            self.expect("]")
+            other = f"{text}[{unparse(order)}]"
+            inner = self.argument()
+            if other in GROUPED:
+                return Call(self.here, GROUPED[other][0], (inner,))
+            return Binary(
+                self.here, "**", inner, Binary(self.here, "/", Number(self.here, 1), order)
+            )
+        name, count = GROUPED[text]
+        return Call(self.here, name, tuple(self.argument() for _ in range(count)))
+
+    def enclosed(self) -> Node:
+        r"""A magnitude or a norm, or what is rounded; `|` and `\|` close what they opened."""
+        text = self.token.text
+        closing, name = ENCLOSING.get(text, (_BAR, ENCLOSING[r"\lvert"][1]))
+        self.at += 1
+        calls, self.calls = self.calls, 0
+        self.bars += text == closing
+        node = self.sum()
+        self.bars -= text == closing
+        self.calls = calls
+        self.expect(closing)
+        return Call(self.here, name, (node,))
+
+    def call(self, name: str) -> Node:
+        """A call of a function or an operator, from its bracket on."""
+        opening = self.token.text
+        if opening not in _CLOSES or opening == "{":
+            raise self.error(f"the argument of {name} stands in brackets", f"write {name}(…)")
+        self.at += 1
+        outer, self.calls = self.calls, self.calls + (name in OPERATORS)
+        bars, self.bars = self.bars, 0
+        arguments, keywords = [self.event()], []
+        while self.taken(","):
+            word = self.token
+            keyword = word.kind in ("word", "letters") and self.peek(1) == "="
+            if (
+                keyword
+                and name in FUNCTIONS
+                and any(option.name == word.text for option in FUNCTIONS[name].parameters)
+            ):
+                self.at += 2
+                keywords.append((word.text, self.event()))
+            else:
+                arguments.append(self.event())
+        if self.calls > outer and self.taken(r"\mid", _BAR):
+            keywords.append(("given", self.event()))
+        self.calls, self.bars = outer, bars
+        self.expect(_CLOSES[opening])
+        if len(arguments) > 1:
+            name = PAIRWISE.get(name, name)
+        return Call(self.here, name, tuple(arguments), tuple(keywords))
+
+    # ---- names ---------------------------------------------------------------------------------
+
+    def named(self) -> Node:
+        """A name, with what stands below it; or letters that are names side by side."""
+        token = self.token
+        self.at += 1
+        text = token.text.removeprefix("\\") if token.kind == "command" else token.text
+        if token.kind == "letters" and not self._known(text) and len(text) > 1:
+            text, *rest = cut(token, self.axes, subscripted=self.is_next("_"))
+            self.tokens[self.at : self.at] = [Token("letters", part, token.column) for part in rest]
+            return self._plain(token, text) if rest else self._below(token, text)
+        return self._below(token, text)
+
+    def _known(self, text: str) -> bool:
+        brackets = self.token.text in ("(", "[", r"\{", r"\lbrace", "_")
+        return text in self.axes or (brackets and (text in OPERATORS or text in FUNCTIONS))
+
+    def _below(self, token: Token, text: str) -> Node:
+        if not self.is_next("_"):
+            return self._plain(token, text)
+        column = self.token.column
+        self.at += 1
+        start = self.at
+        parts = words_below(self)
+        joined = [f"{text}_{'_'.join(parts)}", text + "".join(parts)] if parts else []
+        names = [name for name in dict.fromkeys(joined) if self._callable(name)]
+        elements = self.axes.get(text, 0) > 0
+        if len(names) + elements > 1:
+            raise self.error(f"{token.text!r} with what stands below it may be several things",
+                             "name it in 'notation'", column)  # fmt: skip
+        if names:
+            if names[0] not in self.axes:
+                return self.call(names[0])
+            return Name(self.here, names[0])
+        if not elements:
+            hint = name_hint(joined[0], list(self.axes)) if joined else None
+            raise self.error(f"nothing in the model is called so: {joined[0] if joined else text}",
+                             hint, token.column)  # fmt: skip
+        self.at = start
+        return element(self, Name(self.here, text), column)
+
+    def _callable(self, name: str) -> bool:
+        return name in self.axes or name in FUNCTIONS
+
+    def _plain(self, token: Token, text: str) -> Node:
+        if text in self.axes:
+            return Name(self.here, text)
+        if text in OPERATORS or text in FUNCTIONS:
+            return self.call(text)
+        alias = CALLED.get(f"\\{text}")
+        if alias is not None:
+            return self.call(alias)
+        if text in LETTERS.values():
+            return Name(self.here, text)
+        raise self.error(f"{text!r} is no name of the model", name_hint(text, list(self.axes)),
+                         token.column)  # fmt: skip

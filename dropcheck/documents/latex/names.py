@@ -1,0 +1,68 @@
+"""Letters as names: the one way to cut them, and what stands below a name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+
+from dropcheck.documents.latex.cursor import Cursor
+from dropcheck.documents.latex.tokens import LatexError, Token
+from dropcheck.language.suggestions import name_hint
+
+
+def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
+    """Letters cut into names; the last one may be the head of a name such as d_k.
+
+    Raises:
+        LatexError: where there is no way to cut them, or more than one.
+    """
+    text = token.text
+
+    @cache
+    def ways(start: int) -> tuple[tuple[str, ...], ...]:
+        if start == len(text):
+            return ((),)
+        found: list[tuple[str, ...]] = []
+        for end in range(start + 1, len(text) + 1):
+            part = text[start:end]
+            if part in names or (subscripted and start == len(text) - 1):
+                found += [(part, *rest) for rest in ways(end)]
+        return tuple(found[:2])
+
+    if len(text) > 40:  # each way to cut is a recursion
+        raise LatexError(token.column, f"{text[:12]}… is no name of the model")
+    found = ways(0)
+    if len(found) == 1:
+        return list(found[0])
+    if not found:
+        hint = name_hint(text, list(names))
+        raise LatexError(token.column, f"{text!r} is no name of the model", hint)
+    shown = " or ".join(" ".join(way) for way in found)
+    raise LatexError(
+        token.column, f"{text!r} may be {shown}", rf"write \mathit{{{text}}}, or spaces"
+    )
+
+
+def words_below(cursor: Cursor) -> list[str]:
+    """The words and numbers of a subscript, the cursor behind it; none where it is more."""
+    parts: list[str] = []
+    braced = cursor.taken("{")
+    while True:
+        token = cursor.token
+        if token.kind in ("letters", "number", "word"):
+            parts += token.text.replace(",", " ").split()
+            cursor.at += 1
+        elif token.kind == "command" and token.text[1:].isalpha():
+            parts.append(token.text[1:])
+            cursor.at += 1
+        elif not (braced and cursor.taken(",")):
+            break
+        if not braced:
+            return parts
+    if not braced or cursor.taken("}"):
+        return parts
+    depth = 1
+    while depth and not cursor.done():  # more than words: pass over it
+        depth += {"{": 1, "}": -1}.get(cursor.token.text, 0)
+        cursor.at += 1
+    return []

@@ -1,0 +1,117 @@
+"""A formula cut into tokens: commands, words, numbers, signs; and the errors of reading one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from dropcheck.records import dataclass
+
+LONGEST = 5_000  # characters
+REFUSED = {
+    r"\approx": ("an approximation is no statement", "mark the figure with ~="),
+    r"\sim": ("laws are not read from LaTeX", "write the statement in the mark: y ~ normal(0, 1)"),
+    r"\pm": ("a figure give or take another is no statement", "write a range: a \\le x \\le b"),
+    r"\to": ("a limit is no statement", "claim a value at a large n"),
+    r"\lim": ("a limit is no statement", "claim a value at a large n"),
+    r"\int": ("integrals are not read", "write a mean: E(f(u)) of a uniform u"),
+    **dict.fromkeys(
+        (r"\dots", r"\ldots", r"\cdots"),
+        ("what is left out cannot be read", "write a sum with its range"),
+    ),
+}
+"""Commands that say what is no statement, and what to do instead."""
+_SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "\\quad", "\\qquad", "~"})
+_SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lrm]?)(?![A-Za-z])")
+_UPRIGHT = frozenset(
+    rf"\{name}"
+    for name in ("operatorname", "mathrm", "mathit", "mathbb", "mathbf", "text", "mathsf")
+)
+_TOKEN = re.compile(
+    r"(?P<command>\\(?:[A-Za-z]+\*?|.))"
+    r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
+    r"|(?P<letters>[A-Za-z]+)"
+    r"|(?P<sign>[-+*/^_=<>()\[\]{}|!,])"
+)
+_WORD = re.compile(r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}")
+
+
+class LatexError(Exception):
+    """Why a formula cannot be read; `column` counts from 0 in the formula."""
+
+    def __init__(self, column: int, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.column, self.message, self.hint = column, message, hint
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: a "command", a "word" that stands in braces, "letters", a "number", a "sign".
+
+    "given" is a piece that the document's notation names; `text` is then what it stands for.
+    """
+
+    kind: str
+    text: str
+    column: int
+    spaced: bool = False  # white space stands before it
+
+
+def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
+    r"""The tokens of a formula, without spaces and without sizes of brackets.
+
+    Raises:
+        LatexError: at a character that the subset does not have.
+
+    >>> [token.text for token in tokens_of(r"\operatorname{Var}\left(x\right) = 1{,}000", {})]
+    ['Var', '(', 'x', ')', '=', '1000']
+    """
+    if len(formula) > LONGEST:
+        raise LatexError(0, f"this formula is longer than {LONGEST:,} characters")
+    return list(_tokens(formula, notation))
+
+
+def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
+    pieces = sorted(notation, key=len, reverse=True)
+    at, spaced = 0, False
+    while at < len(formula):
+        piece = next((one for one in pieces if one and formula.startswith(one, at)), None)
+        if piece is not None and not _goes_on(formula, at, piece):
+            yield Token("given", notation[piece], at, spaced)
+            at, spaced = at + len(piece), False
+            continue
+        if formula[at].isspace() or formula[at] in "~$":
+            at, spaced = at + 1, True
+            continue
+        size = _SIZES.match(formula, at)
+        found = _TOKEN.match(formula, at)
+        if size is not None:
+            at = size.end()
+            if formula[at : at + 1] == ".":
+                raise LatexError(at, "a bracket that is not seen has no meaning here")
+            continue
+        if found is None:
+            raise LatexError(
+                at, f"{formula[at]!r} is not part of what is read", "write it as LaTeX does"
+            )
+        kind, text, start = str(found.lastgroup), found.group(), at
+        at = found.end()
+        if text in _SPACES:
+            spaced = True
+            continue
+        if text in _UPRIGHT or text == r"\operatorname*":
+            word = _WORD.match(formula, at)
+            if word is None:
+                raise LatexError(at, f"{text} is followed by a word in braces")
+            kind, text, at = "word", word["word"].replace(r"\_", "_"), word.end()
+        yield Token(kind, text.replace("{,}", ""), start, spaced)
+        spaced = False
+
+
+def _goes_on(formula: str, at: int, piece: str) -> bool:
+    """Whether a piece that ends in a letter is only the beginning of a word there."""
+    following = formula[at + len(piece) : at + len(piece) + 1]
+    before = formula[at - 1 : at] if at else ""
+    return (piece[-1].isalpha() and following.isalpha()) or (
+        piece[0].isalpha() and (before.isalpha() or before == "\\")
+    )

@@ -1,0 +1,90 @@
+"""Elements of arrays and sums over them: places from 1, and letters that stand for any."""
+
+from __future__ import annotations
+
+from dropcheck.documents.latex.any_element import (
+    ANY,
+    elementwise,
+    is_letter,
+    letters_in,
+    place_from_0,
+)
+from dropcheck.documents.latex.cursor import Expressions
+from dropcheck.language import syntax
+from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
+from dropcheck.vocabulary.latex_words import TOTALS
+
+
+def total(reader: Expressions) -> Node:
+    r"""`\sum_{i=1}^{n}` of a product, in which i picks elements."""
+    name = TOTALS[reader.token.text]
+    reader.at += 1
+    reader.expect("_")
+    braced = reader.taken("{")
+    letter = reader.token
+    if letter.kind != "letters" or len(letter.text) != 1:
+        raise reader.error("a sum counts by one letter", r"write \sum_{i=1}^{n}")
+    if letter.text in reader.axes:
+        raise reader.error(f"{letter.text!r} is a name of the model already", "count by another")
+    reader.at += 1
+    ends: tuple[Node, Node] | None = None
+    if braced:
+        if reader.taken("="):
+            start = reader.sum()
+            reader.expect("}")
+            reader.expect("^")
+            ends = start, reader.argument()
+            if isinstance(start, Number) and start.value < 1:
+                raise reader.error("elements count from 1", "begin the sum at 1", letter.column)
+        else:
+            reader.expect("}")
+    outer, reader.bound = reader.bound, reader.bound | {letter.text}
+    body = reader.product()
+    reader.bound = outer
+    met = letters_in(body)
+    if met - {letter.text}:
+        raise reader.error("a sum within a sum is not read", "write the statement in the mark",
+                         letter.column)  # fmt: skip
+    part = None if ends is None else syntax.Slice(reader.here, place_from_0(ends[0]), ends[1], None)
+    if not met:
+        if ends is None:
+            raise reader.error(f"nothing is summed over {letter.text}", column=letter.column)
+        count = Binary(
+            reader.here, "+", Binary(reader.here, "-", ends[1], ends[0]), Number(reader.here, 1)
+        )
+        return Binary(reader.here, "*" if name == TOTALS[r"\sum"] else "**", *(
+            (count, body) if name == TOTALS[r"\sum"] else (body, count)
+        ))  # fmt: skip
+    return Call(reader.here, name, (elementwise(body, part, letter.column),))
+
+
+def element(reader: Expressions, base: Node, column: int) -> Node:
+    """`x_{2, n}`: elements count from 1."""
+    braced = reader.taken("{")
+    entries = [_entry(reader, braced)]
+    while braced and reader.taken(","):
+        entries.append(_entry(reader, braced))
+    if braced:
+        reader.expect("}")
+    if len(entries) > 1 and any(map(is_letter, entries)):
+        raise reader.error("a letter for any element stands beside another place",
+                         "write the statement in the mark", column)  # fmt: skip
+    return syntax.Subscript(reader.here, base, tuple(entries))
+
+
+def _entry(reader: Expressions, braced: bool) -> Node:
+    """One place of an element; a letter that no name has stands for any."""
+    token = reader.token
+    lone = not braced or reader.peek(1) in ("}", ",")
+    if lone and token.kind == "letters" and len(token.text) == 1 and token.text not in reader.axes:
+        reader.at += 1
+        if token.text not in reader.bound:
+            if reader.free not in (None, token.text):
+                raise reader.error("two letters for any element", "write the statement in the mark",
+                                 token.column)  # fmt: skip
+            reader.free = token.text
+        return Name(reader.here, ANY + token.text)
+    place = reader.sum() if braced else reader.atom()
+    if isinstance(place, Number) and place.value < 1:
+        raise reader.error("elements count from 1", "the first one is x_1", token.column)
+    return place if isinstance(place, Negative) else place_from_0(place)

@@ -1,0 +1,63 @@
+"""What a product means: of numbers, of arrays element by element, or an inner one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.language import syntax
+from dropcheck.language.lowering.axes import axes_of
+from dropcheck.language.syntax import Binary, Node, Number
+
+Axes = Mapping[str, int]
+"""The names of a model, with their numbers of axes."""
+_UNKNOWN = "which product is meant is not known here"
+_INNER = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
+
+
+def dotted(left: Node, right: Node, axes: Axes, column: int) -> Node:
+    r"""`left \cdot right`: the inner product of two vectors, and a number times anything.
+
+    Raises:
+        LatexError: at the column, where it may be another.
+    """
+    if isinstance(left, syntax.Transpose):
+        return Binary(left.at, "@", untransposed(left, axes), right)
+    both = axes_of(left, axes), axes_of(right, axes)
+    if both == (1, 1):
+        return Binary(left.at, "@", left, right)
+    if 0 in both or _without_names(left) or _without_names(right):
+        return Binary(left.at, "*", left, right)
+    raise LatexError(
+        column, _UNKNOWN, r"write \odot element by element, ^\top for an inner product"
+    )
+
+
+def side_by_side(left: Node, right: Node, axes: Axes, column: int) -> Node:
+    """Two factors without a sign: never two vectors.
+
+    Raises:
+        LatexError: at the column, where it is not known what is meant.
+    """
+    if isinstance(left, syntax.Transpose):
+        return Binary(left.at, "@", untransposed(left, axes), right)
+    both = axes_of(left, axes), axes_of(right, axes)
+    if both == (1, 1):
+        raise LatexError(column, "two vectors stand side by side", _INNER)
+    if 0 in both:
+        return Binary(left.at, "*", left, right)
+    if None not in both and both[0] != 1:
+        return Binary(left.at, "@", left, right)
+    raise LatexError(column, _UNKNOWN, r"write \cdot, \odot or ^\top")
+
+
+def untransposed(node: Node, axes: Axes) -> Node:
+    """A vector as a row is the vector itself."""
+    if isinstance(node, syntax.Transpose) and axes_of(node.base, axes) == 1:
+        return node.base
+    return node
+
+
+def _without_names(node: Node) -> bool:
+    below = syntax.children(node)
+    return isinstance(node, Number) or (bool(below) and all(map(_without_names, below)))

@@ -1,0 +1,67 @@
+"""How many axes an expression has, from those of the names in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dropcheck.language import syntax
+from dropcheck.language.syntax import Node
+from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
+from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.shapes import ShapeError, ShapeRule
+
+_MATMUL = "@"
+
+
+def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
+    """The number of axes of an expression; None where it is not known.
+
+    Args:
+        node: the expression.
+        axes: those of the names; a constant has none.
+
+    >>> from dropcheck.claims.registry import SourceText
+    >>> from dropcheck.language.parser import parse_expression
+    >>> known = {"q": 1, "K": 2, "p": 0}
+    >>> [axes_of(parse_expression(SourceText.plain(text)), known) for text in
+    ...     ("q / p", "K @ q", "q @ q", "sum(K)", "E(q)", "K[0]", "K.T", "z")]
+    [1, 1, 0, 1, 0, 1, 2, None]
+    """
+    match node:
+        case syntax.Number():
+            return 0
+        case syntax.Name(name=name):
+            return axes.get(name)
+        case syntax.Negative(operand=inner) | syntax.Transpose(base=inner):
+            return axes_of(inner, axes)
+        case syntax.Binary(operator="@", left=left, right=right):
+            return _by(SIGNS["matmul"].shape, (axes_of(left, axes), axes_of(right, axes)))
+        case syntax.Call(name=name, arguments=arguments, keywords=keywords):
+            if name in OPERATORS:
+                return 0
+            if name not in FUNCTIONS or keywords:
+                return None
+            return _by(FUNCTIONS[name].shape, tuple(axes_of(one, axes) for one in arguments))
+        case syntax.Array(items=items):
+            of_item = axes_of(items[0], axes) if items else 0
+            return None if of_item is None else of_item + 1
+        case syntax.Subscript(base=base, index=index):
+            of_base = axes_of(base, axes)
+            plain = not any(isinstance(one, syntax.NewAxis | syntax.Rest) for one in index)
+            slices = sum(isinstance(one, syntax.Slice) for one in index)
+            return None if of_base is None or not plain else of_base - len(index) + slices
+        case _:
+            below = [axes_of(child, axes) for child in syntax.children(node)]
+            known = [count for count in below if count is not None]
+            return max(known, default=0) if len(known) == len(below) else None
+
+
+def _by(rule: ShapeRule, counts: tuple[int | None, ...]) -> int | None:
+    """The axes of a result, where every axis has one length."""
+    known = tuple((2,) * count for count in counts if count is not None)
+    if len(known) < len(counts):
+        return None
+    try:
+        return len(rule(known, {"axis": -1.0, "keepdims": 0.0}))
+    except (ShapeError, LookupError, TypeError):
+        return None

@@ -1,0 +1,40 @@
+"""What LaTeX writes for the words of the language, from the entries of the words."""
+
+from __future__ import annotations
+
+from dropcheck.vocabulary.constants import CONSTANTS, PROBABILITY
+from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
+from dropcheck.vocabulary.operators import OPERATORS
+
+SUM, PRODUCT, LOGARITHM = "sum", "prod", "log"
+TOTALS = {r"\sum": SUM, r"\prod": PRODUCT}
+"""Commands with a range below and above, and the functions of an array that they stand for."""
+CALLED = {
+    r"\Pr": PROBABILITY,
+    r"\ln": LOGARITHM,
+    **{f.latex: name for name, f in FUNCTIONS.items() if f.latex and isinstance(f.latex, str)},
+    **{rf"\{name}": name for name in OPERATORS},
+}
+"""Commands that stand before an argument in brackets."""
+_PIECES = {name: f.latex for name, f in FUNCTIONS.items() if isinstance(f.latex, tuple)}
+ENCLOSING = {
+    pieces[0].strip(): (pieces[1].strip(), name)
+    for name, pieces in _PIECES.items()
+    if len(pieces) == 2 and pieces[0] and not pieces[0].endswith("{")
+}
+"""Commands that open an argument, each with what closes it."""
+GROUPED = {
+    pieces[0].removesuffix("{"): (name, len(pieces) - 1)
+    for name, pieces in _PIECES.items()
+    if pieces[0].endswith("{")
+}
+"""Commands of arguments in braces, with their number."""
+ENCLOSING[r"\|"] = (r"\|", ENCLOSING[r"\lVert"][1])
+PAIRWISE = {"max": "maximum", "min": "minimum"}
+"""Functions of one array, and those of two numbers that mathematics calls the same."""
+AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
+"""Signs that stand after their argument."""
+RELATIONS = {SIGNS[sign].latex: sign for sign in ("==", "<", "<=", ">", ">=", "!=")}
+RELATIONS |= {r"\le": "<=", r"\ge": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!="}
+LOGIC = {str(SIGNS[word].latex): word for word in ("and", "or", "not")}
+LETTERS = {c.latex: name for name, c in CONSTANTS.items()}

@@ -1,0 +1,137 @@
+"""Formulas: read as what they say, or refused with the column; what is printed reads back."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.reader import read_registry
+from dropcheck.documents.latex.formula import statements
+from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.language.case_graphs import axes_in
+from dropcheck.language.cases import parse_claim
+from dropcheck.language.printing import statement_latex, unparse_statement
+
+AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "rho": 0, "d_k": 0,
+        "q": 1, "k": 1, "w": 1, "Q": 2, "K": 2, "A": 2, "scores": 1}  # fmt: skip
+NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
+
+READ = {
+    r"\operatorname{Var}(q \cdot k) = d_k": "Var(q @ k) == d_k",
+    r"$\operatorname{Var}(q^\top k / \sqrt{d_k}) = 1$.": "Var(q @ k / sqrt(d_k)) == 1",
+    r"E(XY)^2 = 1": "E(X * Y)**2 == 1",
+    r"E[(XY^2)] = 0": "E(X * Y**2) == 0",
+    r"E[(XY)^2] = 0": "E((X * Y)**2) == 0",
+    r"\mathbb{E}[X \mid Y > 0] = \mu": "E(X, given=Y > 0) == mu",
+    r"\mathrm{E}\left(|x| \,|\, y > 0\right) = 1": "E(abs(x), given=y > 0) == 1",
+    r"\Pr(|X| > 2) \le 0.05": "P(abs(X) > 2) <= 0.05",
+    r"1/1-p = 2": "1 / 1 - p == 2",
+    r"-x^2 = 1": "-x**2 == 1",
+    r"\sigma^2 = 1{,}000": "sigma**2 == 1000",
+    r"\sigma^2_x = 1": "mu + 1 == 1",
+    r"\operatorname{Var}(\text{Dropout}(X)) = 1": "Var(y) == 1",
+    r"\sum_{i=1}^{n} q_i k_i = 0": "sum(q[0:n] * k[0:n]) == 0",
+    r"\sum_i q_i^2 + 1 = n": "sum(q**2) + 1 == n",
+    r"\prod_{i=1}^{n} (1 - w_i) = p": "prod(1 - w[0:n]) == p",
+    r"\sum_{i=1}^{n} p = 3": "(n - 1 + 1) * p == 3",
+    r"E(q_i k_i) = 0": "E(q * k) == 0",
+    r"q_1 = k_{n}": "q[0] == k[n - 1]",
+    r"A_{2, 1} = 0": "A[1, 0] == 0",
+    r"0 \le X \le 1": "0 <= X <= 1",
+    r"\operatorname{Var}(QK^\top) = d_k": "Var(Q @ K.T) == d_k",
+    r"Q q = w": "Q @ q == w",
+    r"q \odot k = w": "q * k == w",
+    r"2 q \cdot k = 1": "2 * q @ k == 1",
+    r"\|q\| = \lVert k \rVert": "norm(q) == norm(k)",
+    r"P(X \in \{0, \frac{x}{1-p}\}) = 1": "X in {0, x / (1 - p)}",
+    r"\max(x, y) = \max(q)": "maximum(x, y) == max(q)",
+    r"\binom{n}{2} = n!": "comb(n, 2) == factorial(n)",
+    r"e^{-x} = \exp(-\mu)": "e**-x == exp(-mu)",
+    r"\operatorname{softmax}(\mathit{scores}) = w": "softmax(scores) == w",
+    r"pxy = \ln(x)": "p * x * y == log(x)",
+    r"|x - |y|| = 2": "abs(x - abs(y)) == 2",
+    r"\sqrt[3]{x} = y": "cbrt(x) == y",
+    r"P(x > 0 \text{ and } y > 0) = 1/4": "P(x > 0 and y > 0) == 1 / 4",
+}  # fmt: skip
+REFUSED = [
+    (r"X \sim N(0, 4)", 2, "laws are not read"),
+    (r"X \approx 3", 2, "an approximation"),
+    (r"x \ne 1", 2, "cannot be"),
+    (r"1/2x = 3", 3, "a product after '/'"),
+    (r"\frac12 = x", 5, "alone"),
+    ("E X = 0", 2, "stands in brackets"),
+    ("qk = 1", 0, "two vectors"),
+    ("q k = 1", 2, "two vectors"),
+    (r"q \cdot A = 1", 2, "which product"),
+    ("x_3 = 1", 0, "called so"),
+    ("q_0 = 1", 2, "count from 1"),
+    (r"\sum_{i=0}^n q_i = 1", 6, "count from 1"),
+    (r"\sum_i \sum_j q_i k_j = 1", 12, "a sum within a sum"),
+    (r"\sum_i E(q_i) = 1", 5, "cannot be said of all"),
+    (r"q_i k_j = 1", 6, "two letters"),
+    ("x^{10 = 2", 6, "'}' is missing"),
+    ("x = ", 3, "the formula ends"),
+    ("", 0, "the formula ends"),
+    ("x", 1, "a statement needs a relation"),
+    (r"\bar{x} = 1", 0, "not part"),
+    ("q·k = 1", 1, "not part"),
+    ("x y2 = 1", 3, "a number stands right"),
+    (r"\left. x \right| = 1", 5, "a bracket"),
+    ("zeta = 1", 0, "no name of the model"),
+    ("(" * 80 + "x = 1", 60, "nested deeper"),
+    ("x = 1,000", 5, "cannot be read here"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", READ)
+def test_what_a_formula_says(formula: str) -> None:
+    assert statements(formula, AXES, NOTATION) == (READ[formula],)
+
+
+def test_a_chain_of_equalities_makes_several_statements() -> None:
+    assert statements("x = y = 1 - p", AXES) == ("x == y", "y == 1 - p")
+
+
+@pytest.mark.parametrize(("formula", "column", "message"), REFUSED)
+def test_what_is_refused_and_where(formula: str, column: int, message: str) -> None:
+    with pytest.raises(LatexError) as refused:
+        statements(formula, AXES)
+    assert message in refused.value.message
+    assert refused.value.column == column
+
+
+def test_names_that_may_be_cut_in_two_ways_are_refused() -> None:
+    with pytest.raises(LatexError, match="may be"):
+        statements("abc = 1", {"a": 0, "bc": 0, "ab": 0, "c": 0})
+    assert statements("d_k = 1", {"dk": 0}) == ("dk == 1",)
+    with pytest.raises(LatexError, match="several things"):
+        statements("d_k = 1", {"dk": 0, "d_k": 0})
+    with pytest.raises(LatexError, match="several things"):
+        statements("x_1 = 1", {"x": 1, "x1": 0})
+
+
+def test_every_shipped_statement_reads_back_as_it_is_printed() -> None:
+    claims = read_registry(Path(__file__).parents[2] / "claims.yaml").claims.values()
+    for claim in claims:
+        parsed = parse_claim(claim)
+        axes = axes_in(parsed, claim.expand()[0].parameters)
+        printed = statement_latex(parsed.statement, axes)
+        assert statements(printed, axes) == (unparse_statement(parsed.statement),), printed
+
+
+def test_any_formula_is_read_or_refused() -> None:
+    chance = random.Random(22)
+    pieces = [*READ, *(formula for formula, _, _ in REFUSED)]
+    signs = "\\{}()[]|^_=<>+-*/!.,0123456789 xyqkEP"
+    for _ in range(5_000):
+        formula = list(chance.choice(pieces))
+        for _ in range(chance.randint(1, 4)):
+            place = chance.randrange(len(formula) + 1)
+            formula[place : place + chance.randint(0, 2)] = chance.choices(
+                signs, k=chance.randint(0, 3)
+            )
+        with suppress(LatexError):
+            statements("".join(formula), AXES)
