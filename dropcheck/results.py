@@ -265,13 +265,15 @@ class CaseResult:
 
         Below 1 the claim is verified; the greatest is the worst of a grid. Infinite where unknown.
         """
-        if self.region is None or self.interval is None or self.sharpness is None:
+        if self.region is None or self.interval is None:
             return math.inf
         low, high = self.interval
         beyond = max(
             self.region.low - (-math.inf if low is None else low),
             (math.inf if high is None else high) - self.region.high,
         )
+        if self.sharpness is None:  # there is no scale, as of 0 == 0
+            return 0.0 if beyond <= 0 else math.inf
         return math.inf if math.isnan(beyond) else beyond / self.sharpness.asked
 
     @property

@@ -296,6 +296,23 @@ def format_parameters(parameters: Mapping[str, Value], separator: str = ", ") ->
     return separator.join(f"{name}={format_value(value)}" for name, value in parameters.items())
 
 
+def short_parameters(parameters: Mapping[str, Value]) -> str:
+    """Parameters with their values, as tables write them: of a long vector a few entries.
+
+    >>> short_parameters({"w": tuple(map(float, range(60))), "p": 0.1})
+    'w=[0, 1, 2, 3, … 59, 60 entries], p=0.1'
+    """
+    return ", ".join(f"{name}={_short(value)}" for name, value in parameters.items())
+
+
+def _short(value: Value) -> str:
+    if not isinstance(value, tuple) or len(format_value(value)) <= LONGEST_SHOWN:
+        return format_value(value)
+    begin = ", ".join(map(_short, value[:4]))
+    more = f", … {_short(value[-1])}, {len(value)} entries" if len(value) > 4 else ""
+    return f"[{begin}{more}]"
+
+
 def parameter_text(parameters: Mapping[str, Value]) -> str:
     """Parameters with their values, as sentences write them.
 

@@ -19,7 +19,7 @@ DECIDED_EXACTLY = ": --exact decides by that"
 
 def parameters(case: CaseResult) -> str:
     """The case's parameters: `dk=512, p=0.1`; of a searched one, where its figures are."""
-    text = values.format_parameters(case.parameters)
+    text = values.short_parameters(case.parameters)
     if case.search is None:
         return text
     at = values.format_parameters(case.search.at)

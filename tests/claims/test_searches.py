@@ -16,6 +16,7 @@ from dropcheck.claims.several.searches import (
     corners,
     every_point,
     one_spelling,
+    read_search,
     simpler,
     spread,
 )
@@ -50,6 +51,7 @@ def test_a_search_has_one_spelling(text: str) -> None:
         ("any in 0..p", "'p' is not a number"),
         ("any in 0..1 by 0", "needs a step above 0"),
         ("any in 0..1e9 by 1", "more than 100,000 values"),
+        ("any in -1e308..1e308", "is wider than numbers are large"),
     ],
 )
 def test_what_is_no_search(text: str, says: str) -> None:
@@ -80,12 +82,26 @@ def test_what_is_drawn_lies_between_the_ends_and_has_few_digits(
     assert whole.at(place, way) % 1 == 0
 
 
+@pytest.mark.parametrize(
+    "text", ["any in 0..1e308", "any in 0..5e-324", "any in -1e-300..1e-300", "any in 1e300..1e301"]
+)
+def test_ends_may_be_as_large_and_as_small_as_numbers_are(text: str) -> None:
+    search = read_search(text)
+    for search_ in (search, search.in_whole_numbers()):
+        values = {search_.at(place / 9, way / 9) for place in range(10) for way in range(10)}
+        assert all(search.low <= value <= search.high for value in values)
+        for value in values:
+            assert len(simpler(search_, value)) < 2000
+            assert between(search.low, value) != value
+
+
 def test_both_ends_are_looked_at_closely() -> None:
     search = Search(0.0, 1.0)
     values = sorted(search.at(place / 100, way / 3) for place in range(100) for way in range(3))
-    assert values[1] < 2e-4
-    assert values[-2] > 1 - 2e-4
-    assert sum(0.1 < value < 0.9 for value in values) > 70
+    assert 0 in values
+    assert sum(0 < value < 0.1 for value in values) > 40
+    assert sum(0.9 < value < 1 for value in values) > 40
+    assert sum(0.1 < value < 0.9 for value in values) > 100
 
 
 def test_points_are_corners_and_then_even() -> None:

@@ -133,3 +133,14 @@ def test_vectors_are_given_in_python() -> None:
         )
         assert result.parameters == {"w": (1.0, 2.0)}
         assert "w=[1, 2]" in result.repeat
+
+
+def test_a_long_vector_is_short_in_tables_and_whole_in_data(cli: Cli) -> None:
+    long = "[" + ", ".join(str(value) for value in range(60)) + "]"
+    result = cli("run", "dot", "--exact", "--w", f"{long}", "-o", "run.csv")
+    assert result.code == 2  # its x has 3 elements
+    Path("claims.yaml").write_text(TEXT.replace("[3]\n", "[size(w)]\n"))
+    result = cli("run", "dot", "--exact", "--w", f"{long}", "-o", "run.csv")
+    assert "w=[0, 1, 2, 3, … 59, 60 entries]" in result.out
+    (row,) = csv.DictReader(io.StringIO(Path("run.csv").read_text()))
+    assert row["parameters"] == f"w={long}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dropcheck.claims.reader import read_text
@@ -40,8 +42,8 @@ def test_a_sound_claim_is_tried_at_many_values_each_once() -> None:
     assert tried[:2] == [0, 1]
     assert len(set(tried)) == len(tried) == found.search.most == MOST_TRIED
     assert all(0 <= value <= 1 for value in tried)
-    assert min(tried[2:]) < 0.01
-    assert max(tried[2:]) > 0.99
+    assert min(tried[2:]) < 0.03
+    assert max(tried[2:]) > 0.97
     assert {one.result for one in found.search.tried} <= {Outcome.PASS, Outcome.UNDECIDED}
     assert found.draws >= sum(one.draws for one in found.search.tried)
     assert found.parameters == {"p": "any in 0..1"}
@@ -67,7 +69,7 @@ def test_few_values_are_all_tried() -> None:
     assert (found.search.every, len(found.search.tried), found.search.most) == (True, 12, 12)
 
 
-SIMPLEST = {
+SIMPLEST: dict[str, tuple[Any, ...]] = {
     "a threshold": ("n: any in 1..1000 by 1", "0 == (n >= 37)", {"n": 37}),
     "of a negative number": ("n: any in -1000..1000 by 1", "0 == (n <= -37)", {"n": -37}),
     "a share": ("p: any in 0..0.9", "0 == (p > 0.3)", {"p": 0.4}),
@@ -119,8 +121,8 @@ def test_what_is_undecided_anywhere_is_undecided() -> None:
 
 
 def test_the_same_seed_tries_the_same_values() -> None:
-    case = case_of("p: any in 0..1", *COIN)
-    tries = [searched(case, seed=seed, max_draws=1000).search for seed in (0, 0, 1)]
+    case = case_of("p: any in 0..1", "p == p")
+    tries = [searched(case, seed=seed).search for seed in (0, 0, 1)]
     assert tries[0] == tries[1]
     assert tries[0] is not None
     assert tries[2] is not None
