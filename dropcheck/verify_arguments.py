@@ -184,7 +184,7 @@ def _option_meant(name: str) -> str | None:
 
 def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> Iterator[Problem]:
     """Arguments that the claim does not use, and whose names are nearly those of options."""
-    from dropcheck.language.cases import used_names
+    from dropcheck.language.checks import used_names
 
     suspects = {name: near for name in names if (near := nearest(name, ARGUMENTS))}
     if not suspects:

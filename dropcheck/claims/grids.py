@@ -23,7 +23,7 @@ from dropcheck.claims.kinds import (
     read,
 )
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
-from dropcheck.claims.registry import MOST_CASES
+from dropcheck.claims.registry import MOST_CASES, MOST_STATEMENTS
 from dropcheck.claims.several.value_ranges import RangeError
 from dropcheck.claims.several.written_values import count_values, read_values
 from dropcheck.claims.source import Report
@@ -239,6 +239,13 @@ def check_claim(tree: Tree, report: Report) -> None:
         line = grid[name].key_start[0] + 1
         message = f"{name!r} is given under 'cases' and under 'parameters' (line {line})"
         report.add(places[name].key_start, message, "keep one of the two")
+    stated = len(mapping_at(tree, "claims"))
+    if stated > MOST_STATEMENTS:
+        message = (
+            f"there are {stated:,} statements, and the most of one claim is {MOST_STATEMENTS:,}"
+        )
+        hint = "make several claims of it: they may share its model by a name under 'models'"
+        report.add(tree.entries["claims"].key_start, message, hint)
     count = count_cases(tree)
     if count > MOST_CASES:
         sizes = [len(rows), *(_length(entry.node) for entry in grid.values())]

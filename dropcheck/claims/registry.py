@@ -13,6 +13,7 @@ from dropcheck.records import dataclass
 from dropcheck.results import Passage, Value
 
 MOST_CASES = 100_000  # of one claim: a day's run at a second a case
+MOST_STATEMENTS = 1_000  # of one claim: each is looked at beside all others
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,12 @@ class Claim:
     def entry(self) -> str:
         """The id of its entry under `claims`: that of its family, or else its own."""
         return self.id if self.family is None else self.family.id
+
+    @property
+    def place(self) -> int:
+        """Which of the statements of its family it is, from 0."""
+        beside = () if self.family is None else self.family.statements
+        return next((at for at, one in enumerate(beside) if one.id == self.id), 0)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

@@ -174,6 +174,7 @@ def prepare_together(
         try:
             if first is None:
                 lowered = first = graphs.taken(case)
+                graphs.let_go(case)
                 registers = _registers(first)
             else:
                 lowered = graphs.beside(case, first)

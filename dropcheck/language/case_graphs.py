@@ -18,6 +18,7 @@ from dropcheck.language.graph import Value
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import lower
+from dropcheck.language.lowering.tolerance_checks import check_tolerance
 from dropcheck.language.syntax import lines_of
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -52,6 +53,7 @@ class CaseGraphs:
         self.keep = keep
         self.forget = forget
         self._parsed: dict[str, ParsedClaim] = {}
+        self._families: dict[str, ParsedClaim] = {}  # one statement of each, as it was read last
         self._lowered: dict[str, LoweredCase] = {}
         self._kept = 0  # bytes
 
@@ -63,11 +65,22 @@ class CaseGraphs:
         """
         known = self._parsed.get(claim.id)
         if known is None or _texts(known.claim) != _texts(claim):
-            known = parse_claim(claim)
+            known = parse_claim(claim, self._beside(claim))
         elif known.claim is not claim:  # the same texts, with other values for its parameters
             known = dataclasses.replace(known, claim=claim)
         self._parsed[claim.id] = known
+        if claim.family is not None:
+            self._families[claim.family.id] = known
         return known
+
+    def _beside(self, claim: Claim) -> ParsedClaim | None:
+        """Another statement of the same claim, as it was read."""
+        if claim.family is None:
+            return None
+        other = self._families.get(claim.family.id)
+        if other is None or _shared_texts(other.claim) != _shared_texts(claim):
+            return None
+        return other
 
     def put(self, parsed: ParsedClaim) -> None:
         """Take a claim as parsed already."""
@@ -122,29 +135,44 @@ class CaseGraphs:
     def taken(self, case: Case) -> LoweredCase:
         """The graph of a case to judge it by; then it is forgotten, so that its arrays are freed.
 
+        One that is of other statements too is kept for these.
+
         Raises:
             DropcheckError: as `lower_case`.
         """
         found = self.lowered(case)
-        if self.forget and self._lowered.pop(case.stream_key, None) is not None:
-            self._kept -= found.size
+        if not found.beside:
+            self.let_go(case)
         return found
+
+    def let_go(self, case: Case) -> None:
+        """Forget the graph of a case, as nothing will be judged by it."""
+        found = self._lowered.pop(case.stream_key, None) if self.forget else None
+        self._kept -= 0 if found is None else found.size
 
 
 def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:
-    """The case of a statement, where it or one beside it was lowered; None where it has errors."""
+    """The case of a statement, where it or one beside it was lowered; None where it has errors.
+
+    Raises:
+        DropcheckError: its tolerance is a share of 0.
+    """
     if not (parsed.beside and found.beside):
         return None if parsed.beside or found.beside else found
-    place = parsed.beside.index(parsed.statement)
+    place = parsed.claim.place
     own = found.beside[place]
-    return own and dataclasses.replace(own, beside=found.beside, place=place, size=found.size)
+    if own is None:
+        return None
+    check_tolerance(parsed.claim, parsed.statement, own.operands)
+    return dataclasses.replace(own, beside=found.beside, place=place, size=found.size)
 
 
 def _texts(claim: Claim) -> tuple[object, ...]:
-    return (
-        *(claim.statement, claim.model, claim.requires, claim.tolerance, claim.tails, claim.sample),
-        claim.family,
-    )
+    return claim.statement, claim.tolerance, claim.tails, claim.sample, *_shared_texts(claim)
+
+
+def _shared_texts(claim: Claim) -> tuple[object, ...]:
+    return claim.model, claim.requires, claim.family
 
 
 def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, int]:

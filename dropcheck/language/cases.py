@@ -29,9 +29,7 @@ from dropcheck.language.syntax import (
     Node,
     Position,
     Statement,
-    children,
-    lines_of,
-    loops_of,
+    names_in,
 )
 from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
@@ -104,22 +102,28 @@ class LoweredCase:
         return dataclasses.replace(self, operands=own, entries=())
 
 
-def parse_claim(claim: Claim) -> ParsedClaim:
+def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
     """Read the texts of a claim.
+
+    Args:
+        claim: the claim.
+        other: another statement of the same family, whose texts are read already.
 
     Raises:
         DropcheckError: with the problems of all its texts.
     """
     problems: list[Problem] = []
-    model: Model = ()
-    statement: Statement | None = None
-    requires: list[Node] = []
+    model: Model = () if other is None else other.model
+    beside = _beside(claim) if other is None else other.beside
+    statement = beside[claim.place] if beside else None
+    requires: list[Node] = [] if other is None else [*other.requires]
     try:
-        model = parse_model(claim.model) if claim.model is not None else ()
+        if other is None and claim.model is not None:
+            model = parse_model(claim.model)
     except DropcheckError as error:
         problems.extend(error.problems)
     try:
-        statement = parse_statement(claim.statement)
+        statement = statement or parse_statement(claim.statement)
     except DropcheckError as error:
         problems.extend(error.problems)
     if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
@@ -138,7 +142,7 @@ def parse_claim(claim: Claim) -> ParsedClaim:
                 "leave it out, or claim the probability of the tail: P(y > t) == …",
             )
         )
-    for text in claim.requires:
+    for text in claim.requires if other is None else ():
         try:
             requires.append(parse_expression(text))
         except DropcheckError as error:
@@ -150,17 +154,17 @@ def parse_claim(claim: Claim) -> ParsedClaim:
         model=model,
         statement=statement,
         requires=tuple(requires),
-        beside=_beside(claim, statement),
+        beside=beside,
     )
 
 
-def _beside(claim: Claim, own: Statement) -> tuple[Statement | None, ...]:
+def _beside(claim: Claim) -> tuple[Statement | None, ...]:
     """The statements of the entry that a claim is of; none where it is alone."""
     found: list[Statement | None] = []
     for one in () if claim.family is None else claim.family.statements:
-        statement = own if one.id == claim.id else None
+        statement = None
         with contextlib.suppress(DropcheckError):  # an error of its own claim
-            statement = statement or parse_statement(one.statement)
+            statement = parse_statement(one.statement)
         found.append(statement)
     return tuple(found)
 
@@ -221,7 +225,9 @@ def lower_case(
     problems.extend(define_model(context, parsed.model))
     stop_at_most(problems)
     found: list[LoweredCase | None] = []
-    for statement in parsed.beside or (parsed.statement,):
+    # a check needs no graph of what stands beside it
+    statements = (not postpone and parsed.beside) or (parsed.statement,)
+    for statement in statements:
         try:  # in the order of the file, whichever is judged: one graph for all
             lowered = None
             if statement is not None:
@@ -233,11 +239,11 @@ def lower_case(
                 problems.extend(error.problems)
     if problems:
         raise DropcheckError(problems)
-    place = parsed.beside.index(parsed.statement) if parsed.beside else 0
+    place = claim.place if parsed.beside and not postpone else 0
     own = found[place]
     assert own is not None
     check_tolerance(claim, parsed.statement, own.operands)
-    if parsed.beside:
+    if len(found) > 1:
         own = dataclasses.replace(own, beside=tuple(found), place=place)
     return dataclasses.replace(own, size=context.graph.size)
 
@@ -332,7 +338,7 @@ def check_requires(
             continue
         known = value.known
         if isinstance(known, float) and (known == 0 or math.isnan(known)):
-            used = parameter_text({n: v for n, v in parameters.items() if n in _names(node)})
+            used = parameter_text({n: v for n, v in parameters.items() if n in names_in(node)})
             problems.append(
                 Problem(
                     f"{parsed.claim.entry} requires {text.text.strip()}, and {used}",
@@ -350,47 +356,3 @@ def _position(location: Location, text: str) -> Position:
         text, location.file, ((location.line or 1, location.column or 1),), (location.text or text,)
     )
     return Position(source, 0, 0)
-
-
-def _names(node: Node) -> set[str]:
-    found = {node.name} if isinstance(node, Name) else set()
-    for below in children(node):
-        found |= _names(below)
-    return found
-
-
-def used_names(parsed: ParsedClaim) -> set[str]:
-    """Every name that the claim's texts mention, laws of the parameters included."""
-    claim = parsed.claim
-    values = [(name, value) for name, grid in claim.parameters.items() for value in grid]
-    values += [one for row in claim.cases or () for one in row.items()]
-    roots: list[Node] = [*parsed.statement.operands, *parsed.requires]
-    roots += [line.right for line in lines_of(parsed.model)]
-    roots += [node for loop in loops_of(parsed.model) for node in loop.over]
-    for name, text in dict.fromkeys((n, v) for n, v in values if isinstance(v, str)):
-        with contextlib.suppress(DropcheckError):  # what is no law is an error of its case
-            roots.append(parsed.law(name, text))
-    return set().union(*map(_names, roots))
-
-
-def needed_names(parsed: ParsedClaim) -> set[str]:
-    """Every name that the statement or its conditions rest on, by whatever lines.
-
-    >>> from dropcheck.claims.reader import read_text
-    >>> registry = read_text(
-    ...     "{dropcheck: 1, claims: {c: {title: T, claim: E(x) == 0, model: 'x, z ~ f(2, 9)'}}}"
-    ... )
-    >>> needed_names(parse_claim(registry.claims["c"]))
-    {'x'}
-    """
-    names = set().union(*map(_names, (*parsed.statement.operands, *parsed.requires)))
-    lines = [
-        ({name.name for name in line.names}, _names(line.right)) for line in lines_of(parsed.model)
-    ]
-    while True:  # one turn, and one more for each loop that carries a name through another
-        known = len(names)
-        for defined, used in reversed(lines):
-            if defined & names:
-                names |= used
-        if len(names) == known:
-            return names

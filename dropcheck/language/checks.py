@@ -11,7 +11,7 @@ from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import MOST_PROBLEMS, About, DropcheckError, Location, Problem, at_most
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.cases import ParsedClaim, used_names
+from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.context import Scope
@@ -29,6 +29,7 @@ from dropcheck.language.syntax import (
     children,
     lines_of,
     loops_of,
+    names_in,
 )
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import CONSTANTS
@@ -287,3 +288,17 @@ def _merged(parts: Iterable[Checked]) -> Checked:
         at_most(dict.fromkeys(problem for part in found for problem in part.problems)),
         tuple(dict.fromkeys(note for part in found for note in part.notes)),
     )
+
+
+def used_names(parsed: ParsedClaim) -> set[str]:
+    """Every name that the claim's texts mention, laws of the parameters included."""
+    claim = parsed.claim
+    values = [(name, value) for name, grid in claim.parameters.items() for value in grid]
+    values += [one for row in claim.cases or () for one in row.items()]
+    roots: list[Node] = [*parsed.statement.operands, *parsed.requires]
+    roots += [line.right for line in lines_of(parsed.model)]
+    roots += [node for loop in loops_of(parsed.model) for node in loop.over]
+    for name, text in dict.fromkeys((n, v) for n, v in values if isinstance(v, str)):
+        with suppress(DropcheckError):  # what is no law is an error of its case
+            roots.append(parsed.law(name, text))
+    return set().union(*map(names_in, roots))

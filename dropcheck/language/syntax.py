@@ -318,3 +318,11 @@ def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -
     """An error for an argument that a call does not have."""
     hint = suggestion(name, names) or f"write {written}"
     return node.at.error(f"{node.name} has no argument {name!r}", hint)
+
+
+def names_in(node: Node) -> set[str]:
+    """The names that stand in an expression."""
+    found = {node.name} if isinstance(node, Name) else set()
+    for below in children(node):
+        found |= names_in(below)
+    return found

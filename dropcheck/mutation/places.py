@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 from dropcheck.language import syntax
-from dropcheck.language.cases import ParsedClaim, needed_names
+from dropcheck.language.cases import ParsedClaim
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
@@ -146,3 +146,28 @@ def more(node: syntax.Node, by: float) -> syntax.Node:
     if isinstance(node, syntax.Number):
         return syntax.Number(node.at, node.value + by)
     return syntax.Binary(node.at, "+" if by > 0 else "-", node, syntax.Number(node.at, abs(by)))
+
+
+def needed_names(parsed: ParsedClaim) -> set[str]:
+    """Every name that the statement or its conditions rest on, by whatever lines.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> from dropcheck.language.cases import parse_claim
+    >>> registry = read_text(
+    ...     "{dropcheck: 1, claims: {c: {title: T, claim: E(x) == 0, model: 'x, z ~ f(2, 9)'}}}"
+    ... )
+    >>> needed_names(parse_claim(registry.claims["c"]))
+    {'x'}
+    """
+    names = set().union(*map(syntax.names_in, (*parsed.statement.operands, *parsed.requires)))
+    lines = [
+        ({name.name for name in line.names}, syntax.names_in(line.right))
+        for line in syntax.lines_of(parsed.model)
+    ]
+    while True:  # one turn, and one more for each loop that carries a name through another
+        known = len(names)
+        for defined, used in reversed(lines):
+            if defined & names:
+                names |= used
+        if len(names) == known:
+            return names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
 from dropcheck.errors import DropcheckError
+from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import parse_claim
 from dropcheck.language.checks import check_registry
 from dropcheck.results import Passage
@@ -232,3 +234,29 @@ def test_what_nothing_uses_is_noted_once() -> None:
         "the model's 'unseen' is not used",
         "the parameter 'k' of inverted-dropout is not used",
     ]
+
+
+def test_a_claim_with_very_many_statements_is_refused_and_many_cost_little() -> None:
+    lines = "".join(f"      s{n}: E(x) <= {n + 1}\n" for n in range(1001))
+    head = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: x ~ normal(0, 1)\n"
+    text = f"{head}    claims:\n{lines}"
+    assert any("there are 1,001 statements" in line for line in problems(text))
+    registry = read_text(text.replace("      s1000: E(x) <= 1001\n", ""))
+    started = time.process_time()
+    assert check_registry(registry).problems == ()
+    assert time.process_time() - started < 5.0  # a hundredth of what each beside each would take
+
+
+def test_an_error_in_one_statement_is_its_own() -> None:
+    text = changed("mean: E(y) == E(x)", "mean: E(y) == E(")
+    text = text.replace("claim: Std(y) == Std(x)", "claim: Std(y) == Std(x) + unknown")
+    found = check_registry(read_text(text)).problems
+    assert sorted(one.location.line for one in found if one.location) == [21, 28]
+    # what is wrong with one alone is seen too where its graph is that of another
+    tolerance = changed(
+        "claim: Std(y) == Std(x), expect: refuted", "claim: E(x) == 0, tolerance: 1"
+    )
+    tolerance = tolerance.replace("truth: variance, ", "").replace("tolerance: 1", "tolerance: 0.1")
+    for graphs in (None, CaseGraphs()):
+        (problem,) = check_registry(read_text(tolerance), graphs).problems
+        assert "a share of this side, which is 0" in problem.message

@@ -66,7 +66,7 @@ class Calls:
         return Counter(line.split()[0] for line in self.lines)
 
 
-def what_is_parsed(claim: Claim) -> str:
+def what_is_parsed(claim: Claim, *_: object) -> str:
     return f"{claim.id}: {claim.model and claim.model.text} {claim.statement.text}"
 
 
