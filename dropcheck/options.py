@@ -36,7 +36,8 @@ REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
 """Guarantees that can be required, strongest first; less than the last of them is `asymptotic`."""
 
 OPTIONS: tuple[Option, ...] = (
-    Option(name="set", commands=("audit",), kind=Kind.WORD, words=("laws", "moments", "hostile"),
+    Option(name="set", commands=("audit",), kind=Kind.WORD,
+        words=("laws", "moments", "hostile", "distributions"),
         help="The built-in claims to repeat [default: laws]."),
     Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"), kind=Kind.FILE,
         repeated=True,
@@ -65,7 +66,8 @@ OPTIONS: tuple[Option, ...] = (
         "and hostile 1e-6]."),
     Option(name="repetitions", letter="n", commands=("audit",), kind=Kind.WHOLE, low=1,
         high=10**9, accepts="a whole number from 1 to 1e9",
-        help="Repetitions for each row [default: 1000; for moments 100, for hostile 20]."),
+        help="Repetitions for each row [default: 1000; for moments 100, for hostile 20, for "
+        "distributions 200]."),
     Option(name="full", commands=("audit",), help="20,000 repetitions for each row."),
     Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE, high=1,
         accepts="a number between 0 and 1, or a share such as 1%", setting="resolution",

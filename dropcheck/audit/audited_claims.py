@@ -46,6 +46,9 @@ SETS = {
         most_draws=1_000_000,
         require="asymptotic",
     ),
+    "distributions": BuiltIn(
+        file="distributions.yaml", repetitions=200, alpha=0.05, most_draws=4_000_000
+    ),
     "hostile": BuiltIn(
         file="hostile.yaml", repetitions=20, alpha=1e-6, most_draws=2_000_000, by_class=True
     ),
@@ -97,6 +100,8 @@ def _known(case: Case, kept: BuiltIn) -> Subject:
     group = (claim.sources[0].section or "" if claim.sources else "") if kept.by_class else ""
     if "undefined" in claim.tags:
         return Subject(case, Truth.UNDEFINED, "no such moment", group=group, require=kept.require)
+    if claim.expect == "refuted":
+        return Subject(case, Truth.FALSE, "", group=group, require=kept.require)
     off = case.parameters.get(OFF, 0.0)
     assert isinstance(off, float)
     block = None

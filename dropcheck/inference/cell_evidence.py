@@ -73,6 +73,27 @@ def of_chances(counts: Floats, chances: Floats) -> float:
     return average((1.0, float(log) - claimed) for log in mixed)
 
 
+def of_each_chance(counts: Floats, draws: float, chances: Floats) -> Floats:
+    """Evidence of each event that it does not have its chance: as `of_chances` of two cells.
+
+    Args:
+        counts: how often each occurred, [events].
+        draws: how many there were.
+        chances: that are claimed, above 0 and at most 1/2, [events].
+
+    >>> one = of_each_chance(np.array([80.0]), 100.0, np.array([0.5]))
+    >>> bool(np.isclose(one[0], of_chances(np.array([80.0, 20.0]), np.array([0.5, 0.5]))))
+    True
+    """
+    sharp = 4.0 ** np.arange(SHARPEST)[:, np.newaxis] / chances
+    mixed = log_rising(sharp * chances, counts) + log_rising(sharp * (1 - chances), draws - counts)
+    mixed -= log_rising(sharp, draws)
+    claimed = counts * np.log(chances) + (draws - counts) * np.log1p(-chances)
+    largest = mixed.max(axis=0)
+    found: Floats = largest + np.log(np.exp(mixed - largest).mean(axis=0)) - claimed
+    return found
+
+
 def of_rarity(count: float, draws: float, chance: float) -> float:
     """Evidence that something is likelier than this chance, whatever lower chance it has.
 

@@ -70,15 +70,14 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     alpha = shares_of(run.alpha).distance * budget.PLANNED
     most = run.most_draws(replace(program, cost=program.cost + counter.cost))
     corners = sum(math.prod(len(cuts[entry]) for entry in table) for table in tables)
-    bands = 1 if all(len(table) == 2 for table in tables) else entries + 1
     alpha /= max(corners, 1)
-    planned = int(min(draws_for_distance(resolution, alpha, bands), most))
+    planned = int(min(draws_for_distance(resolution, alpha), most))
     counting = Counting(
         program=counting_in_cells(program, counter, span_draws(program, planned, most)),
         most=most,
         planned=planned,
         alpha=alpha,
-        bands=bands,
+        bands=1,
         target=resolution,
     )
     return Plan(counter, levels, tuple(_names(run, claim)), counting)
@@ -162,44 +161,77 @@ def dependence(
     """The largest difference of a joint chance and the product of chances, and its interval.
 
     The chances are those of lying at or below a cut in every quantity of a table, and there is one
-    for each choice of cuts. For a pair with events A and B, and any numbers a and b,
+    for each choice of cuts. With A the product of the indicators A_i, P_i their chances, p_i any
+    numbers, p their product and c_i = p / p_i,
 
-        P(A and B) - P(A) P(B) = E((A - a) (B - b)) - (P(A) - a) (P(B) - b),
+        E(A) - Π P_i = E(A - Σ c_i (A_i - p_i)) - p - rest,
 
-    of which the first is the mean of a bounded quantity, and the second is small where a and b are
-    near. For more than two quantities each chance has an error of its own.
+    of which the first is the mean of a bounded quantity; and the rest, the terms of Π P_i - p of
+    second order in the P_i - p_i, is small where the first draws gave p_i that are near.
     """
     corners = sum(math.prod(length - 1 for length in table.shape) for table in tables)
     if not corners:
         return 0.0, (0.0, 0.0)
-    share = (1 - MARGINS) * alpha / corners
     band = massart(draws, MARGINS * alpha / len(plan.levels))
+    error = hoeffding(draws, 1.0, (1 - MARGINS) * alpha / corners)
     seen = low = high = 0.0
     for entries, table in zip(plan.tables.tables, tables, strict=True):
-        at_most = table
+        at_most = table / draws
         for axis in range(table.ndim):
             at_most = np.cumsum(at_most, axis=axis)
-        at_most = at_most / draws
-        inner = at_most[tuple(slice(0, -1) for _ in entries)]
-        if not inner.size:
+        joint = at_most[tuple(slice(0, -1) for _ in entries)]
+        if not joint.size:
             continue
-        margins = [_margin(at_most, axis) for axis in range(table.ndim)]
-        product = _outer(margins)
-        seen = max(seen, float(np.abs(inner - product).max()))
-        if len(entries) == 2:
-            a, b = (plan.levels[entry] for entry in entries)
-            a, b = a[:, np.newaxis], b[np.newaxis, :]
-            first, second = margins[0][:, np.newaxis], margins[1][np.newaxis, :]
-            mean = inner - b * first - a * second + a * b
-            width = np.maximum((1 - a) * (1 - b), a * b) + np.maximum(a * (1 - b), (1 - a) * b)
-            error = width * hoeffding(draws, 1.0, share)
-            error = error + (np.abs(first - a) + band) * (np.abs(second - b) + band)
-        else:
-            mean = inner - product
-            error = np.full_like(mean, hoeffding(draws, 1.0, share) + len(entries) * band)
-        low = max(low, float((np.abs(mean) - error).max()))
-        high = max(high, float((np.abs(mean) + error).max()))
+        margins = _broadcast([_margin(at_most, axis) for axis in range(table.ndim)])
+        guessed = _broadcast([plan.levels[entry] for entry in entries])
+        seen = max(seen, float(np.abs(joint - _product(margins)).max()))
+        others = [_product([*guessed[:i], *guessed[i + 1 :]]) for i in range(len(guessed))]
+        moved = [margin - guess for margin, guess in zip(margins, guessed, strict=True)]
+        first = _sum([other * by for other, by in zip(others, moved, strict=True)])
+        mean = np.abs(joint - _product(guessed) - first)
+        far = [np.abs(by) + band for by in moved]
+        rest = _product([guess + by for guess, by in zip(guessed, far, strict=True)])
+        rest = rest - _product(guessed) - _sum([c * by for c, by in zip(others, far, strict=True)])
+        allowed = _width(others) * error + rest
+        low = max(low, float((mean - allowed).max()))
+        high = max(high, float((mean + allowed).max()))
     return seen, (low, min(high, 1.0))
+
+
+def _width(factors: Sequence[Floats]) -> Floats:
+    """The width of the interval that holds the product of indicators less a sum of multiples.
+
+    It is greatest where none or all of the indicators are 1, and least where all are or all but
+    that with the smallest factor.
+    """
+    total = _sum(factors)
+    least = factors[0]
+    for factor in factors[1:]:
+        least = np.minimum(least, factor)
+    width: Floats = np.maximum(1 - total, 0.0) - np.minimum(1 - total, least - total)
+    return width
+
+
+def _sum(parts: Sequence[Floats]) -> Floats:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def _product(parts: Sequence[Floats]) -> Floats:
+    product = np.ones(())
+    for part in parts:
+        product = product * part
+    return product
+
+
+def _broadcast(margins: Sequence[Floats]) -> list[Floats]:
+    """One function of each quantity along an axis of its own."""
+    return [
+        margin.reshape([-1 if own == axis else 1 for own in range(len(margins))])
+        for axis, margin in enumerate(margins)
+    ]
 
 
 def _margin(at_most: Floats, axis: int) -> Floats:
@@ -207,13 +239,6 @@ def _margin(at_most: Floats, axis: int) -> Floats:
     others = tuple(slice(0, -1) if own == axis else -1 for own in range(at_most.ndim))
     found: Floats = at_most[others]
     return found
-
-
-def _outer(margins: Sequence[Floats]) -> Floats:
-    product = np.ones(())
-    for margin in margins:
-        product = np.multiply.outer(product, margin)
-    return product
 
 
 def evidence(plan: Plan, tables: Sequence[Floats]) -> tuple[float, Explanation]:

@@ -126,19 +126,16 @@ def of_tails(
     )
     levels = sum(map(len, places))
     for side, own, counts, chances in sides:
-        for place in own:
-            chance, count = float(chances[place]), float(counts[place])
-            log = cell_evidence.of_chances(
-                np.array([count, draws - count]), np.array([chance, 1 - chance])
-            )
+        logs = cell_evidence.of_each_chance(counts[own], draws, chances[own])
+        for place, log in zip(own, logs, strict=True):
             why = Reason.LAW_TAILS.explain(
-                count=int(count),
+                count=int(counts[place]),
                 draws=draws,
                 side=side,
                 cut=float(cells.cuts[place]),
-                expected=chance * draws,
+                expected=float(chances[place]) * draws,
             )
-            yield TAIL / levels, Evidence(log, why)
+            yield TAIL / levels, Evidence(float(log), why)
 
 
 def _power(log: float) -> float:
