@@ -35,6 +35,14 @@ claimed: an operator is then of each element, and one false entry refutes. Of on
 
 {operators}
 
+## Statements about laws
+
+They stand alone as a statement, and are explained on [a page of their own](laws.md).
+
+- `y ~ law(…)`: each entry of y has this law, whose arguments are fixed.
+- `x ~ y`: each entry of x has the law of the same entry of y.
+- `independent(x, y)` `independent(u, over=[0])`: the quantities, or the entries along these axes, do not depend on each other.
+
 ## Signs
 
 - `+` `-` `*` `/`: element by element; a single number goes with an array, a row with a matrix.

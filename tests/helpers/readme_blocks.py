@@ -27,7 +27,7 @@ PAGES = tuple(
     TOP / "docs" / f"{name}.md"
     for name in (
         *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "limits"),
-        *("editors", "github", "undecided", "claims-file"),
+        *("editors", "github", "undecided", "claims-file", "laws"),
     )
 )
 ELISION = "…"  # a line of its own that stands for any lines
