@@ -181,9 +181,9 @@ CLAIM = Level(
             examples=("The mean of dropout's output is its input's",),
             required="write what it says in one sentence, 'title: …'"),
         Key("claim", _CLAIM_TEXT,
-            description="The statement: `L == R`, an inequality, a range `a <= L <= b`, or one about "
-            "laws: `y ~ normal(0, 1)`, `x ~ y`, `independent(x, y)`. Elsewhere random names stand "
-            "inside an operator, such as `E(…)`, `Var(…)` or `P(…)`.",
+            description="The statement: `L == R`, an inequality, a range `a <= L <= b`, or one "
+            "about laws: `y ~ normal(0, 1)`, `x ~ y`, `independent(x, y)`. Elsewhere random names "
+            "stand inside an operator, such as `E(…)`, `Var(…)` or `P(…)`.",
             examples=("Var(q @ k) == dk", "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
                       "P(y == 0, given=x > 0) <= p"),
             required="write the statement, such as 'claim: Var(q @ k) == dk'", unless="claims"),
