@@ -81,7 +81,8 @@ def verify(
             come after it, and may use its names.
         sample: code that stands in for a model: a function of a numpy Generator and a count that
             returns named arrays of so many independent draws, first axis the draw.
-        parameters: numbers, or laws as text; for names that are options here.
+        parameters: numbers, lists or arrays of them, or laws as text; for names that are options
+            here.
         expect: the verdict with which the claim passes.
         undecided: what happens where the draws do not decide the claim: "fail" raises, "skip"
             skips the test, "pass" returns the result.

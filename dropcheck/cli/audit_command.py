@@ -84,11 +84,14 @@ def _subjects(
 ) -> tuple[tuple[Subject, ...], tuple[str, ...], str]:
     """What is audited, what has no shifted copies, and the name of it all."""
     from dropcheck.audit.measurement import own_subjects
+    from dropcheck.language.search_points import looked_at
 
     if not given.files:
         return _built_in(kind, given.patterns), (), f"the built-in set '{kind}'"
     chosen = chosen_cases(given)
-    return *own_subjects(chosen.cases, shift, resolution, settings), chosen.registry.name
+    # a searched case would be judged at one value of many
+    cases = [one for case in chosen.cases for one in looked_at(case, chosen.graphs)]
+    return *own_subjects(cases, shift, resolution, settings), chosen.registry.name
 
 
 def _built_in(kind: str, patterns: Sequence[str]) -> tuple[Subject, ...]:

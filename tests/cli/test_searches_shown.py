@@ -123,6 +123,13 @@ def test_other_commands_look_at_some_values(cli: Cli) -> None:
     assert mutated["parameters"]["n"] in (1, 38, 100)
 
 
+def test_an_audit_repeats_the_values_that_a_check_looks_at(cli: Cli) -> None:
+    audited = json.loads(
+        cli("audit", "coins", "-f", "claims.yaml", "-n", "2", "--format", "json").out
+    )
+    assert sorted(row["parameters"]["n"] for row in audited["rows"]) == [1, 38, 100]
+
+
 def test_a_search_in_python() -> None:
     result = verify("0 == (n > 36)", n="any in 1..30")
     assert result.search is not None
