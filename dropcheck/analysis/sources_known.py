@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dropcheck.language.graph import Value, joined_sources
+from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, number
 from dropcheck.vocabulary.defined_where import ANALYTIC, GENERIC, NEVER, ROUGH, SURE, Known
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array
@@ -32,7 +32,7 @@ def of_fixed(value: Value) -> Known:
         hull=Hull(low, high) if number else EVERYWHERE,
         number=SURE if number else GENERIC,
         finite=SURE if is_finite(array) or not number else GENERIC,
-        nonzero=SURE if array.all() else GENERIC,
+        nonzero=SURE if array.all() else NEVER,
         smooth=ANALYTIC,
         whole=number and bool((array == np.floor(array)).all()),
     )
@@ -65,3 +65,27 @@ def _support(law: Law, value: Value, below: Sequence[Known]) -> Hull:
         return ends_of(law, below)
     known = [one.known for one in value.inputs]
     return EVERYWHERE if None in known else proper(Hull(*law.support(*known)))
+
+
+def one_draw(values: Sequence[Value]) -> dict[int, Array]:
+    """Some values, inputs first, in one and the same draw; NaN of what cannot be worked out."""
+    generator = np.random.default_rng(0)
+    held: dict[int, Array] = {}
+    for value in values:
+        inputs = [held[id(one)] if one.random else one.constant for one in value.inputs]
+        unknown = np.full((*value.shape, 1), np.nan)
+        try:
+            if any(one is None for one in inputs):
+                held[id(value)] = unknown
+            elif value.law is not None:
+                arguments = [number(one) for one in inputs]
+                held[id(value)] = number(value.law.sample(generator, arguments, value.shape, 1))
+            elif value.kind == Kind.DRAW:
+                held[id(value)] = generator.normal(size=(*value.shape, 1))
+            else:
+                takes = value.function.takes_truth
+                arrays = inputs if takes else [number(one) for one in inputs]
+                held[id(value)] = number(kernel_of(value)(*arrays))
+        except ValueError:  # what a function or a law cannot take
+            held[id(value)] = unknown
+    return held

@@ -14,8 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from dropcheck.analysis.existence import Line, line_of
-from dropcheck.analysis.moments.exact import vanishes
-from dropcheck.analysis.sources_known import is_finite, of_draw, of_fixed
+from dropcheck.analysis.sources_known import is_finite, of_draw, of_fixed, one_draw
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.defined_where import (
@@ -61,9 +60,10 @@ def may_be_undefined(terms: Sequence[Term]) -> Explanation | None:
         return None
     walk = Walk()
     for value, given in asked:
-        if walk.known(value).defined > NEVER:
-            continue
-        if given is not None and walk.under([(given, True)], value, 0).defined > NEVER:
+        known = walk.known(value)
+        if known.defined == NEVER and given is not None:
+            known = walk.under([(given, True)], value, 0)
+        if known.defined > NEVER and not (known.number < SURE and walk.fails(walked)):
             continue
         return walk.why(value)
     return None
@@ -83,7 +83,10 @@ class Walk:
 
     def __init__(self) -> None:
         self._facts: Facts = {}
-        self._generic: list[Value] = []  # that something is only for, or fails in every draw
+        # what is defined, and what is not 0, either so or in no draw at all
+        self._generic: list[Value] = []
+        self._nonzero: list[Value] = []
+        self._nan_somewhere = False  # in fixed values
         self._left = MOST_AGAIN
 
     def known(self, value: Value) -> Known:
@@ -135,7 +138,9 @@ class Walk:
         if value.kind == Kind.DRAW:
             return of_draw(value, below)
         if value.kind != Kind.COMPUTED or not value.random:
-            return of_fixed(value)
+            known = of_fixed(value)
+            self._nan_somewhere |= known.number < SURE
+            return known
         if value.function in (WHERE, CONDITIONAL):
             condition, first, second = value.inputs
             below = [
@@ -173,7 +178,7 @@ class Walk:
             return known
         finite = NEVER if known.finite == GENERIC else known.finite
         number = known.number
-        if number == GENERIC and any(map(vanishes, self._generic)):
+        if number == GENERIC and self._nan_somewhere:
             number = NEVER
         return replace(known, finite=finite, number=number)
 
@@ -188,7 +193,12 @@ class Walk:
             smooth = rules.smooth(below, use)
             nonzero = rules.nonzero(below, use)
         if asked == GENERIC:
-            self._generic += [one for one in value.inputs if one.random]
+            self._generic.append(value)
+        if nonzero == GENERIC and not smooth:
+            pairs = zip(value.inputs, below, strict=True)
+            self._nonzero += [
+                one for one, known in pairs if one.random and known.nonzero == GENERIC
+            ]
         number = SURE if rules.no_numbers else min([asked, *(one.number for one in below)])
         finite = min([rules.finite, *(one.finite for one in below)])
         if not (rules.infinities or rules.no_numbers):
@@ -204,6 +214,19 @@ class Walk:
             nonzero=max(nonzero, GENERIC if smooth else NEVER),
             smooth=smooth,
             whole=rules.always_whole or (rules.whole and all(one.whole for one in below)),
+        )
+
+    def fails(self, values: Sequence[Value]) -> bool:
+        """Whether something fails in every draw, as the first one shows wherever it may hide.
+
+        Args:
+            values: all that is looked at, inputs first.
+        """
+        with np.errstate(all="ignore"):
+            held = one_draw(values)
+        looked_at = [one for one in self._generic if id(one) in held]
+        return any(not np.isfinite(held[id(one)]).all() for one in looked_at) or any(
+            not np.all(held[id(one)]) for one in self._nonzero if id(one) in held
         )
 
     # ---- what a guard says ----------------------------------------------------------------------
@@ -244,12 +267,13 @@ class Walk:
 
     def why(self, value: Value) -> Explanation:
         """The first step below a quantity that may have no value, and with what chance."""
-        culprit = next(
+        found = (
             one
             for one in ordered([value])
             if self.known(one).defined == NEVER
             and all(self.known(below).defined > NEVER for below in one.inputs)
         )
+        culprit = next(found, next(iter(self._generic), value))
         step = culprit.operation if culprit.kind == Kind.COMPUTED else f"the law of {culprit.name}"
         chance = self._chance(culprit)
         if chance is None:

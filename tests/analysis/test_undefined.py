@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import time
 
 import numpy as np
 import pytest
-from lowered import expressed, lowering
+from lowered import expressed, lowered, lowering
 from scipy import stats
 
+from dropcheck.analysis.moments.enumeration import outcomes_of
 from dropcheck.analysis.undefined import may_be_undefined
+from dropcheck.errors import DropcheckError
 from dropcheck.vocabulary.defined_where import ANALYTIC, GENERIC, NEVER, SURE, Known
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, SIGNS
@@ -223,3 +226,57 @@ def test_functions_of_arrays_that_ask_nothing_are_finite_everywhere(name: str) -
         with np.errstate(all="ignore"):
             found = function.kernel(*[matrix] * len(needed))
         assert np.isfinite(found).all()
+
+
+# ---- made expressions, against all of their outcomes ---------------------------------------------
+
+DISCRETE = "n ~ binomial(3, 0.3); k ~ discrete_uniform(-2, 2); m ~ bernoulli(0.5); r ~ rademacher()"
+ONE = ("sqrt", "log", "log1p", "abs", "exp", "arcsin", "arctan", "logit", "relu", "floor", "cbrt",
+       "-", "lgamma", "factorial", "sign", "arctanh")  # fmt: skip
+TWO = (" + ", " - ", " * ", " / ", "**", " % ", " // ")
+PAIRS = ("maximum", "minimum", "xlogy", "comb", "arctan2")
+
+
+def made(rng: random.Random, depth: int) -> str:
+    """An expression in discrete draws, with guards."""
+    if depth == 0 or rng.random() < 0.1:
+        return rng.choice(["n", "k", "m", "r", "n", "k", "0.5", "1", "2", "(n + 1)", "(-1)"])
+    one, two = (made(rng, depth - 1) for _ in range(2))
+    kind = rng.random()
+    if kind < 0.35:
+        return f"{rng.choice(ONE)}({one})"
+    if kind < 0.65:
+        return f"({one}{rng.choice(TWO)}{two})"
+    if kind < 0.8:
+        return f"{rng.choice(PAIRS)}({one}, {two})"
+    name, sign = rng.choice(["n", "k", "m", one]), rng.choice(["<", "<=", ">", ">=", "==", "!="])
+    guard = f"{name} {sign} {rng.choice([0, 1, -1, 0.5])}"
+    if rng.random() < 0.3:
+        guard = f"({guard} {rng.choice(['and', 'or'])} {rng.choice(['n > 1', 'not (k < 0)'])})"
+    if rng.random() < 0.1:
+        guard = f"isfinite({one})"
+    return f"where({guard}, {one}, {two})"
+
+
+@pytest.mark.parametrize("first", range(0, 1000, 500))
+def test_no_outcome_is_undefined_where_none_is_said_to_be(first: int) -> None:
+    defined = undefined_ones = 0
+    for seed in range(first, first + 500):
+        rng = random.Random(seed)
+        try:
+            value = lowered(DISCRETE, made(rng, 4))
+            table = outcomes_of([value], 1000) if value.random and not value.truth else None
+        except DropcheckError:  # a fixed part that is undefined
+            continue
+        if table is None:
+            continue
+        outcomes = np.isfinite(np.asarray(table.values(value), dtype=float))
+        if not outcomes.any():  # which the first draw shows
+            continue
+        finite = bool(outcomes.all())
+        said = may_be_undefined([(value, None)]) is None
+        assert finite or not said, made(random.Random(seed), 4)
+        defined += finite and said
+        undefined_ones += not finite
+    assert defined > 40
+    assert undefined_ones > 40
