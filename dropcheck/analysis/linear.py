@@ -65,6 +65,11 @@ def of_one_operator(value: Value) -> Linear | None:
     return form if form is not None and len(form.terms) == 1 else None
 
 
+def of_operators(value: Value) -> Linear | None:
+    """A side as a linear form in the values of operators, or None where it is none."""
+    return _form(value, lambda operator: Linear(((1.0, operator),), 0.0))
+
+
 def _form(value: Value, of_operator: Form) -> Linear | None:
     known = None if value.estimated else value.known
     if isinstance(known, float):

@@ -55,6 +55,16 @@ class Laws:
 
 
 @dataclass(frozen=True, slots=True)
+class Quantiles:
+    """The statement is about quantiles: sums of them with fixed factors, and no other operator.
+
+    `quantities` are those operators, each once.
+    """
+
+    quantities: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
@@ -83,7 +93,7 @@ class Unanswerable:
 
 Averages = Arithmetic | BlockMeans
 """Strategies in which the operators of the statement are averages."""
-Strategy = Averages | Certainty | Laws | Proportion | Unanswerable
+Strategy = Averages | Certainty | Laws | Proportion | Quantiles | Unanswerable
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
@@ -124,6 +134,9 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     missing = missing_moment(lowered)
     if missing is not None:
         return Unanswerable(missing)
+    found = operators(lowered.operands)
+    if any(operator.operator.quantile for operator in found):
+        return Quantiles(tuple(found))
     counted = None
     if not lowered.entries:
         counted = (_certainty(lowered) if tolerance is None else None) or _proportion(lowered)

@@ -77,13 +77,18 @@ def of_proportion(claim: Proportion) -> Exact | None:
     return Exact(claim.factor * exact.value + claim.constant, abs(claim.factor) * exact.error)
 
 
-def by_exact_value(run: CaseRun) -> Finding:
-    """Judge a case by what the model says alone; nothing is drawn."""
-    unknown = Finding(
+def unknown_exactly() -> Finding:
+    """The finding where the model does not give what is asked."""
+    return Finding(
         verdict=Verdict.INCONCLUSIVE,
         method=None,
         explanation=Reason.NOT_KNOWN_EXACTLY.explain(),
     )
+
+
+def by_exact_value(run: CaseRun) -> Finding:
+    """Judge a case by what the model says alone; nothing is drawn."""
+    unknown = unknown_exactly()
     match run.prepared.strategy, run.prepared.compiled, run.prepared.knowledge:
         case Certainty(event, condition, claimed), _, _:
             return known_exception(run, event, condition, claimed) or unknown

@@ -8,24 +8,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.strategy import Arithmetic, Certainty, Laws, Proportion, Unanswerable
+from dropcheck.analysis.strategy import (
+    Arithmetic,
+    Certainty,
+    Laws,
+    Proportion,
+    Quantiles,
+    Unanswerable,
+)
 from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.counting import by_counterexample, by_proportion
-from dropcheck.judging.exactly import by_exact_value
+from dropcheck.judging.exactly import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import by_laws
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
 from dropcheck.judging.look import ROUNDING, far_off, scales_of, settling
 from dropcheck.judging.prepared import Prepared
+from dropcheck.judging.quantiles.exact_quantiles import without_draws
+from dropcheck.judging.quantiles.order_statistics import by_order_statistics
 from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
-from dropcheck.simulation import Compiled, Counted, InCells, Request, SpanSums, means_of
+from dropcheck.simulation import (
+    AtThresholds,
+    Compiled,
+    Counted,
+    InCells,
+    Request,
+    SpanSums,
+    means_of,
+)
 
 
 def run_case(
@@ -71,6 +88,8 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
     match run.prepared.strategy, run.prepared.compiled:
         case Arithmetic(), Compiled() as compiled:
             return by_arithmetic(run, compiled)
+        case Quantiles() as quantiles, _ if run.settings.exact:
+            return without_draws(run, quantiles) or unknown_exactly()
         case _ if run.settings.exact:
             return by_exact_value(run)
         case _ if run.out_of_time():
@@ -84,6 +103,8 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
             return (yield from by_counterexample(run, certainty, counted))
         case Proportion() as proportion, Counted() as counted:
             return (yield from by_proportion(run, proportion, counted))
+        case Quantiles() as quantiles, AtThresholds() as quantities:
+            return (yield from by_order_statistics(run, quantiles, quantities))
         case _, Compiled() as compiled:
             knowledge = run.prepared.knowledge
             if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:

@@ -11,6 +11,7 @@ from dropcheck.analysis.strategy import (
     Certainty,
     Laws,
     Proportion,
+    Quantiles,
     Strategy,
     Unanswerable,
     strategy_of,
@@ -27,7 +28,15 @@ from dropcheck.language.printing import unparse
 from dropcheck.language.search_points import representative, without_searches
 from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.results import Guarantee
-from dropcheck.simulation import Compiled, Counted, InCells, Program, Registers, compile_strategy
+from dropcheck.simulation import (
+    AtThresholds,
+    Compiled,
+    Counted,
+    InCells,
+    Program,
+    Registers,
+    compile_strategy,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +48,8 @@ class Prepared:
     lowered: LoweredCase
     reading: Reading  # the statement as quantities and regions
     strategy: Strategy
-    compiled: Compiled | Counted | InCells | None  # None where nothing is simulated
+    # None where nothing is simulated
+    compiled: Compiled | Counted | InCells | AtThresholds | None
     knowledge: Knowledge | None  # of averages, from the model itself
     # the case in strata, once that is worked out for the first of its runs
     in_strata: list[InStrata | None] = field(default_factory=list, compare=False, repr=False)
@@ -54,7 +64,7 @@ class Prepared:
                 return str(reason)
             case Laws():
                 return "finite-sample: draws counted in cells (Massart 1990; Lindon and Malek 2022)"
-            case Certainty() | Proportion():
+            case Certainty() | Proportion() | Quantiles():
                 return "exact: events are counted (Clopper and Pearson 1934)"
         guarantee = Guarantee.ASYMPTOTIC if self.knowledge is None else self.knowledge.guarantee
         undefined = None if self.knowledge is None else self.knowledge.undefined

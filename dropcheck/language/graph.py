@@ -121,6 +121,11 @@ class Value:
         return 0 if view else math.prod(self.shape)
 
     @property
+    def level(self) -> float:
+        """The level of a quantile, of such an operator."""
+        return float(dict(self.options)["level"])
+
+    @property
     def operator(self) -> Operator:
         """The operator on the law that it is, of such a value."""
         return OPERATORS[self.operation]

@@ -7,7 +7,14 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from dropcheck.analysis.strategy import Arithmetic, Certainty, Laws, Proportion, Unanswerable
+from dropcheck.analysis.strategy import (
+    Arithmetic,
+    Certainty,
+    Laws,
+    Proportion,
+    Quantiles,
+    Unanswerable,
+)
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
 from dropcheck.inference.distribution_distance import massart
@@ -21,6 +28,8 @@ from dropcheck.judging.laws.by_relation import counting_of
 from dropcheck.judging.look import ENDLESS, judge_look, why_endless, why_undefined
 from dropcheck.judging.outlook import smallest_seen
 from dropcheck.judging.prepared import Prepared
+from dropcheck.judging.quantiles.pilot_sample import piloted as sampled
+from dropcheck.judging.quantiles.pilot_sample import reach_of
 from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.judging.witness import BASES
 from dropcheck.language.law_claims import LawClaim
@@ -30,6 +39,7 @@ from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MOST_ROWS,
     PILOT,
+    AtThresholds,
     Compiled,
     Counted,
     Counts,
@@ -107,6 +117,8 @@ def forecast(
             return (yield from _of_laws(run, laws, program))
         case (Certainty() | Proportion()) as claim, Counted() as counted:
             return (yield from _of_counts(run, claim, counted))
+        case Quantiles() as quantiles, AtThresholds() as quantities:
+            return (yield from _of_quantiles(run, quantiles, quantities))
         case _, Compiled() as compiled:
             knowledge = prepared.knowledge
             if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:
@@ -251,6 +263,30 @@ def _of_laws(
         return 2 * counting.bands * massart(most, counting.alpha)
 
     return _decided_after(replace(result, scale=1.0, smallest=smallest), counting.planned)
+
+
+def _of_quantiles(
+    run: CaseRun, claim: Quantiles, compiled: AtThresholds
+) -> Generator[Request, SpanSums, Forecast]:
+    pilot = yield from sampled(run, claim, compiled)
+    result = _of_pilot(run, compiled.program, pilot.most, pilot.sample, Guarantee.EXACT)
+    undefined = undefined_draws(pilot.sample)
+    if undefined is not None:
+        return replace(result, explanation=undefined, ends=pilot.sample.drawn)
+    if pilot.empty:
+        why = Reason.CONDITION_NEVER_TRUE.explain(draws=pilot.sample.drawn)
+        return replace(result, explanation=why, ends=pilot.sample.drawn)
+
+    def smallest(most: int) -> float | None:
+        share = _last_share(min(FEWEST_DRAWS, most), most, run.alpha)
+        return max(
+            max(reach_of(pilot, one, most, share), region_floor(one.comparison.region, one.widen))
+            for one in pilot.targets
+        )
+
+    scale = max(one.scale for one in pilot.targets)
+    result = replace(result, scale=scale, smallest=smallest)
+    return _decided_after(result, max(pilot.expected, min(FEWEST_DRAWS, pilot.most)))
 
 
 def _given_up(run: CaseRun) -> int | None:

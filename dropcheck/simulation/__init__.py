@@ -30,6 +30,7 @@ from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.in_cells import counting_in_cells, magnitude_of, values_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT, stream
+from dropcheck.simulation.thresholds import AtThresholds, Threshold, below, compile_counts
 from dropcheck.simulation.weighted import stratified
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "MOST_ROWS",
     "PILOT",
     "AtCuts",
+    "AtThresholds",
     "Compiled",
     "Counted",
     "Counts",
@@ -48,8 +50,11 @@ __all__ = [
     "SpanSums",
     "Tables",
     "Tally",
+    "Threshold",
     "TwoAtCuts",
+    "below",
     "compile_averages",
+    "compile_counts",
     "compile_strategy",
     "counting_in_cells",
     "magnitude_of",

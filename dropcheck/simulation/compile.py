@@ -13,6 +13,7 @@ from dropcheck.analysis.strategy import (
     Certainty,
     Laws,
     Proportion,
+    Quantiles,
     Strategy,
     Unanswerable,
 )
@@ -20,6 +21,7 @@ from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.simulation.assemble import Crossed, ProgramBuilder, Registers
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
+from dropcheck.simulation.thresholds import AtThresholds, compile_values
 from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, NOT
 
 
@@ -66,7 +68,7 @@ def compile_strategy(
     *,
     crossing: bool = True,
     registers: Registers | None = None,
-) -> Compiled | Counted | InCells | None:
+) -> Compiled | Counted | InCells | AtThresholds | None:
     """What a strategy simulates for the operands of a statement; None where it simulates nothing.
 
     Crossing combines draws with one another, where the model allows it. The registers are given
@@ -80,6 +82,8 @@ def compile_strategy(
             for operand in operands:
                 builder.term(((builder.register(operand), 1),), None)
             return InCells(builder.build())
+        case Quantiles(quantities):
+            return compile_values(quantities)
         case Certainty(event, condition, claimed):
             favoured = _favoured(event, denied=claimed == 0)
             program, exact = (

@@ -76,7 +76,8 @@ class Operator:
 
     `averages` are the names of all that are averaged, of which `for_size` serve the size alone;
     `size` is that of what the operator measures, for the scale of a claim. A `probability` is of
-    an event. `of_elements` is the function of the same name over the elements of one draw.
+    an event; a `quantile` is made of no averages. `of_elements` is the function of the same name
+    over the elements of one draw.
     """
 
     name: str
@@ -84,8 +85,10 @@ class Operator:
     operands: tuple[str, ...]
     averages: tuple[str, ...]
     for_size: tuple[str, ...] = ()
-    value: Callable[[Averages], Floats]
-    size: Callable[[Averages], Floats]
+    value: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
+    size: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
+    quantile: bool = False  # of its level, or of the one that it takes as its last operand
+    level: float | None = None
     probability: bool = False
     elsewhere: tuple[str, ...] = ()
     of_elements: str = ""
@@ -103,9 +106,14 @@ class Operator:
         return self.looked_at == ("u",)
 
     @property
+    def quantities(self) -> int:
+        """How many of its operands are quantities: not the level of a quantile."""
+        return 1 if self.quantile else len(self.operands)
+
+    @property
     def order(self) -> int:
-        """The order of the moments that it needs; 0 where the operand is an event."""
-        if self.probability:
+        """The order of the moments that it needs; 0 where it has a value whatever the law is."""
+        if self.probability or self.quantile:
             return 0
         return max(name.count(letter) for name in self.looked_at for letter in "uv")
 
@@ -201,6 +209,15 @@ _ENTRIES = (
         name="Kurt", summary="standardised fourth moment; a normal's is 3", operands=_ONE,
         averages=("u", "uu", "uuu", "uuuu"), elsewhere=("kurtosis",),
         value=_kurtosis, size=lambda averages: np.abs(_kurtosis(averages)),
+    ),
+    Operator(
+        name="Quantile", summary="least value with a probability of at least p to be no larger",
+        operands=("u", "p"), averages=(), quantile=True, of_elements="quantile",
+        elsewhere=("percentile",),
+    ),
+    Operator(
+        name="Median", summary="quantile of level 1/2", operands=_ONE, averages=(),
+        quantile=True, level=0.5, of_elements="median",
     ),
 )  # fmt: skip
 

@@ -1,29 +1,23 @@
-"""Operators on the law, `E(u)`, `Cov(u, v)`, `P(event, given=event)`, and sides made of them."""
+"""Operators on the law, `E(u)`, `Cov(u, v)`, `P(event, given=event)`."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from dropcheck.claims.values import parameter_text
-from dropcheck.errors import About, DropcheckError, Problem, suggestion
+from dropcheck.errors import Problem, suggestion
 from dropcheck.language.graph import Kind, Value, joined_sources
-from dropcheck.language.lowering.builder import Skipped, shape_at
+from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.entries import (
     Index,
     array_of,
-    entries_of_sides,
     entry_of,
     place_in,
 )
 from dropcheck.language.printing import unparse
-from dropcheck.language.syntax import Call, Name, Node, Statement, bind, children
-from dropcheck.records import dataclass
-from dropcheck.results import Value as ParameterValue
+from dropcheck.language.syntax import Call, Node, bind, children
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.operators import OPERATORS, operator_like
+from dropcheck.vocabulary.operators import OPERATORS
 
 
 def operator_call(context: Context, node: Call) -> Value:
@@ -35,23 +29,45 @@ def operator_call(context: Context, node: Call) -> Value:
     operator = OPERATORS[node.name]
     names = [*operator.operands, "given"]
     bound = _bind_operator(node, names)
+    level = operator.level
+    if operator.quantile and level is None:
+        level = _level(context, bound.pop(operator.operands[-1]))
     operands = {name: context.lower(bound[name]) for name in names if name in bound}
     _refuse_operands(node, bound, operands)
-    if len(operands) - ("given" in operands) < len(operator.operands):
+    if len(operands) - ("given" in operands) < operator.quantities:
         return _of_pairs(context, node, *operands.values())
     values = tuple(operands.values())
-    _check_operand_shapes(node, values, pair=len(operator.operands) > 1)
+    _check_operand_shapes(node, values, pair=operator.quantities > 1)
     if context.entrywise:
         shape = shapes.broadcast([value.shape for value in values])
         return array_of(
             context,
             shape,
-            lambda index: _operator(context, node, _entries(context, values, index)),
+            lambda index: _operator(context, node, _entries(context, values, index), level),
             node.at,
         )
     if operator.probability:
         context.notes += _notes_on_event(values[0], node, every=context.every_element)
-    return _operator(context, node, values)
+    return _operator(context, node, values, level)
+
+
+def _level(context: Context, node: Node) -> float:
+    """The level of a quantile.
+
+    Raises:
+        DropcheckError: it is no fixed number between 0 and 1.
+    """
+    value = context.lower_fixed(
+        node, "the level of a quantile is fixed, and this is random", "write Quantile(u, 0.9)"
+    )
+    known = value.known
+    if not isinstance(known, float) or not 0 < known < 1:
+        shown = f"{known:.12g}" if isinstance(known, float) else f"of shape {list(value.shape)}"
+        raise node.at.error(
+            f"the level of a quantile lies between 0 and 1, and this is {shown}",
+            "the ends of what u can be are claimed as P(u <= 1) == 1",
+        )
+    return known
 
 
 def _entries(context: Context, values: Sequence[Value], index: Index) -> tuple[Value, ...]:
@@ -84,14 +100,21 @@ def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
     return array_of(context, (count, count), of_pair, node.at)
 
 
-def _operator(context: Context, node: Call, values: tuple[Value, ...]) -> Value:
+def _operator(
+    context: Context, node: Call, values: tuple[Value, ...], level: float | None = None
+) -> Value:
     """An operator on the law of quantities that fit together."""
-    given = len(values) > len(OPERATORS[node.name].operands)
+    if level is not None and not values[0].random:
+        return values[0]
+    given = len(values) > OPERATORS[node.name].quantities
+    options: tuple[tuple[str, object], ...] = (("given", given),)
+    if level is not None:
+        options = (*options, ("level", level))
     return context.graph.make(
         kind=Kind.OPERATOR,
         operation=node.name,
         inputs=values,
-        options=(("given", given),),
+        options=options,
         shape=(),
         at=node.at,
         estimated=True,
@@ -199,181 +222,3 @@ def _inner(node: Node) -> Node:
         return node
     found = (_inner(child) for child in children(node))
     return next((one for one in found if isinstance(one, Call) and one.name in OPERATORS), node)
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The sides of a statement, in their order; of a claim about arrays those of each entry.
-
-    `entries` are then their indices, and it is empty else.
-    """
-
-    values: tuple[Value, ...]
-    entries: tuple[Index, ...] = ()
-
-
-def statement_sides(
-    context: Context, statement: Statement, parameters: Mapping[str, ParameterValue]
-) -> Sides:
-    """The sides of a statement as values; where one has a shape, every entry is claimed.
-
-    Raises:
-        DropcheckError: with the problems of all sides, which are no numbers to be compared.
-        Skipped: where one depends on what has an error, or is postponed.
-    """
-    nodes, notes = statement.operands, len(context.notes)
-    context.entrywise = False
-    values = _lowered_sides(context, nodes)
-    if any(value.shape for value in values):
-        del context.notes[notes:]
-        context.entrywise = True  # what was pooled on another side is of each entry too
-        values = _lowered_sides(context, nodes)
-    if not any(value.shape for value in values):
-        _check_all(parameters, zip(values, nodes, strict=True))
-        return Sides(tuple(values))
-    _check_shapes(nodes, values)
-    empty = next((node for node, one in zip(nodes, values, strict=True) if 0 in one.shape), None)
-    if empty is not None:
-        raise empty.at.error("this side of the claim has no entries")
-    entries, own = entries_of_sides(context, values)
-    _check_all(parameters, zip(own, itertools.cycle(nodes), strict=False))
-    return Sides(tuple(own), tuple(entries))
-
-
-def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
-    """See that sides of which one has a shape go together: one shape, or a number beside it.
-
-    Raises:
-        DropcheckError: at the side that does not.
-    """
-    shaped = [one for one in values if one.shape]
-    for node, value in zip(nodes, values, strict=True):
-        if value.shape and value.shape != shaped[0].shape:
-            raise node.at.error(
-                "sides are compared entry by entry, and have shapes "
-                f"{list(shaped[0].shape)} and {list(value.shape)}",
-                "give both one shape, or compare with a number",
-            )
-    estimated = [one for one in values if one.estimated]
-    if estimated and not any(one.shape for one in estimated):
-        node = next(one for one, value in zip(nodes, values, strict=True) if value.shape)
-        raise node.at.error(
-            f"this side of the claim has shape {list(shaped[0].shape)}, and the other is a number",
-            "pick an element, x[0], or reduce it: max(…), sum(…)",
-        )
-
-
-def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
-    problems: list[Problem] = []
-    values: list[Value] = []
-    skipped = False
-    for node in nodes:
-        try:
-            value = context.lower(node)
-            if value.random:
-                raise _outside_an_operator(context, node)
-            if value.postponed and value.shape:
-                raise Skipped
-            values.append(value)
-        except Skipped:
-            skipped = True
-        except DropcheckError as error:
-            problems.extend(error.problems)
-    if problems:
-        raise DropcheckError(problems)
-    if skipped:
-        raise Skipped
-    return values
-
-
-def _check_all(
-    parameters: Mapping[str, ParameterValue], sides: Iterable[tuple[Value, Node]]
-) -> None:
-    problems: dict[Problem, None] = {}
-    for value, node in sides:
-        try:
-            _check_side(value, node, parameters)
-        except DropcheckError as error:
-            problems |= dict.fromkeys(error.problems)
-    if problems:
-        raise DropcheckError(problems)
-
-
-def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValue]) -> None:
-    """See that a side is a number that can be compared.
-
-    Raises:
-        DropcheckError: it is none.
-    """
-    known, suspect = value.known, value.suspect
-    if (
-        isinstance(known, float)
-        and not math.isfinite(known)
-        and (suspect is None or suspect.cured_if_finite)
-    ):
-        raise node.at.error(f"this side of the claim is {known}", "a claim compares finite numbers")
-    if suspect is not None:
-        where = f" where {parameter_text(parameters)}" if parameters else ""
-        raise suspect.at.error(
-            f"{suspect.message}{where}",
-            "choose another value, add a condition such as 'requires: p < 1', or guard the "
-            f"branch with where(…){suspect.hint}",
-            About.NAMED_VALUES if parameters else About.TEXT,
-        )
-
-
-def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
-    # Point at the random name itself, which is nearer to the mistake than the whole side.
-    culprit: Node = node
-    for below in _walk_outside_operators(node):
-        if isinstance(below, Name):
-            try:
-                found = context.scope.look_up(below.name, below.at)
-            except (DropcheckError, Skipped):
-                continue
-            if isinstance(found, Value) and found.random:
-                culprit = below
-                break
-    if isinstance(culprit, Name):
-        message = f"{culprit.name!r} is random, and stands outside an operator"
-    else:
-        message = "this is random, and stands outside an operator"
-    hint = "write what is claimed of it: E(…), Var(…), Std(…), P(…), …"
-    meant = operator_like(node.name) if isinstance(node, Call) else None
-    if isinstance(node, Call) and meant is not None:
-        hint = (
-            f"{node.name!r} is over the elements of one draw; did you mean {meant.name}(…), which "
-            f"speaks of the law, or E({node.name}(…))?"
-        )
-    return culprit.at.error(message, hint)
-
-
-def _walk_outside_operators(node: Node) -> list[Node]:
-    if isinstance(node, Call) and node.name in OPERATORS:
-        return []
-    found = [node]
-    for below in children(node):
-        found.extend(_walk_outside_operators(below))
-    return found
-
-
-def check_range(statement: Statement, operands: Sequence[Value]) -> None:
-    """Refuse a range that nothing can lie in.
-
-    Raises:
-        DropcheckError: where both ends are known, and the lower one is above the upper one.
-    """
-    if len(statement.operands) != 3:
-        return
-    for low, high in zip(operands[::3], operands[2::3], strict=True):
-        _check_ends(statement, low.known, high.known)
-
-
-def _check_ends(statement: Statement, low: object, high: object) -> None:
-    if statement.operators[0].startswith(">"):
-        low, high = high, low
-    if isinstance(low, float) and isinstance(high, float) and low > high:
-        raise statement.at.error(
-            f"this range is empty: its lower end {low:.12g} is above its upper end {high:.12g}",
-            "write the smaller number on the side of the smaller end",
-        )

@@ -138,7 +138,6 @@ OTHER_WORDS = {word: hint for words, hint in _SEVERAL for word in words.split()}
     "mae": "write mean(abs(a - b))",
     "matrix_power": "write A @ A",
     "matrix_rank": "write sum(svdvals(x) > 1e-9)",
-    "median": "of a law, m is the median where P(u <= m) == 0.5",
     "meshgrid": "x[:, None] and y[None] go together to a table of all pairs",
     "mish": "write x * tanh(softplus(x))",
     "mse": "write mean((a - b)**2)",
@@ -149,7 +148,6 @@ OTHER_WORDS = {word: hint for words, hint in _SEVERAL for word in words.split()}
     "print": "'dropcheck show' prints a claim; claim what is wanted of a quantity, E(x) == …",
     "prob": "write P(event)",
     "ptp": "write max(x) - min(x)",
-    "quantile": "of a law, q is the quantile at level a where P(u <= q) == a",
     "rank": "write argsort(argsort(x)) for the ranks of elements, sum(svdvals(x) > 1e-9) for that "
     "of a matrix",
     "rint": "write round(x)",

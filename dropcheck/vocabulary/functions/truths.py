@@ -179,6 +179,7 @@ COMPARISONS = {
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
 EQUAL, NOT_EQUAL = COMPARISONS["=="], COMPARISONS["!="]
+BELOW, AT_MOST = COMPARISONS["<"], COMPARISONS["<="]
 
 
 def _favoured(sign: str, favour: bool) -> Function:

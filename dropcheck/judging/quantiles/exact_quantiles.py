@@ -1,0 +1,224 @@
+"""Quantiles as the model gives them: by a law's own, or by the probabilities of events.
+
+What no number of draws decides is decided so: where the level is just the probability to lie at or
+below some number, as 1/2 is of a fair coin, every number up to the next value is a quantile.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from dropcheck.analysis.bounds import support
+from dropcheck.analysis.strategy import Quantiles
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.exactly import exact_probability
+from dropcheck.judging.look import far_off, settling
+from dropcheck.judging.quantiles.pilot_sample import Target, targets_of
+from dropcheck.language.graph import Kind, Value
+from dropcheck.reasons import Reason
+from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
+from dropcheck.simulation import Threshold, below
+
+# Probabilities that are known are as near to a level as rounding leaves them.
+NEARLY = 1e-12
+# Halvings of an interval that holds a quantile, and how far out one is looked for.
+HALVINGS = 200
+FARTHEST = 1e150
+SHORT = 1e-11  # the relative width of an interval that halvings have ended
+# About two thirds of a quantity lie between these levels: its size where nothing is drawn.
+SIZE_LEVELS = (0.16, 0.84)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """All quantiles of a level: the least and the greatest, each to within an error."""
+
+    least: float
+    greatest: float
+    error: float
+
+    def nearest(self, low: float, high: float) -> tuple[float, float]:
+        """The one that lies nearest to an interval, and what it may be off."""
+        if self.greatest < low:
+            return self.greatest, self.error
+        if self.least > high:
+            return self.least, self.error
+        value = max(self.least, low)
+        inside = self.least + self.error <= value <= self.greatest - self.error
+        return value, 0.0 if inside else self.error
+
+    @property
+    def flat(self) -> bool:
+        """Whether there is more than one."""
+        return self.greatest - self.least > self.error
+
+
+def quantile_of_law(operator: Value) -> Between | None:
+    """The quantiles of what is one draw of a law with fixed arguments; None of anything else."""
+    quantity, *condition = operator.inputs
+    law = quantity.law
+    if condition or quantity.kind != Kind.DRAW or law is None or law.own_axes is not None:
+        return None
+    known = [one.known for one in quantity.inputs]
+    if not all(isinstance(one, float) for one in known) and any(one is None for one in known):
+        return None
+    least = float(law.quantile(operator.level, *known))
+    reached = float(law.cdf(least, *known))
+    if not math.isfinite(least) or (abs(reached - operator.level) < 1e-9 and law.discrete):
+        return None
+    return Between(least, least, 0.0 if law.discrete else 1e-9 * abs(least))
+
+
+def quantiles_between(operator: Value) -> Between | None:
+    """The quantiles by the probabilities of events; None where these are not known."""
+    by_law = quantile_of_law(operator)
+    if by_law is not None:
+        return by_law
+    quantity, *condition = operator.inputs
+    level, given = operator.level, condition[0] if condition else None
+
+    def reached(at: float) -> bool | None:
+        exact = exact_probability(below(quantity, Threshold(at, True)), given)
+        return None if exact is None else exact.value + exact.error + NEARLY >= level
+
+    def passed(at: float) -> bool | None:
+        exact = exact_probability(below(quantity, Threshold(at, False)), given)
+        return None if exact is None else exact.value - exact.error - NEARLY > level
+
+    hull = support(quantity)
+    ends = [_turned(test, hull.low, hull.high) for test in (reached, passed)]
+    first, last = ends
+    if first is None or last is None:
+        return None
+    error = max(first[1] - first[0], last[1] - last[0])
+    least, greatest = _plain(*first), _plain(*last)
+    if error <= SHORT * max(abs(least), abs(greatest)) and least == float(f"{least:.9g}"):
+        error = 0.0  # a value with a probability of its own, at a number with few digits
+    return Between(least, max(least, greatest), error)
+
+
+def _plain(low: float, high: float) -> float:
+    """A number with few digits between two, where there is one; else the higher."""
+    plain = float(f"{high:.9g}")
+    give = high - low
+    return plain if low - give <= plain <= high + give else high
+
+
+def _turned(
+    test: Callable[[float], bool | None], low: float, high: float
+) -> tuple[float, float] | None:
+    """Two neighbouring numbers between which what is tested begins to hold; None: not known."""
+    inside = 1.0
+    while not math.isfinite(low) or not math.isfinite(high):
+        known = test(-inside), test(inside)
+        if None in known or inside > FARTHEST:
+            return None
+        if math.isinf(low) and not known[0]:
+            low = -inside
+        if math.isinf(high) and known[1]:
+            high = inside
+        inside *= 16.0
+    for _ in range(HALVINGS):
+        middle = low / 2 + high / 2
+        if not low < middle < high or high - low <= 1e-12 * max(abs(low), abs(high)):
+            break
+        holds = test(middle)
+        if holds is None:
+            return None
+        low, high = (low, middle) if holds else (middle, high)
+    return low, high
+
+
+def without_draws(run: CaseRun, claim: Quantiles) -> Finding | None:
+    """Judge a claim about quantiles by what the model says alone; None where it does not."""
+    sizes: list[float] = []
+    estimates: list[float] = []
+    for operator in claim.quantities:
+        between = quantiles_between(operator)
+        ends = [quantiles_between(at_another(operator, level)) for level in SIZE_LEVELS]
+        if between is None or None in ends:
+            return None
+        estimates.append(between.least)
+        sizes.append(max(abs(one.least) for one in ends if one is not None))
+    return by_exact_quantiles(run, claim, targets_of(run, claim, sizes, estimates))
+
+
+def at_another(operator: Value, level: float) -> Value:
+    """The same quantity's quantile of another level."""
+    options = tuple((name, level if name == "level" else value) for name, value in operator.options)
+    return replace(operator, options=options)
+
+
+def by_exact_quantiles(
+    run: CaseRun, claim: Quantiles, targets: tuple[Target, ...]
+) -> Finding | None:
+    """Judge a claim by what the model says; None where it does not say it."""
+    known: dict[int, Between | None] = {}
+    findings: list[Finding] = []
+    off: list[float] = []
+    for target in targets:
+        for _, at in target.form.terms:
+            if at not in known:
+                known[at] = quantiles_between(claim.quantities[at])
+        exact = exact_value(target, known)
+        if exact is None:
+            return None
+        found = _judged(run, target, exact)
+        findings.append(found)
+        off.append(far_off(found.estimate or 0.0, target.comparison.region, target.widen))
+    verdicts = [one.verdict for one in findings]
+    return findings[settling(verdicts, off if run.reading.entries else ())]
+
+
+def exact_value(target: Target, known: Mapping[int, Between | None]) -> Exact | None:
+    """The comparison's quantity, by the quantile that lies nearest to what is claimed.
+
+    None where one of several quantiles is any number of an interval, or is not known.
+    """
+    region, form = target.comparison.region, target.form
+    if len(form.terms) == 1:
+        ((factor, at),) = form.terms
+        between = known.get(at)
+        if between is None:
+            return None
+        ends = sorted((end - form.constant) / factor for end in (region.low, region.high))
+        value, error = between.nearest(*ends)
+        return Exact(factor * value + form.constant, abs(factor) * error)
+    value, error = form.constant, 0.0
+    for factor, at in form.terms:
+        between = known.get(at)
+        if between is None or between.flat:
+            return None
+        value, error = value + factor * between.least, error + abs(factor) * between.error
+    return Exact(value, error)
+
+
+def _judged(run: CaseRun, target: Target, exact: Exact) -> Finding:
+    region, widen, rounding = target.comparison.region, target.widen, target.rounding
+    give = exact.error + rounding
+    inside = region.low - widen - give <= exact.value <= region.high + widen + give
+    strict = region.strict_end_within(exact.value, give)
+    beyond = (region.low_open and exact.value <= region.low) or (
+        region.high_open and exact.value >= region.high
+    )
+    if strict:
+        verdict = Verdict.INCONCLUSIVE
+    else:
+        verdict = Verdict.VERIFIED if inside and not beyond else Verdict.REFUTED
+    return Finding(
+        verdict=verdict,
+        method=Method.EXACT_VALUE,
+        guarantee=Guarantee.EXACT,
+        quantity=target.comparison.measures,
+        region=Region(region.low, region.high, region.low_open, region.high_open),
+        entry=target.comparison.entry,
+        estimate=exact.value,
+        interval=(exact.value - exact.error, exact.value + exact.error),
+        standard_error=0.0,
+        scale=target.scale,
+        sharpness=run.looked(target.scale, target.widen),
+        exact=exact,
+        explanation=Reason.TOO_WIDE.explain() if strict else None,
+    )

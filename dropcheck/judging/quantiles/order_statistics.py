@@ -1,0 +1,276 @@
+"""Judge claims about quantiles: counts at thresholds, turned into intervals by the sign test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from dropcheck.analysis.strategy import Quantiles
+from dropcheck.inference import budget
+from dropcheck.inference.interval import FEWEST_BLOCKS
+from dropcheck.inference.quantile_bounds import bounds, estimate
+from dropcheck.inference.region import decide
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
+from dropcheck.judging.look import ENDLESS, far_off, settling
+from dropcheck.judging.quantiles.exact_quantiles import (
+    by_exact_quantiles,
+    exact_value,
+    quantile_of_law,
+)
+from dropcheck.judging.quantiles.pilot_sample import (
+    Form,
+    QuantilePilot,
+    Target,
+    at_level,
+    draws_for,
+    piloted,
+)
+from dropcheck.reasons import Reason
+from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
+from dropcheck.simulation import (
+    MAIN,
+    AtThresholds,
+    Request,
+    SpanSums,
+    Tally,
+    Threshold,
+    compile_counts,
+)
+
+# Thresholds beside what the pilot shows, in its standard errors: as far, and as close together.
+FAR = 4.0
+STEP, FINE_STEP = 0.5, 0.125
+FARTHER = (6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
+# Blocks at the planned look: whole spans are drawn, of a few blocks each, and none in vain.
+PLANNED_BLOCKS = 512
+
+
+def by_order_statistics(
+    run: CaseRun, claim: Quantiles, compiled: AtThresholds
+) -> Generator[Request, SpanSums, Finding]:
+    """Judge a claim about quantiles; asks for spans of draws as it goes."""
+    pilot = yield from piloted(run, claim, compiled)
+    broken = run.undefined(pilot.sample, Method.ORDER_STATISTICS, Guarantee.EXACT)
+    if broken is not None:
+        return broken
+    if pilot.empty:
+        return _never(run, pilot.sample)
+    if pilot.has_gap:  # where no count may tell on which side the level is passed
+        known = by_exact_quantiles(run, claim, pilot.targets)
+        if known is not None:
+            return known
+    thresholds = thresholds_of(pilot)
+    counted = compile_counts(claim.quantities, thresholds)
+    program = counted.program.fitted(pilot.most, FEWEST_BLOCKS)
+    tally = Tally(program.in_blocks(pilot.expected // PLANNED_BLOCKS))
+    findings: list[Finding] = []
+    place = 0
+    for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, pilot.most), pilot.most, run.alpha):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        broken = run.undefined(tally, Method.ORDER_STATISTICS, Guarantee.EXACT)
+        if broken is not None:
+            return broken
+        findings = _look(run, claim, pilot, counted, thresholds, tally, look.alpha)
+        off = [
+            _off(finding, target) for finding, target in zip(findings, pilot.targets, strict=True)
+        ]
+        place = settling([one.verdict for one in findings], off if run.reading.entries else ())
+        if findings[place].verdict is not Verdict.INCONCLUSIVE or run.out_of_time():
+            break
+    return findings[place]
+
+
+def thresholds_of(pilot: QuantilePilot) -> list[list[Threshold]]:
+    """Those of each quantity: where a claim about it alone is decided, and beside its quantile."""
+    found: list[set[Threshold]] = [set() for _ in pilot.levels]
+    several = any(len(target.form.terms) > 1 for target in pilot.targets)
+    for target in pilot.targets:
+        if len(target.form.terms) == 1:
+            ((factor, at),) = target.form.terms
+            found[at] |= _deciding(target, factor)
+    for at, (values, level) in enumerate(zip(pilot.values, pilot.levels, strict=True)):
+        found[at] |= _beside(values, level, FINE_STEP if several else STEP)
+    return [sorted(own) for own in found]
+
+
+def _deciding(target: Target, factor: float) -> set[Threshold]:
+    """Where a quantity is counted, of which a claim is decided there.
+
+    That the quantile lies at or above t is seen by u < t, that it lies above t by u <= t.
+    """
+    region, widen, rounding = target.comparison.region, target.widen, target.rounding
+    rising = factor > 0
+    ends: set[tuple[float, bool]] = set()  # of the quantity itself, and whether it is held too
+    if math.isfinite(region.low):
+        if region.low_open:
+            ends |= {(region.low + 2 * rounding, True), (region.low + rounding / 2, True)}
+        else:
+            ends |= {(region.low - widen, False), (region.low - 2 * rounding, False)}
+    if math.isfinite(region.high):
+        if region.high_open:
+            ends |= {(region.high - 2 * rounding, False), (region.high - rounding / 2, False)}
+        else:
+            ends |= {(region.high + widen, True), (region.high + 2 * rounding, True)}
+    return {
+        Threshold((end - target.form.constant) / factor, closed is rising) for end, closed in ends
+    }
+
+
+def _beside(values: Floats, level: float, step: float) -> set[Threshold]:
+    """Values of the pilot beside its quantile; what it has often is looked at from both sides."""
+    error = math.sqrt(level * (1 - level) / len(values))
+    count = round(FAR / step)
+    steps = [place * step for place in range(-count, count + 1)]
+    found: set[Threshold] = set()
+    for place in (*steps, *FARTHER, *(-far for far in FARTHER)):
+        value = at_level(values, level + place * error)
+        often = np.searchsorted(values, [value, math.nextafter(value, math.inf)])
+        found.add(Threshold(value, closed=True))
+        if often[1] - often[0] > 1:
+            found.add(Threshold(value, closed=False))
+    return found
+
+
+def _look(
+    run: CaseRun,
+    claim: Quantiles,
+    pilot: QuantilePilot,
+    counted: AtThresholds,
+    thresholds: Sequence[Sequence[Threshold]],
+    tally: Tally,
+    alpha: float,
+) -> list[Finding]:
+    """Every comparison judged by the counts so far."""
+    totals = tally.totals
+    counts = [totals[list(own)] for own in counted.columns]
+    seen = [
+        tally.drawn if given is None else round(float(totals[given])) for given in counted.given
+    ]
+    levels = pilot.levels
+    estimates = [
+        estimate(thresholds[at], counts[at], seen[at], level) for at, level in enumerate(levels)
+    ]
+    share = alpha / len(pilot.targets)
+
+    def ends(at: int, own: float) -> tuple[float, float]:
+        return bounds(thresholds[at], counts[at], seen[at], levels[at], own)
+
+    found: list[Finding] = []
+    for target in pilot.targets:
+        form = target.form
+        each = share / max(len(form.terms), 1)
+        low, high = form.interval([ends(at, each) for at in range(len(levels))])
+        region = target.comparison.region
+        verdict = decide(low, high, region, target.widen, target.rounding)
+        value = form.value(estimates)
+        error = (high - low) / 2 / NormalDist().inv_cdf(1 - max(each / 2, 1e-15))
+        found.append(
+            _found(
+                run,
+                tally,
+                target,
+                verdict=verdict,
+                value=value if math.isfinite(value) else _middle(low, high),
+                interval=(low, high),
+                sides=tuple(side.value(estimates) for side in target.sides) or None,
+                exact=_exact(claim, target),
+                error=error if math.isfinite(error) else None,
+                needed=_more(run, pilot, target, form, estimates, tally, verdict),
+            )
+        )
+    return found
+
+
+def _found(
+    run: CaseRun,
+    tally: Tally,
+    target: Target,
+    *,
+    verdict: Verdict,
+    value: float | None,
+    interval: tuple[float, float],
+    sides: tuple[float, ...] | None,
+    exact: Exact | None,
+    error: float | None,
+    needed: float | None,
+) -> Finding:
+    explanation = None
+    if verdict is Verdict.INCONCLUSIVE:
+        why = Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE
+        explanation = why.explain()
+    region = target.comparison.region
+    return Finding(
+        verdict=verdict,
+        method=Method.ORDER_STATISTICS,
+        guarantee=Guarantee.EXACT,
+        quantity=target.comparison.measures,
+        region=Region(region.low, region.high, region.low_open, region.high_open),
+        entry=target.comparison.entry,
+        estimate=value,
+        interval=interval,
+        standard_error=error,
+        sides=sides,
+        exact=exact,
+        scale=target.scale,
+        sharpness=run.looked(target.scale, target.widen),
+        draws=tally.drawn,
+        blocks=tally.drawn // tally.block_draws,
+        seconds=tally.seconds,
+        explanation=explanation,
+        more_draws=needed,
+        warnings=(),
+    )
+
+
+def _more(
+    run: CaseRun,
+    pilot: QuantilePilot,
+    target: Target,
+    form: Form,
+    estimates: Sequence[float],
+    tally: Tally,
+    verdict: Verdict,
+) -> float | None:
+    """Draws that an undecided comparison is likely to need beyond those made."""
+    if verdict is not Verdict.INCONCLUSIVE:
+        return None
+    value = form.value(estimates)
+    needed = draws_for(run, pilot, target, value if math.isfinite(value) else None)
+    if needed >= ENDLESS:
+        return math.inf
+    return max(budget.GROWTH * needed, 1.5 * tally.drawn) - tally.drawn + tally.program.span_draws
+
+
+def _exact(claim: Quantiles, target: Target) -> Exact | None:
+    """The quantity by the model, where it is one draw of a law."""
+    return exact_value(
+        target, {at: quantile_of_law(claim.quantities[at]) for _, at in target.form.terms}
+    )
+
+
+def _off(finding: Finding, target: Target) -> float:
+    value = finding.estimate
+    return 0.0 if value is None else far_off(value, target.comparison.region, target.widen)
+
+
+def _middle(low: float, high: float) -> float | None:
+    """What stands for an estimate that no threshold shows."""
+    if math.isfinite(low) and math.isfinite(high):
+        return (low + high) / 2
+    return None
+
+
+def _never(run: CaseRun, sample: Tally) -> Finding:
+    return Finding(
+        verdict=Verdict.INCONCLUSIVE,
+        method=Method.ORDER_STATISTICS,
+        guarantee=Guarantee.EXACT,
+        draws=sample.drawn,
+        blocks=0,
+        seconds=sample.seconds,
+        explanation=Reason.CONDITION_NEVER_TRUE.explain(draws=sample.drawn),
+        warnings=run.ties(sample.program),
+    )

@@ -1,0 +1,300 @@
+"""The pilot of a claim about quantiles: a sample of each quantity, from which all is planned.
+
+None of its draws is used again: where the thresholds lie does not depend on what is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from dropcheck.analysis.linear import of_operators
+from dropcheck.analysis.strategy import Quantiles
+from dropcheck.inference import budget
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.interval import FEWEST_BLOCKS
+from dropcheck.inference.region import reach, widening
+from dropcheck.judging.case_run import CaseRun, Floats
+from dropcheck.judging.look import ENDLESS, ROUNDING, sharpness_of
+from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally
+
+# Draws of the pilot: a level is then known to a few thousandths.
+SAMPLED_DRAWS = 16_384
+# It is made longer where what is claimed is far narrower than its error.
+MOST_SAMPLED = 2**19
+# So much of a quantity lies within its size about 0, as of a normal's within its deviation.
+WITHIN_SIZE = 0.6827
+# A share of a sample lies so many standard errors off its probability at most, as good as always.
+UNSURE = 5.0
+
+
+class Sample(Tally):
+    """The sums of all blocks as they are: of blocks of one draw the values."""
+
+    def __init__(self, compiled: AtThresholds) -> None:
+        super().__init__(compiled.program)
+        self._spans: list[Floats] = []
+
+    def add(self, spans: SpanSums) -> None:
+        """Take in the next spans, in order."""
+        self.spans += len(spans.sums) // self.program.span_blocks
+        self.seconds += spans.seconds
+        self.undefined += spans.undefined
+        if self.first_undefined is None:
+            self.first_undefined = spans.first_undefined
+        self._spans.append(spans.sums)
+
+    def column(self, column: int, given: int | None) -> Floats:
+        """The values of one column, rising, of the draws in which its condition holds."""
+        rows = np.concatenate(self._spans)
+        kept = rows[:, column] if given is None else rows[rows[:, given] > 0, column]
+        return np.sort(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A comparison's quantity: the sum of factor times the quantile at a place, and a constant."""
+
+    terms: tuple[tuple[float, int], ...]
+    constant: float
+
+    def value(self, quantiles: Sequence[float]) -> float:
+        """Of the quantiles, by their places."""
+        return math.fsum([factor * quantiles[at] for factor, at in self.terms]) + self.constant
+
+    def interval(self, ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """Where it lies, from where the quantiles do."""
+        low = [min(factor * ends[at][0], factor * ends[at][1]) for factor, at in self.terms]
+        high = [max(factor * ends[at][0], factor * ends[at][1]) for factor, at in self.terms]
+        return sum(low) + self.constant, sum(high) + self.constant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One comparison as it is looked at: its form, its scale, the widening of its region."""
+
+    comparison: Comparison
+    form: Form
+    sides: tuple[Form, ...]  # of the statement, where a difference of two is judged
+    scale: float
+    widen: float
+    rounding: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantilePilot:
+    """What a pilot says: the values of each operator's quantity, rising, and what is looked at."""
+
+    sample: Sample
+    levels: tuple[float, ...]
+    values: tuple[Floats, ...]
+    targets: tuple[Target, ...]
+    expected: int
+    most: int
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether a level may be passed between two values, so that all between are quantiles."""
+        return any(
+            abs(factor) * _widest_gap(self.values[at], self.levels[at]) > target.widen
+            for target in self.targets
+            for factor, at in target.form.terms
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether some condition was true in no draw."""
+        return not all(map(len, self.values))
+
+
+def piloted(
+    run: CaseRun, claim: Quantiles, compiled: AtThresholds
+) -> Generator[Request, SpanSums, QuantilePilot]:
+    """Draw the pilot, which plans the looks and says where the thresholds are to lie.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    most = run.most_draws(compiled.program)
+    program = compiled.program.fitted(most, FEWEST_BLOCKS).in_blocks_of(1)
+    sample = Sample(AtThresholds(program, compiled.columns, compiled.given))
+    wanted = min(SAMPLED_DRAWS, most)
+    while True:
+        yield from run.draw_until(sample, PILOT, wanted)
+        run.refuse_if_nowhere_defined(sample)
+        pilot = _looked_at(run, claim, compiled, sample, most)
+        if sample.undefined or pilot.empty or run.out_of_time():
+            return pilot
+        enough = min(pilot.expected // 64, MOST_SAMPLED, most // 16)
+        if enough < 2 * sample.drawn:
+            return pilot
+        wanted = enough
+
+
+def _looked_at(
+    run: CaseRun, claim: Quantiles, compiled: AtThresholds, sample: Sample, most: int
+) -> QuantilePilot:
+    levels = tuple(operator.level for operator in claim.quantities)
+    columns = zip(compiled.columns, compiled.given, strict=True)
+    values = tuple(sample.column(own, given) for (own,), given in columns)
+    pilot = QuantilePilot(
+        sample=sample, levels=levels, values=values, targets=(), expected=1, most=most
+    )
+    if sample.undefined or pilot.empty:
+        return pilot
+    sizes = [_size(one) for one in values]
+    estimates = [at_level(one, level) for one, level in zip(values, levels, strict=True)]
+    targets = targets_of(run, claim, sizes, estimates)
+    pilot = QuantilePilot(
+        sample=sample, levels=levels, values=values, targets=targets, expected=1, most=most
+    )
+    needed = [draws_for(run, pilot, target) for target in targets]
+    return QuantilePilot(
+        sample=sample,
+        levels=levels,
+        values=values,
+        targets=targets,
+        expected=max(needed, default=1),
+        most=most,
+    )
+
+
+def targets_of(
+    run: CaseRun, claim: Quantiles, sizes: Sequence[float], estimates: Sequence[float]
+) -> tuple[Target, ...]:
+    """Every comparison, with its scale: known before, or by the sizes of the quantities.
+
+    Args:
+        run: the run of the case.
+        claim: its operators.
+        sizes: of the quantity of each, about 0.
+        estimates: of each.
+    """
+    operands = run.prepared.lowered.operands
+    places = {id(operator): place for place, operator in enumerate(claim.quantities)}
+    forms: dict[int, Form] = {}
+    for at, operand in enumerate(operands):
+        found = of_operators(operand)
+        if found is None:
+            raise AssertionError("quantiles stand in no sum")
+        terms = tuple((factor, places[id(value)]) for factor, value in found.terms)
+        forms[at] = Form(terms, found.constant)
+    shown = [forms[at].value(estimates) for at in range(len(operands))]
+
+    def size(at: int) -> float:
+        form = forms[at]
+        return sum(abs(factor) * sizes[place] for factor, place in form.terms) + abs(form.constant)
+
+    targets: list[Target] = []
+    for comparison, part in zip(run.reading.comparisons, run.reading.of_each, strict=True):
+        scale = part.known_scale or max(size(end) for end in part.ends) or size(part.side)
+        widen = widening(comparison.region, sharpness_of(run, part, scale, shown))
+        largest = max([scale, *map(abs, shown), *(size(at) for at in comparison.looked_at)])
+        rounding = ROUNDING * largest
+        form = forms[comparison.side]
+        sides = tuple(forms[at] for at in sorted((part.side, *part.ends)))
+        if comparison.against is not None:
+            form = _less(form, forms[comparison.against])
+        targets.append(
+            Target(
+                comparison=comparison,
+                form=form,
+                sides=() if comparison.against is None else sides,
+                scale=scale,
+                widen=widen,
+                rounding=min(rounding, widen / 1000) if widen > 0 else rounding,
+            )
+        )
+    return tuple(targets)
+
+
+def _less(first: Form, second: Form) -> Form:
+    factors: dict[int, float] = {}
+    for sign, form in ((1.0, first), (-1.0, second)):
+        for factor, place in form.terms:
+            factors[place] = factors.get(place, 0.0) + sign * factor
+    terms = tuple((factor, place) for place, factor in factors.items() if factor)
+    return Form(terms, first.constant - second.constant)
+
+
+def at_level(values: Floats, level: float) -> float:
+    """The quantile of a sample, which rises."""
+    place = min(max(math.ceil(level * len(values)) - 1, 0), len(values) - 1)
+    return float(values[place])
+
+
+def _widest_gap(values: Floats, level: float) -> float:
+    """The widest gap between values whose levels the sample does not tell from this one."""
+    count = len(values)
+    give = UNSURE * math.sqrt(level * (1 - level) / count)
+    first, last = (round(count * (level + sign * give)) for sign in (-1, 1))
+    near = values[max(first - 1, 0) : last + 2]
+    return float(np.diff(near).max(initial=0.0))
+
+
+def _size(values: Floats) -> float:
+    sizes = np.sort(np.abs(values))
+    return at_level(sizes, WITHIN_SIZE) or float(sizes[-1])
+
+
+def draws_for(
+    run: CaseRun, pilot: QuantilePilot, target: Target, estimate: float | None = None
+) -> int:
+    """Draws after which one comparison is likely to be decided, as the pilot shows its quantities.
+
+    `estimate` is that of its quantity, where more is known than the pilot shows.
+    """
+    form, region = target.form, target.comparison.region
+    quantiles = [at_level(pilot.values[k], level) for k, level in enumerate(pilot.levels)]
+    shown = form.value(quantiles)
+    near = 2 * sum(
+        abs(factor) * _error(pilot.values[at], pilot.levels[at]) for factor, at in form.terms
+    )
+    near = near if estimate is None else 0.0
+    estimate = shown if estimate is None else estimate
+    if region.strict_end_within(estimate, near) and near > 0:
+        return ENDLESS
+    half = reach(estimate, near, region, target.widen)
+    alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons) / max(len(form.terms), 1)
+    quantile = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15)) + budget.CHANCE
+    needed = 1.0
+    for factor, at in form.terms:
+        values, level = pilot.values[at], pilot.levels[at]
+        give = half / len(form.terms) / abs(factor)
+        above = np.searchsorted(values, quantiles[at] + give, side="right") / len(values) - level
+        under = level - np.searchsorted(values, quantiles[at] - give, side="left") / len(values)
+        margin = min(above, under)
+        if not margin > 0:
+            return ENDLESS
+        tails = math.log(2 / alpha) / -math.log(max(level, 1 - level))
+        kept = len(values) / pilot.sample.drawn  # where a condition holds
+        needed = max(needed, max(quantile**2 * level * (1 - level) / margin**2, 1.2 * tails) / kept)
+    return int(min(needed, ENDLESS))
+
+
+def reach_of(pilot: QuantilePilot, target: Target, draws: int, alpha: float) -> float:
+    """How far off a comparison's quantity is seen to be after so many draws, all but surely."""
+    terms = max(len(target.form.terms), 1)
+    share = alpha / len(pilot.targets) / terms
+    normal = NormalDist()
+    errors = normal.inv_cdf(1 - max(share / 2, 1e-15)) + normal.inv_cdf(1 - alpha)
+    seen = 0.0
+    for factor, at in target.form.terms:
+        values, level = pilot.values[at], pilot.levels[at]
+        kept = draws * len(values) / pilot.sample.drawn
+        give = errors * math.sqrt(level * (1 - level) / kept)
+        middle = at_level(values, level)
+        ends = at_level(values, level - give), at_level(values, level + give)
+        seen += abs(factor) * max(middle - ends[0], ends[1] - middle)
+    return seen
+
+
+def _error(values: Floats, level: float) -> float:
+    """The standard error of a sample's quantile, in its own unit."""
+    error = math.sqrt(level * (1 - level) / len(values))
+    low, high = (at_level(values, level + sign * error) for sign in (-1, 1))
+    return (high - low) / 2
