@@ -18,7 +18,7 @@ from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
-from dropcheck.language.lowering.sides import Sides, check_range, statement_sides
+from dropcheck.language.lowering.statement_sides import Sides, check_range, statement_sides
 from dropcheck.language.lowering.tolerance_checks import check_tolerance
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint

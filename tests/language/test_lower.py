@@ -22,7 +22,7 @@ CALLS = {
     "sqr(s)": ("'sqr' is not a function", "write x**2 for the square, sqrt(x)"),
     "ln(s)": ("'ln' is not a function", "log(x)"),
     "len(v)": ("'len' is not a function", "size(x)"),
-    "Median(s)": ("'Median' is not a function", "P(u <= m) == 0.5"),
+    "Mode(s)": ("'Mode' is not a function", ""),
     "variance(s)": ("'variance' is not a function", "is Var(u)"),
     "normal(0, 1)": ("'normal' is a law", "x ~ normal(…)"),
     "sum()": ("sum lacks 'x'", "sum(x, axis=-1, keepdims=0)"),

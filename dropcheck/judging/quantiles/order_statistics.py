@@ -11,7 +11,6 @@ import numpy as np
 from dropcheck.analysis.strategy import Quantiles
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS
-from dropcheck.inference.quantile_bounds import bounds, estimate
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
 from dropcheck.judging.look import ENDLESS, far_off, settling
@@ -28,6 +27,7 @@ from dropcheck.judging.quantiles.pilot_sample import (
     draws_for,
     piloted,
 )
+from dropcheck.judging.quantiles.quantile_bounds import bounds, estimate
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import (

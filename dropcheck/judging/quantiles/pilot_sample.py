@@ -41,7 +41,7 @@ class Sample(Tally):
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
-        self.spans += len(spans.sums) // self.program.span_blocks
+        self.spans += len(spans.sums) * self.program.block_draws // self.program.span_draws
         self.seconds += spans.seconds
         self.undefined += spans.undefined
         if self.first_undefined is None:

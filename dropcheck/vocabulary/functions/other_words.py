@@ -108,8 +108,7 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
 
 OTHER_WORDS = {word: hint for words, hint in _SEVERAL for word in words.split()} | {
     "I": "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
-    "Q": "of the elements of one draw write quantile(x, u); of a law, q is the quantile at "
-    "level a where P(u <= q) == a",
+    "Q": "of the elements of one draw write quantile(x, u); of the law of u write Quantile(u, p)",
     "angle": "write arctan2(y, x) for the angle of the point (x, y)",
     "average": "of the law write E(u), of the elements of one draw mean(x)",
     "bool": "any number but 0 is true: write x != 0",
