@@ -17,10 +17,10 @@ from _pytest._code.code import (  # pytest offers no other way to its summary li
     ReprTraceback,
 )
 
-from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
+from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import check_registry
@@ -127,7 +127,7 @@ class ClaimsFile(pytest.File):
         try:
             # named as a command that is typed in the same folder would name it
             name = os.path.relpath(self.path, self.config.invocation_params.dir)
-            registry = read_registry(self.path, name)
+            registry = read_any(self.path, name)
             checked = check_registry(registry, self.graphs)
             if checked.problems:
                 raise DropcheckError(checked.problems)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dropcheck.claims.registry import Jump, SourceText
@@ -29,7 +29,8 @@ _TEXT = "tag:yaml.org,2002:str"
 class Scalar:
     """One value: as written, as YAML reads it, and where (`start` to `end`).
 
-    `style` is the character that opens it (`'`, `"`, `|`, `>`), or "" for a plain one.
+    `style` is the character that opens it (`'`, `"`, `|`, `>`), or "" for a plain one. `written`
+    is the text with its places where it was put together from pieces of a document.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Scalar:
     start: Position
     end: Position
     style: str
+    written: SourceText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +91,65 @@ def compose(report: Report) -> Node | None:
         DropcheckError: what follows a place cannot be read at all: a syntax error, or a limit.
     """
     import yaml
-    from yamlcore import CCoreLoader  # type: ignore[import-untyped]  # it has no types
 
     try:
-        return _Composer(report, CCoreLoader(report.source.text)).document()
+        return compose_text(report.source.text, report)
     except yaml.MarkedYAMLError as error:
         from dropcheck.claims.syntax_errors import explain
 
         raise report.error(explain(error, report.source)) from None
 
 
+def compose_text(
+    text: str, report: Report, place: Callable[[Position], Position] | None = None
+) -> Node | None:
+    """A text as nodes; `place` gives the place in the file of a place in the text.
+
+    Raises:
+        DropcheckError: what follows a place cannot be read for a limit.
+        MarkedYAMLError: of PyYAML, for a syntax error.
+    """
+    from yamlcore import CCoreLoader  # type: ignore[import-untyped]  # it has no types
+
+    return _Composer(report, CCoreLoader(text), place or _itself).document()
+
+
+def compose_piece(
+    text: str, report: Report, place: Callable[[Position], Position], at: Position
+) -> Node | None:
+    """A piece of a document as nodes; None where it is empty, or cannot be read and is reported.
+
+    Args:
+        text: the piece.
+        report: takes what is wrong.
+        place: gives the place in the document of a place in the text.
+        at: where the piece stands, for what has no place in it.
+
+    Raises:
+        DropcheckError: what follows a place cannot be read for a limit.
+    """
+    import yaml
+
+    try:
+        return compose_text(text, report, place)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = at if mark is None else place((mark.line, mark.column))
+        report.add(where, f"this cannot be read as YAML: {error.problem}")
+        return None
+
+
+def _itself(position: Position) -> Position:
+    return position
+
+
 class _Composer:
     """Builds nodes from events, and reports what does not stop the reading."""
 
-    def __init__(self, report: Report, loader: Any) -> None:
+    def __init__(self, report: Report, loader: Any, place: Callable[[Position], Position]) -> None:
         import yaml
 
-        self.report, self.loader = report, loader
+        self.report, self.loader, self.place = report, loader, place
         self.events: Any = yaml.events
         self.count = 0
         # values of plain scalars: most scalars are keys, which come again
@@ -121,8 +165,11 @@ class _Composer:
         if not self.loader.check_event(self.events.StreamEndEvent):
             message = "the file holds more than one YAML document"
             hint = "one file is one registry: take out the line '---', or split the file"
-            self.report.add(_start(self.loader.peek_event()), message, hint)
+            self.report.add(self._start(self.loader.peek_event()), message, hint)
         return node
+
+    def _start(self, event: Any) -> Position:
+        return self.place((event.start_mark.line, event.start_mark.column))
 
     def _stop(self, position: Position, message: str, hint: str | None = None) -> DropcheckError:
         return self.report.error(self.report.source.problem(position, message, hint))
@@ -130,11 +177,11 @@ class _Composer:
     def _node(self, event: Any, depth: int) -> Node:
         self.count += 1
         if self.count > MOST_NODES:
-            raise self._stop(_start(event), f"the file holds more than {MOST_NODES:,} entries")
+            raise self._stop(self._start(event), f"the file holds more than {MOST_NODES:,} entries")
         kind = type(event)
         if kind is self.events.ScalarEvent and event.anchor is None and event.tag is None:
             return self._scalar(event)
-        start = _start(event)
+        start = self._start(event)
         if kind is self.events.AliasEvent:
             hint = "write the value out: aliases and anchors are not part of the format"
             self.report.add(start, f"'*{event.anchor}' is an alias", hint)
@@ -153,7 +200,7 @@ class _Composer:
     def _content(self, event: Any, depth: int) -> Node:
         if isinstance(event, self.events.ScalarEvent):
             return self._scalar(event)
-        start = _start(event)
+        start = self._start(event)
         if depth >= DEEPEST:
             message = f"lists or mappings are nested more than {DEEPEST} deep"
             raise self._stop(start, message, "the format itself needs five levels")
@@ -188,7 +235,7 @@ class _Composer:
             entries[key.text] = Entry(key.start, value)
 
     def _scalar(self, event: Any) -> Scalar | Broken:
-        text, start = event.value, _start(event)
+        text, start = event.value, self._start(event)
         value: Any = text
         if not event.style:
             try:
@@ -201,7 +248,7 @@ class _Composer:
         if hidden is not None:  # an escape writes what the file itself may not hold
             self.report.add(start, f"the text holds {hidden[1]}", "take the escape out")
             return Broken(start)
-        end = (event.end_mark.line, event.end_mark.column)
+        end = self.place((event.end_mark.line, event.end_mark.column))
         return Scalar(text=text, value=value, start=start, end=end, style=event.style or "")
 
     def _plain(self, text: str, implicit: bool) -> Any:
@@ -224,10 +271,6 @@ class _Composer:
         return value
 
 
-def _start(event: Any) -> Position:
-    return (event.start_mark.line, event.start_mark.column)
-
-
 # ---- from the text of a scalar back to the file --------------------------------------------------
 
 _WORD = re.compile(r"\S+")
@@ -240,6 +283,8 @@ def source_text(scalar: Scalar, source: Source) -> SourceText:
     Exact for `|` blocks and for plain and quoted text without escapes, folded or not; after an
     escape, to within the escapes' length.
     """
+    if scalar.written is not None:
+        return scalar.written
     text = scalar.text.rstrip("\n")
     if scalar.style == "|":
         origins, jumps = _literal(text, scalar, source), list[Jump]()

@@ -6,7 +6,7 @@ to the file: the language reads them later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ SHIPPED = "shipped"  # names the claims that ship; a file of that name is `./shi
 SHIPPED_NAME = "claims.yaml (shipped with dropcheck)"
 
 
-def load_registry(files: Sequence[str | Path] = ()) -> Registry:
-    """The registry that a command works on.
+def load_registry(
+    files: Sequence[str | Path] = (), read: Callable[[str | Path, str], Registry] | None = None
+) -> Registry:
+    """The registry that a command works on; `read` reads one file, by default `read_registry`.
 
     It holds the files named on the command line, as `read_registries`. Where no file is named, it
     is `claims.yaml` in the current folder, or else the claims that ship.
@@ -38,7 +40,7 @@ def load_registry(files: Sequence[str | Path] = ()) -> Registry:
             named, and the folder holds one under a name that is not looked for.
     """
     if files:
-        return read_registries(files)
+        return read_registries(files, read)
     if Path(USUAL_NAME).is_file():
         return read_registry(USUAL_NAME)
     if Path(MISTAKEN_NAME).is_file():
@@ -47,7 +49,9 @@ def load_registry(files: Sequence[str | Path] = ()) -> Registry:
     return read_registries([SHIPPED])
 
 
-def read_registries(paths: Sequence[str | Path]) -> Registry:
+def read_registries(
+    paths: Sequence[str | Path], read: Callable[[str | Path, str], Registry] | None = None
+) -> Registry:
     """Read several claims files into one registry, in the order in which they are named.
 
     There is at least one; `shipped` stands for the claims that ship with the package. Documents
@@ -64,7 +68,7 @@ def read_registries(paths: Sequence[str | Path]) -> Registry:
     for path in distinct.values():
         file, name = (_shipped(), SHIPPED_NAME) if path == SHIPPED else (path, str(path))
         try:
-            registries.append(read_registry(file, name))
+            registries.append((read or read_registry)(file, name))
         except DropcheckError as error:
             problems.extend(error.problems)
     problems.extend(_shared_ids(registries))
@@ -143,7 +147,16 @@ def read_text(text: str | bytes, name: str = "<text>") -> Registry:
 
 def _read(source: Source) -> Registry:
     report = Report(source)
-    top = _top_level(compose(report), report)
+    return registry_of(_top_level(compose(report), report), report)
+
+
+def registry_of(top: Tree, report: Report) -> Registry:
+    """The registry that a mapping holds, with the keys of a claims file.
+
+    Raises:
+        DropcheckError: with everything that is wrong with it, what was reported before included.
+    """
+    source = report.source
     if not _is_other_format(top, report):
         values = FILE.read(Field(top, "the file", report, (0, 0)))
         notes = _complete_models(values, top, report)

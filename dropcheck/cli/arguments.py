@@ -175,8 +175,9 @@ def _find_claims(given: Given, lenient: bool) -> None:
     """Read the claims that the arguments name."""
     from dropcheck.claims.reader import load_registry
     from dropcheck.claims.selection import is_selected, select_claims
+    from dropcheck.documents.any_file import read_any
 
-    given.registry = load_registry(given.files)
+    given.registry = load_registry(given.files, read_any)
     if not lenient or given.several("tag"):
         given.claims = select_claims(given.registry, given.patterns, given.several("tag"))
         return

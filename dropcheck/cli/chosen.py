@@ -12,6 +12,7 @@ from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_reg
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.cli.given import Given
+from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.settings import DEFAULT_MEMORY
@@ -78,7 +79,7 @@ def checked_registry(
     from dropcheck.language.checks import check_registry
 
     # it was read where the claims' parameters are options
-    registry = given.registry or load_registry(given.files)
+    registry = given.registry or load_registry(given.files, read_any)
     checked = check_registry(registry, graphs)
     if checked.problems:
         raise DropcheckError(in_file_order(checked.problems))

@@ -79,8 +79,9 @@ def described(text: str) -> str:
 
 def _claims(given: Given) -> Iterable[Claim]:
     from dropcheck.claims.reader import load_registry
+    from dropcheck.documents.any_file import read_any
 
     with suppress(DropcheckError):  # completion has nowhere to say what is wrong
         # it was read where the claims' parameters are options
-        return (given.registry or load_registry(given.files)).claims.values()
+        return (given.registry or load_registry(given.files, read_any)).claims.values()
     return ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dropcheck.documents.any_file import ENDINGS
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import options_of, problem_with, read_value
 from dropcheck.settings import Kind, Option, Settings
@@ -46,10 +47,10 @@ def is_file(word: str) -> bool:
 
     The id of one of several statements has a dot, and no slash or such an ending.
 
-    >>> is_file("claims.yaml"), is_file("./shipped"), is_file("dropout-*"), is_file("dropout.mean")
+    >>> is_file("claims.yaml"), is_file("paper.md"), is_file("dropout-*"), is_file("dropout.mean")
     (True, True, False, False)
     """
-    if "/" in word or os.sep in word or word.lower().endswith((".yaml", ".yml")):
+    if "/" in word or os.sep in word or word.lower().endswith((".yaml", ".yml", *ENDINGS)):
         return True
     return "." in word and Path(word).is_file()
 

@@ -16,6 +16,7 @@ from dropcheck.claims.selection import repeat_command, select_claims
 from dropcheck.cli.chosen import refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
+from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 
@@ -30,7 +31,7 @@ def list_or_show(given: Given) -> ExitCode:
     from dropcheck.report.terminal.screen import terminal_of
 
     as_json = _is_json(given)
-    registry = load_registry(given.files)
+    registry = load_registry(given.files, read_any)
     claims = select_claims(registry, given.patterns, given.several("tag"))
     if as_json:
         print_out(claims_json(claims, registry))
@@ -72,7 +73,7 @@ def check_file(name: str | None) -> CheckedFile:
     try:
         files = () if name is None else (name,)
         refuse_in_automation(files)
-        registry = load_registry(files)
+        registry = load_registry(files, read_any)
     except DropcheckError as error:
         file = name or "claims.yaml"
         return CheckedFile(name=file, claims=None, cases=None, errors=error.problems, notes=())

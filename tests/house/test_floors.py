@@ -112,6 +112,7 @@ LIBRARIES = {
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),
     "rich": ("report",),
+    "markdown_it": ("documents.markdown_source",),
     "_pytest": ("pytest_claims",),
     "pytest": ("pytest_claims", "pytest_plugin"),
     "matplotlib": ("report.pictures",),

@@ -1,0 +1,31 @@
+"""One file as a registry, whether it is a claims file or a document: its ending says which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dropcheck.claims.reader import read_registry
+from dropcheck.claims.registry import Registry
+from dropcheck.documents.carrier import ENDINGS
+
+
+def is_document(path: str | Path) -> bool:
+    """Whether a file is read as a document.
+
+    >>> is_document("paper.md"), is_document("claims.yaml")
+    (True, False)
+    """
+    return Path(path).suffix.lower() in ENDINGS
+
+
+def read_any(path: str | Path, name: str | None = None) -> Registry:
+    """Read a document or a claims file; `name` is what messages call it, its path unless given.
+
+    Raises:
+        DropcheckError: it cannot be read, or holds errors: every one of them.
+    """
+    if not is_document(path):
+        return read_registry(path, name)
+    from dropcheck.documents.document_registry import read_document
+
+    return read_document(Path(path), str(path) if name is None else name)

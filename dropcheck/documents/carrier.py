@@ -1,0 +1,156 @@
+"""What every carrier of claims gives: its marks and blocks in order, each with its place."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dropcheck.claims.source import Position, Report
+
+MARKDOWN = (".md", ".markdown", ".qmd", ".rmd")
+ENDINGS = MARKDOWN
+"""The endings of documents, in lower case."""
+WORD = "dropcheck"
+_HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
+_LIKE = 0.78  # of one letter more, less or other: the word is meant
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text of a document with the place of each of its characters."""
+
+    text: str
+    places: tuple[Position, ...]  # one more than there are characters
+
+    def part(self, start: int, end: int) -> Piece:
+        """Some of its characters, without white space at the ends."""
+        while start < end and self.text[start].isspace():
+            start += 1
+        while end > start and self.text[end - 1].isspace():
+            end -= 1
+        return Piece(self.text[start:end], self.places[start : end + 1])
+
+    @property
+    def start(self) -> Position:
+        """Where it begins."""
+        return self.places[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A mark: what it says, what stands before it, and where."""
+
+    id: str | None
+    body: Piece
+    start: Position
+    before: Piece  # the text of its paragraph up to it
+    pair: Piece | None  # what stands up to its closing mark, where it has one
+    section: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A block of keys of a claims file."""
+
+    text: Piece
+    start: Position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """A document as far as claims stand in it."""
+
+    title: str
+    parts: tuple[Mark | Block, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """A comment of a document, without what opens and closes it."""
+
+    text: Piece
+    start: Position
+    before: Piece
+    section: str = ""
+    sentence: str = ""
+    own_line: bool = False  # it begins its line
+
+
+def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark | Block, ...]:
+    """The marks and blocks among comments; what only looks like one is reported.
+
+    Args:
+        comments: in the order of the document; a block may stand among them already.
+        report: takes what is wrong.
+    """
+    parts: list[Mark | Block] = []
+    opened: tuple[Comment, re.Match[str]] | None = None
+    for comment in comments:
+        if isinstance(comment, Block):
+            parts.append(comment)
+            continue
+        head = _HEAD.match(comment.text.text)
+        word = head["word"] if head is not None else ""
+        if head is None or word.strip("/") != WORD:
+            _misspelt(comment, word.strip("/"), head, report)
+            continue
+        if word == f"/{WORD}":
+            if opened is None:
+                report.add(comment.start, "this closes a pair that was never opened")
+            else:
+                parts.append(_paired(opened, comment))
+            opened = None
+            continue
+        if opened is not None and not isinstance(parts[-1:], Block):
+            parts.append(_mark(*opened, None))
+        opened = None
+        rest = comment.text.text[head.end() :]
+        if comment.own_line and not head["colon"] and "\n" in comment.text.text:
+            text = comment.text.part(head.end(), len(comment.text.text))
+            parts.append(Block(text=_whole_lines(comment.text, head.end()), start=text.start))
+        elif not head["colon"] and rest.strip():
+            report.add(comment.start, "a colon is missing", f"write <!-- {WORD}: … -->")
+        else:
+            opened = comment, head
+    if opened is not None:
+        parts.append(_mark(*opened, None))
+    return tuple(parts)
+
+
+def _whole_lines(text: Piece, start: int) -> Piece:
+    """What follows the first line of a comment, its indentation kept."""
+    line = text.text.find("\n", start) + 1
+    return Piece(text.text[line:], text.places[line:])
+
+
+def _mark(comment: Comment, head: re.Match[str], pair: Piece | None) -> Mark:
+    return Mark(
+        id=head["id"],
+        body=comment.text.part(head.end(), len(comment.text.text)),
+        start=comment.start,
+        before=comment.before,
+        pair=pair,
+        section=comment.section,
+        sentence=comment.sentence,
+    )
+
+
+def _paired(opened: tuple[Comment, re.Match[str]], closing: Comment) -> Mark:
+    comment, head = opened
+    between = closing.before
+    start = next(
+        (at for at, place in enumerate(between.places) if place >= comment.text.places[-1]), 0
+    )
+    inner = between.part(start, len(between.text))
+    inner = inner.part(inner.text.find("-->") + 3 if "-->" in inner.text else 0, len(inner.text))
+    return _mark(comment, head, inner)
+
+
+def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, report: Report) -> None:
+    like = difflib.SequenceMatcher(None, word.lower(), WORD).ratio()
+    if head is not None and like >= _LIKE and (head["colon"] or comment.own_line):
+        hint = f"write {WORD!r}; a mark that is not read claims nothing"
+        report.add(comment.start, f"{word!r} is no mark", hint)

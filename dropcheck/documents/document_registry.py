@@ -1,0 +1,315 @@
+"""A document as a registry: its blocks and marks by the keys of a claims file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from dropcheck.claims.format import CLAIM, FILE, FORMAT
+from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree, compose_piece
+from dropcheck.claims.reader import registry_of
+from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
+from dropcheck.claims.source import Position, Report, Source, decode, read_bytes
+from dropcheck.documents.carrier import MARKDOWN, Block, Mark, Marked, Piece
+from dropcheck.documents.latex.formula import statements
+from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.documents.markdown_source import read_markdown
+from dropcheck.documents.spoken_of import Spoken, spoken_of
+from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.language.case_graphs import axes_in
+from dropcheck.language.cases import parse_claim
+
+Carrier = Callable[[Source, Report], Marked]
+CARRIERS: Mapping[str, Carrier] = dict.fromkeys(MARKDOWN, read_markdown)
+"""What reads a document, by the ending of its name."""
+
+_FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents"}
+_BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
+_CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters", "cases"}
+_KEY = re.compile(r"\s*(?P<key>[^\W\d][\w-]*)\s*:(?!=)\s*")
+_WORD = re.compile(r"[^\W\d]\w*")
+_PLACEHOLDER = "0 == 0"
+
+
+def read_document(path: Path, name: str) -> Registry:
+    """The claims of a document; `name` is what messages call it.
+
+    Raises:
+        DropcheckError: it cannot be read, or with everything that is wrong with its marks.
+    """
+    source = decode(read_bytes(path, name), name)
+    report = Report(source)
+    marked = CARRIERS[path.suffix.lower()](source, report)
+    builder = _Builder(report, _slug(path.stem) or "document")
+    for part in marked.parts:
+        if isinstance(part, Block):
+            builder.add_block(part)
+        else:
+            builder.add_mark(part)
+    if not builder.claims and not report:
+        return Registry(source.name, {}, {}, ())
+    return builder.registry(marked.title)
+
+
+class _Builder:
+    """Gathers what blocks and marks say, in the form of a claims file."""
+
+    def __init__(self, report: Report, document: str) -> None:
+        self.report = report
+        self.document = document
+        self.models: dict[str, Entry] = {}
+        self.defaults: dict[str, Entry] = {}
+        self.claims: dict[str, Entry] = {}
+        self.parameters: dict[str, Entry] = {}
+        self.notation: dict[str, str] = {}
+        self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
+
+    # ---- blocks --------------------------------------------------------------------------------
+
+    def add_block(self, block: Block) -> None:
+        node = self._composed(block.text, block.start)
+        if node is None:
+            return
+        if not isinstance(node, Tree):
+            self.report.add(block.start, "a block is a mapping", "write 'models:', and lines below")
+            return
+        for key, entry in node.entries.items():
+            if key not in _BLOCK_KEYS:
+                hint = suggestion(key, _BLOCK_KEYS)
+                hint = hint or "a block may hold " + ", ".join(sorted(_BLOCK_KEYS))
+                self.report.add(entry.key_start, f"a block has no key {key!r}", hint)
+            elif not isinstance(entry.node, Tree):
+                self.report.add(entry.key_start, f"{key!r} is a mapping of names to values")
+            elif key == "notation":
+                self._note(entry.node)
+            else:
+                known: dict[str, Entry] = getattr(self, key)
+                for name, value in entry.node.entries.items():
+                    if name in known and key != "parameters":
+                        line = known[name].key_start[0] + 1
+                        message = f"{name!r} is given twice: first on line {line}"
+                        self.report.add(value.key_start, message, "rename it, or take it out")
+                    known[name] = self._of_document(value) if key == "claims" else value
+
+    def _note(self, tree: Tree) -> None:
+        for piece, entry in tree.entries.items():
+            if isinstance(entry.node, Scalar) and entry.node.text.strip():
+                self.notation[piece] = entry.node.text
+            else:
+                self.report.add(entry.key_start, "notation stands for an expression")
+
+    def _of_document(self, entry: Entry) -> Entry:
+        """A claim of a block, which comes from this document unless it says another."""
+        if not isinstance(entry.node, Tree) or {"document", "sources"} & set(entry.node.entries):
+            return entry
+        entries = {**entry.node.entries, "document": self._entry(self.document, entry.key_start)}
+        return replace(entry, node=replace(entry.node, entries=entries))
+
+    # ---- marks ---------------------------------------------------------------------------------
+
+    def add_mark(self, mark: Mark) -> None:
+        segments = list(_segments(mark.body))
+        keyed = bool(segments) and _KEY.match(segments[0].text) is not None
+        stated = None if keyed or not mark.body.text else segments.pop(0)
+        try:
+            spoken = spoken_of(mark, stated)
+        except LatexError as error:
+            place = mark.start if error.column < 0 else mark.before.places[error.column]
+            self.report.add(place, error.message, error.hint)
+            return
+        entries: dict[str, Entry] = {}
+        parameters: dict[str, Entry] = {}
+        for segment in segments:
+            found = _KEY.match(segment.text)
+            if found is None:
+                message = f"{segment.text!r} is no key with its value"
+                self.report.add(segment.start, message, "write key: value, and ';' between")
+                continue
+            value = segment.part(found.end(), len(segment.text))
+            node = self._composed(value, segment.start)
+            if node is None:
+                self.report.add(segment.start, f"{found['key']!r} has no value")
+                continue
+            kept = entries if found["key"] in _CLAIM_KEYS else parameters
+            if found["key"] in kept:
+                self.report.add(segment.start, f"{found['key']!r} is given twice")
+            kept[found["key"]] = Entry(segment.start, node)
+        self._state(mark, spoken, entries, parameters)
+
+    def _state(
+        self,
+        mark: Mark,
+        spoken: Spoken,
+        entries: dict[str, Entry],
+        parameters: dict[str, Entry],
+    ) -> None:
+        if "model" not in entries and self.models:
+            entries["model"] = self._entry(list(self.models)[-1], mark.start)
+        text = spoken.text or _PLACEHOLDER
+        words = set(_WORD.findall(text)) | self._words_of(entries.get("model"))
+        if spoken.formula is not None:
+            words |= set(_WORD.findall(spoken.formula.text.replace("\\", " ")))
+        for name, entry in self.parameters.items():
+            if name in words and name not in parameters:
+                parameters[name] = entry
+        if parameters:
+            entries["parameters"] = Entry(mark.start, Tree(parameters, mark.start))
+        entries["claim"] = Entry(mark.start, self._statement(spoken, text, mark))
+        for key, value in (("document", self.document), ("section", mark.section)):
+            if value and not {key, "sources"} & set(entries):
+                entries[key] = self._entry(value, mark.start)
+        name = mark.id or self._made_id(mark, text, entries)
+        if "title" not in entries:
+            entries["title"] = self._entry(mark.sentence or name, mark.start)
+        if name in self.claims:
+            line = self.claims[name].key_start[0] + 1
+            message = f"the id {name!r} is given twice: first on line {line}"
+            self.report.add(mark.start, message, "give one of the two another #id")
+            return
+        self.claims[name] = Entry(mark.start, Tree(entries, mark.start))
+        if spoken.formula is not None:
+            self.formulas[name] = spoken.formula, dict(self.notation)
+
+    def _statement(self, spoken: Spoken, text: str, mark: Mark) -> Scalar:
+        written = self._written(spoken, text, mark)
+        return Scalar(
+            text=text, value=text, start=mark.start, end=mark.start, style="'", written=written
+        )
+
+    def _written(self, spoken: Spoken, text: str, mark: Mark) -> SourceText:
+        """The statement with the place of each of its pieces."""
+        source = self.report.source
+        jumps: list[Jump] = []
+        for column, place in spoken.places:
+            jumps.append(Jump(0, column, source.location(place)))
+        start = source.location(spoken.start or mark.start)
+        origin = (start.line or 1, start.column or 1)
+        return SourceText(
+            text=text,
+            file=source.name,
+            origins=(origin,),
+            lines=(start.text or "",),
+            jumps=tuple(jumps),
+        )
+
+    def _words_of(self, model: Entry | None) -> set[str]:
+        """Words of a model's text, and of the models that it names."""
+        if model is None or not isinstance(model.node, Scalar):
+            return set()
+        words = set(_WORD.findall(model.node.text))
+        for name in {*words, model.node.text.strip()} & set(self.models):
+            other = self.models[name].node
+            if isinstance(other, Scalar):
+                words |= set(_WORD.findall(other.text))
+        return words
+
+    def _made_id(self, mark: Mark, text: str, entries: Mapping[str, Entry]) -> str:
+        """An id that stays where the sentence is moved: of statement, model and parameters."""
+        parts = [text, *(f"{key}={_shown(one.node)}" for key, one in sorted(entries.items())
+                         if key in ("model", "parameters"))]  # fmt: skip
+        digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=3).hexdigest()
+        name = f"{_slug(mark.section) or self.document}-{digest}"
+        count = 2
+        while name in self.claims:
+            name, count = f"{name.rsplit('--', 1)[0]}--{count}", count + 1
+        return name
+
+    # ---- both ----------------------------------------------------------------------------------
+
+    def _entry(self, text: str, at: Position) -> Entry:
+        place = self.report.source.location(at)
+        origin = (place.line or 1, place.column or 1)
+        written = SourceText(text, self.report.source.name, (origin,), (place.text or "",))
+        scalar = Scalar(text=text, value=text, start=at, end=at, style="'", written=written)
+        return Entry(at, scalar)
+
+    def _composed(self, text: Piece, at: Position) -> Node | None:
+        """A piece of YAML as nodes that stand where it stands; None where there are none."""
+        starts = [0]
+        for line in text.text.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+
+        def place(position: Position) -> Position:
+            line, column = position
+            index = starts[min(line, len(starts) - 1)] + column
+            return text.places[min(index, len(text.places) - 1)]
+
+        return compose_piece(text.text, self.report, place, at)
+
+    def registry(self, title: str) -> Registry:
+        """The registry of all that was gathered.
+
+        Raises:
+            DropcheckError: with everything that is wrong with it.
+        """
+        start = (0, 0)
+        documents = {self.document: Entry(start, Tree({"title": self._entry(title, start)}, start))}
+        number = Scalar(text=str(FORMAT), value=FORMAT, start=start, end=start, style="")
+        top = {"dropcheck": Entry(start, number), "documents": Entry(start, Tree(documents, start))}
+        for key in ("models", "defaults", "claims"):
+            if entries := getattr(self, key):
+                top[key] = Entry(start, Tree(entries, start))
+        registry = registry_of(Tree(top, start), self.report)
+        claims: dict[str, Claim] = {}
+        problems: list[Problem] = []
+        for name, claim in registry.claims.items():
+            try:
+                claims |= {one.id: one for one in self._with_formula(name, claim)}
+            except DropcheckError as error:
+                problems.extend(error.problems)
+        if problems:
+            raise DropcheckError(problems)
+        return replace(registry, claims=claims)
+
+    def _with_formula(self, name: str, claim: Claim) -> Iterator[Claim]:
+        """The claim with what its formula says as its statement; one more for each link of a chain.
+
+        Raises:
+            DropcheckError: the formula or the model cannot be read.
+        """
+        if name not in self.formulas:
+            yield claim
+            return
+        formula, notation = self.formulas[name]
+        source = self.report.source
+        axes = axes_in(parse_claim(claim), claim.expand()[0].parameters)
+        try:
+            found = statements(formula.text, axes, notation)
+        except LatexError as error:
+            place = formula.places[min(error.column, len(formula.places) - 1)]
+            raise DropcheckError(source.problem(place, error.message, error.hint)) from None
+        for count, text in enumerate(found, 1):
+            at = source.location(formula.start)
+            origin = (at.line or 1, at.column or 1)
+            written = SourceText(text, source.name, (origin,), (at.text or "",))
+            yield replace(claim, id=name if count == 1 else f"{name}-{count}", statement=written)
+
+
+def _segments(body: Piece) -> Iterator[Piece]:
+    """What stands between semicolons."""
+    start = 0
+    for found in re.finditer(r";|\Z", body.text):
+        part = body.part(start, found.start())
+        if part.text:
+            yield part
+        start = found.end()
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-")
+
+
+def _shown(node: Node) -> str:
+    """What a node says, without its places."""
+    match node:
+        case Scalar():
+            return node.text
+        case Listing(items=items):
+            return f"[{','.join(map(_shown, items))}]"
+        case Tree(entries=entries):
+            return ",".join(f"{name}:{_shown(one.node)}" for name, one in entries.items())
+        case _:
+            return ""

@@ -1,0 +1,139 @@
+"""Markdown: its comments outside code, and the headings and sentences that they stand in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dropcheck.claims.source import Position, Report, Source
+from dropcheck.documents.carrier import WORD, Block, Comment, Marked, Piece, parts_of
+
+_COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
+_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)*")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
+_FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
+LONGEST_TITLE = 100
+
+
+def read_markdown(source: Source, report: Report) -> Marked:
+    """The marks and blocks of a Markdown document.
+
+    Args:
+        source: its text.
+        report: takes what is wrong with the marks.
+    """
+    from markdown_it import MarkdownIt
+
+    text = "\n".join(source.lines)
+    front = _FRONT.match(text)
+    title = _FRONT_TITLE.search(front["text"]) if front is not None else None
+    if front is not None:  # is no Markdown, and would be read as a heading
+        text = "\n" * front.group().count("\n") + text[front.end() :]
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    reader = _Reader(source, tokens)
+    comments = list(reader.comments())
+    name = title["title"] if title is not None else reader.title
+    return Marked(title=name or source.name, parts=parts_of(comments, report))
+
+
+class _Reader:
+    """Goes through the tokens of a document in order."""
+
+    def __init__(self, source: Source, tokens: Sequence[Any]) -> None:
+        self.lines = source.lines
+        self.tokens = tokens
+        self.section = ""
+        self.title = ""
+
+    def comments(self) -> Iterator[Comment | Block]:
+        """Comments outside code, and fences that hold a block."""
+        heading = None
+        for token in self.tokens:
+            if token.type == "heading_open":
+                heading = token.tag
+            elif token.type == "fence" and WORD in token.info.split()[1:]:
+                yield self._fenced(token)
+            elif token.type == "html_block":
+                yield from self._of_html(token)
+            elif token.type == "inline":
+                if heading is not None:
+                    self.section = _plain(token.children)
+                    self.title = self.title or (self.section if heading == "h1" else "")
+                    heading = None
+                yield from self._of_inline(token)
+
+    def _fenced(self, token: Any) -> Block:
+        first = token.map[0] + 1
+        lines = token.content.rstrip("\n").split("\n")
+        places: list[Position] = []
+        for number, line in enumerate(lines, first):
+            raw = self.lines[number] if number < len(self.lines) else ""
+            shift = max(len(raw) - len(line), 0)
+            places += [(number, shift + column) for column in range(len(line) + 1)]
+        return Block(text=Piece("\n".join(lines), (*places, places[-1])), start=(first - 1, 0))
+
+    def _of_html(self, token: Any) -> Iterator[Comment]:
+        region = self._region(*token.map)
+        for found in _COMMENT.finditer(region.text):
+            yield self._comment(region, found, 0, "")
+
+    def _of_inline(self, token: Any) -> Iterator[Comment]:
+        if not any(child.type == "html_inline" for child in token.children):
+            return
+        region = self._region(*token.map)
+        at = 0
+        for place, child in enumerate(token.children):
+            if child.type not in ("html_inline", "code_inline"):
+                continue
+            first = child.content.split("\n")[0]
+            start = region.text.find(first, at)
+            if start < 0:
+                continue
+            at = start + len(first)
+            found = _COMMENT.match(region.text, start)
+            if child.type == "html_inline" and found is not None:
+                at = found.end()
+                yield self._comment(region, found, 0, _sentence(token.children, place))
+
+    def _region(self, first: int, end: int) -> Piece:
+        """Lines of the document with their places; what quotes them is left out."""
+        text: list[str] = []
+        places: list[Position] = []
+        for number in range(first, min(end, len(self.lines))):
+            line = self.lines[number]
+            quoted = _QUOTED.match(line)
+            start = quoted.end() if quoted is not None and ">" in quoted.group() else 0
+            text.append(line[start:])
+            places += [(number, column) for column in range(start, len(line) + 1)]
+        return Piece("\n".join(text), (*places, (end, 0)))
+
+    def _comment(self, region: Piece, found: re.Match[str], start: int, sentence: str) -> Comment:
+        before = region.text[start : found.start()]
+        return Comment(
+            text=Piece(found["text"], region.places[found.start("text") : found.end("text") + 1]),
+            start=region.places[found.start()],
+            before=Piece(before, region.places[start : found.start() + 1]),
+            section=self.section,
+            sentence=sentence,
+            own_line=not before.rpartition("\n")[2].strip(),
+        )
+
+
+def _plain(children: Sequence[Any]) -> str:
+    """The text of a passage as a reader sees it."""
+    parts = [" " if one.type in ("softbreak", "hardbreak") else one.content for one in children
+             if one.type not in ("html_inline", "image")]  # fmt: skip
+    return " ".join("".join(parts).split())
+
+
+def _sentence(children: Sequence[Any], place: int) -> str:
+    """The sentence that a mark stands in."""
+    before = _SENTENCE.split(_plain(children[:place]))[-1]
+    after = _SENTENCE.split(_plain(children[place:]), maxsplit=1)[0]
+    glue = "" if after[:1] in ".,;:!?)" else " "
+    sentence = f"{before}{glue}{after}".strip()
+    if len(sentence) > LONGEST_TITLE:
+        sentence = sentence[: LONGEST_TITLE - 1].rpartition(" ")[0] + "…"
+    return sentence

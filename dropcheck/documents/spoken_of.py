@@ -1,0 +1,146 @@
+"""What a mark speaks of: the figure before it, the formula before it, or a statement of its own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dropcheck.claims.source import Position
+from dropcheck.documents.carrier import Mark, Piece
+from dropcheck.documents.figures import Figure, FigureError, read_before
+from dropcheck.documents.latex.tokens import LatexError
+
+ROUNDED = "~="
+_RELATION = re.compile(r"(~=|==|<=|>=|<|>)")
+_FIGURE = re.compile(r"(?<![\w.\])])_(?![\w(\[])")
+_FORMULA = re.compile(
+    r"(?<!\\)(\$\$|\$)(?P<one>(?:(?!\1).)+?)\1\Z|\\\((?P<two>.+?)\\\)\Z|\\\[(?P<three>.+?)\\\]\Z",
+    re.DOTALL,
+)
+# A formula is no longer, so that the search for its beginning is short.
+_LONGEST_FORMULA = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """What a mark claims: a statement with the places of its pieces, or a formula to be read.
+
+    `places` are (column of the statement, its place in the document). `figure` is the figure that
+    the statement is about, and `rounded` whether only its rounding is claimed.
+    """
+
+    text: str = ""
+    places: tuple[tuple[int, Position], ...] = ()
+    start: Position | None = None
+    formula: Piece | None = None
+    figure: Figure | None = None
+    rounded: bool = False
+
+
+def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
+    """What a mark claims.
+
+    Args:
+        mark: the mark.
+        stated: what its body begins with, if that is no key.
+
+    Raises:
+        LatexError: nothing stands before the mark that it could speak of; the column is that of
+            what is refused in the text before it, and -1 is the mark itself.
+    """
+    if stated is None:
+        return _of_formula(mark)
+    relation = _RELATION.match(stated.text)
+    if relation is not None:
+        rest = stated.part(relation.end(), len(stated.text))
+        if not rest.text:
+            raise LatexError(-1, "nothing stands after the relation", "write == E(y)")
+        return _of_figure(mark, relation.group(), rest)
+    if _FIGURE.search(stated.text) is None:
+        return Spoken(text=_one_line(stated), places=_places(stated, 0), start=stated.start)
+    figure = _figure(mark)
+    value = _number(figure.digits)
+    value = f"({value})" if value.startswith("-") else value
+    first = _FIGURE.search(stated.text)
+    assert first is not None
+    text = _FIGURE.sub(value, _one_line(stated))
+    shifted = _places(stated.part(first.end(), len(stated.text)), first.start() + len(value) + 1)
+    places = (*_places(stated.part(0, first.start()), 0), *shifted)
+    return Spoken(text=text, places=places, start=stated.start, figure=figure)
+
+
+def _of_formula(mark: Mark) -> Spoken:
+    if mark.pair is not None:
+        return Spoken(formula=mark.pair, start=mark.pair.start)
+    text = mark.before.text
+    first = max(0, len(text) - _LONGEST_FORMULA)
+    found = None
+    for opening in re.finditer(r"(?<!\\)\$\$?|\\\(|\\\[", text[first:]):
+        found = _FORMULA.match(text, first + opening.start()) or found
+    if found is None:
+        message = "neither a figure nor a formula stands right before this mark"
+        raise LatexError(-1, message, "write the statement in it: <!-- dropcheck: E(y) == x -->")
+    name = next(one for one in ("one", "two", "three") if found[one] is not None)
+    piece = mark.before.part(found.start(name), found.end(name))
+    return Spoken(formula=piece, start=piece.start)
+
+
+def _of_figure(mark: Mark, relation: str, rest: Piece) -> Spoken:
+    figure = _figure(mark)
+    at = _figure_place(mark, figure)
+    body = _one_line(rest)
+    if relation == ROUNDED:
+        low = f"{_number(figure.digits - figure.unit / 2)} <= "
+        high = f" <= {_number(figure.digits + figure.unit / 2)}"
+        places = ((0, at), *_places(rest, len(low)), (len(low) + len(body), at))
+        text = low + body + high
+        return Spoken(text=text, places=places, start=at, figure=figure, rounded=True)
+    value = _number(figure.digits)
+    if relation == "==":
+        places = (*_places(rest, 0), (len(body), at))
+        return Spoken(text=f"{body} == {value}", places=places, start=rest.start, figure=figure)
+    head = f"{value} {relation} "
+    places = ((0, at), *_places(rest, len(head)))
+    return Spoken(text=head + body, places=places, start=at, figure=figure)
+
+
+def _figure(mark: Mark) -> Figure:
+    """The figure that a mark speaks of."""
+    text = mark.before.text if mark.pair is None else mark.pair.text
+    try:
+        figure = read_before(text, len(text))
+    except FigureError as error:
+        if mark.pair is not None:
+            raise LatexError(-1, error.message, "write the number out in decimals") from None
+        raise LatexError(error.column, error.message, error.hint) from None
+    if figure is None:
+        raise LatexError(-1, "no figure stands right before this mark", "let nothing stand between")
+    return figure
+
+
+def _figure_place(mark: Mark, figure: Figure) -> Position:
+    piece = mark.before if mark.pair is None else mark.pair
+    return piece.places[figure.start]
+
+
+def _number(digits: Decimal) -> str:
+    """A number of the language: all its digits, or a power of ten where these are many."""
+    exponent = digits.adjusted()
+    return f"{digits:f}" if -9 <= exponent <= 15 else f"{digits:e}"
+
+
+def _one_line(piece: Piece) -> str:
+    return re.sub(r"\s*\n\s*", " ", piece.text)
+
+
+def _places(piece: Piece, column: int) -> tuple[tuple[int, Position], ...]:
+    """Where the lines of a piece stand, in a text in which they follow each other."""
+    found: list[tuple[int, Position]] = []
+    at = 0
+    for line in re.split(r"\s*\n\s*", piece.text):
+        start = piece.text.find(line, at)
+        found.append((column, piece.places[start]))
+        column += len(line) + 1
+        at = start + len(line)
+    return tuple(found)

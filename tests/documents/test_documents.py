@@ -1,0 +1,187 @@
+"""A document is a registry: its marks, what they speak of, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.registry import Registry
+from dropcheck.documents.any_file import read_any
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.checks import check_registry
+
+BLOCK = """\
+<!-- dropcheck
+models:
+  inverted: |
+    x ~ normal(0, 1)
+    m ~ bernoulli(1 - p)
+    y = m * x / (1 - p)
+  scores: "q, k ~ normal(0, 1)[d_k]"
+-->
+"""
+PAPER = f"""\
+# A paper
+
+{BLOCK}
+## Dropout
+Dividing by $1-p$ raises it by 41%<!-- dropcheck: ~= Std(y) / Std(x) - 1; model: inverted; p: 0.5 -->;
+that it is kept is false<!-- dropcheck #sd-kept: Std(y) == Std(x); model: inverted; p: [0.1, 0.5]; expect: refuted -->.
+
+## Attention
+Scores have $\\operatorname{{Var}}(q \\cdot k) = d_k$<!-- dropcheck #qk-variance: d_k: [16, 64] -->, and the scaled ones
+$\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- dropcheck: d_k: 64 -->.
+"""  # noqa: E501
+
+
+def read(tmp_path: Path, text: str, name: str = "paper.md") -> Registry:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return read_any(path, name)
+
+
+def problems(tmp_path: Path, text: str) -> list[Problem]:
+    try:
+        registry = read(tmp_path, text)
+    except DropcheckError as error:
+        return list(error.problems)
+    return list(check_registry(registry).problems)
+
+
+def test_a_paper(tmp_path: Path) -> None:
+    registry = read(tmp_path, PAPER)
+    assert check_registry(registry).problems == ()
+    rounded, kept, variance, scaled = registry.claims.values()
+    assert rounded.statement.text == "0.405 <= Std(y) / Std(x) - 1 <= 0.415"
+    assert rounded.parameters == {"p": (0.5,)}
+    assert (kept.id, kept.expect) == ("sd-kept", "refuted")
+    assert (variance.id, variance.statement.text) == ("qk-variance", "Var(q @ k) == d_k")
+    assert scaled.statement.text == "Var(q @ k / sqrt(d_k)) == 1"
+    assert [claim.sources[0].section for claim in registry.claims.values()] == [
+        "Dropout", "Dropout", "Attention", "Attention",
+    ]  # fmt: skip
+    (document,) = registry.documents.values()
+    assert (document.key, document.title) == ("paper", "A paper")
+    assert rounded.title.startswith("Dividing by $1-p$ raises it by 41%")
+
+
+def test_an_id_that_is_not_given_stays_where_the_sentence_moves(tmp_path: Path) -> None:
+    mark = "8<!-- dropcheck: == E(10 * b); model: b ~ bernoulli(q); q: 0.8 -->"
+    before = read(tmp_path, f"# T\n\n## Here\nIt is {mark}.\n")
+    after = read(tmp_path, f"# T\n\n## Here\nMuch else.\n\nNow it is {mark}, all the same.\n")
+    assert list(before.claims) == list(after.claims)
+    (name,) = before.claims
+    assert name.startswith("here-")
+
+
+WHERE = {
+    "table": "| a | b |\n|---|---|\n| 8{} | 2 |\n",
+    "list": "- one\n- it is 8{}, as said\n",
+    "quote": "> it is\n> 8{}.\n",
+    "heading": "## It is 8{}\n",
+    "emphasis": "It is **8**{}.\n",
+    "several lines": "It is\nor so 8{} and\non.\n",
+    "code beside": "Not `8<!-- dropcheck: == 9 -->` but 8{}.\n",
+    "windows": "It is 8{}.\r\nThe end.\r\n",
+    "accents": "Écrit « 8{} ».\n",
+    "list in a quote": "> - 8{}\n",
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_marks_are_read_where_text_may_stand(tmp_path: Path, where: str) -> None:
+    mark = "<!-- dropcheck: == E(10 * b); model: b ~ bernoulli(q); q: 0.8; nope: 1 -->"
+    text = WHERE[where].format(mark)
+    registry = read(tmp_path, text)
+    (claim,) = registry.claims.values()
+    assert claim.statement.text == "E(10 * b) == 8"
+    (note,) = check_registry(registry).notes
+    lines = text.split("\n")
+    place = claim.statement.locate(0, 0)
+    assert place.line is not None
+    assert place.column is not None
+    assert lines[place.line - 1][place.column - 1 :].startswith("E(10 * b)")
+    assert note.location is not None
+    assert note.location.line is not None
+    assert note.location.column is not None
+    assert lines[note.location.line - 1][note.location.column - 1 :].startswith("nope")
+
+
+NO_MARKS = [
+    "```html\n8<!-- dropcheck: == 9 -->\n```\n",
+    "    8<!-- dropcheck: == 9 -->\n",
+    "`8<!-- dropcheck: == 9 -->`\n",
+    "<!-- a comment -->\n\n8<!-- another: == 9 -->\n",
+    "8 \\<!-- dropcheck: == 9 -->\n",
+    "nothing at all\n",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", NO_MARKS)
+def test_there_are_no_marks_in_code(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text).claims == {}
+
+
+BAD = {
+    "8<!-- dropchek: == 9 -->": ("'dropchek' is no mark", 1, 2),
+    "8 <!-- dropcheck: == 9 -->": ("no figure stands right before", 1, 3),
+    "2/3<!-- dropcheck: ~= 0.667 -->": ("may be read in several ways", 1, 2),
+    "$x + 1$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("needs a relation", 1, 7),
+    "$x = \\foo$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("not part of what is read", 1, 6),
+    "text<!-- dropcheck: p: 0.5 -->": ("neither a figure nor a formula", 1, 5),
+    "8<!-- dropcheck: == E(z) -->": ("'z' is not defined", 1, 23),
+    "8<!-- dropcheck: == 8; p 0.5 -->": ("no key with its value", 1, 24),
+    "8<!-- dropcheck: == 8; p: [0.5 -->": ("cannot be read as YAML", 1, 31),
+    "8<!-- dropcheck #Big: == 8 -->": ("not a claim id", 1, 2),
+    "8<!-- dropcheck #a: == 8 --> 9<!-- dropcheck #a: == 9 -->": ("given twice", 1, 31),
+    "8<!-- dropcheck: == 8; expect: maybe -->": ("must be", 1, 32),
+    "8<!-- /dropcheck -->": ("never opened", 1, 2),
+    "<!-- dropcheck\nmodel:\n  a: x ~ normal(0, 1)\n-->": ("no key 'model'", 2, 1),
+    "<!-- dropcheck\nmodels:\n  a: [\n-->": ("cannot be read as YAML", 4, 1),
+    "<!-- dropcheck\nmodels:\n  a: |\n    x ~ nrmal(0, 1)\n-->\n\n8<!-- dropcheck: == E(x) -->": (
+        "nrmal", 4, 9,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_wrong_is_said_at_its_place(tmp_path: Path, text: str) -> None:
+    message, line, column = BAD[text]
+    found = problems(tmp_path, text)
+    assert any(message in problem.message for problem in found), found
+    (problem, *_) = [one for one in found if message in one.message]
+    assert problem.location is not None
+    assert (problem.location.line, problem.location.column) == (line, column)
+
+
+def test_pairs_and_blanks(tmp_path: Path) -> None:
+    text = (
+        "A third is <!-- dropcheck #third: ~= 1 / 3 -->0.333<!-- /dropcheck --> and\n"
+        "12<!-- dropcheck #few: 0.1 <= P(b <= _) <= 0.5; model: b ~ binomial(30, 0.5) --> too\n"
+        "chain $n = 2 \\cdot 3 = 6$<!-- dropcheck #chain: n: 6 -->.\n"
+    )
+    claims = read(tmp_path, text).claims
+    assert claims["third"].statement.text == "0.3325 <= 1 / 3 <= 0.3335"
+    assert claims["few"].statement.text == "0.1 <= P(b <= 12) <= 0.5"
+    assert claims["chain"].statement.text == "n == 2 * 3"
+    assert claims["chain-2"].statement.text == "2 * 3 == 6"
+
+
+def test_blocks_give_parameters_notation_and_claims_of_their_own(tmp_path: Path) -> None:
+    text = """\
+```yaml dropcheck
+models: {dropped: "x ~ normal(3, 1)\\nm ~ bernoulli(1 - p)"}
+parameters: {p: [0.1, 0.5]}
+notation: {"\\\\text{Dropout}(X)": m * x}
+claims:
+  mean: {title: The mean, model: dropped, parameters: {p: 0.1}, claim: E(m * x) == 2.7}
+```
+$\\mathbb{E}[\\text{Dropout}(X)] = (1 - p) \\mathbb{E}[x]$<!-- dropcheck #written: -->
+"""
+    registry = read(tmp_path, text)
+    assert check_registry(registry).problems == ()
+    assert registry.claims["written"].statement.text == "E(m * x) == (1 - p) * E(x)"
+    assert registry.claims["written"].parameters == {"p": (0.1, 0.5)}
+    assert registry.claims["mean"].sources[0].document == "paper"
