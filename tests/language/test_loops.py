@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lowered import expressed, lowered, lowering
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
@@ -16,7 +17,6 @@ from dropcheck.language.printing import unparse_model
 from dropcheck.simulation.assemble import ProgramBuilder
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.streams import stream
-from tests.helpers.lowered import expressed, lowered, lowering
 
 
 def program(value: Value) -> tuple[Program, int]:
