@@ -20,6 +20,7 @@ from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.truths import WHERE
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import operator_like
+from dropcheck.vocabulary.relations import INDEPENDENT, SIGNATURE
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # More axes, sizes or levels than anybody names.
@@ -46,6 +47,11 @@ def unknown_function(node: Call) -> DropcheckError:
         return node.at.error(
             f"{node.name!r} is a law, and cannot stand in an expression",
             f"draw from it on a line of the model: x ~ {node.name}(…)",
+        )
+    if node.name == INDEPENDENT:
+        return node.at.error(
+            f"{INDEPENDENT!r} stands by itself as a statement, and in no expression",
+            f"write claim: {SIGNATURE}",
         )
     hint = notation_hint(node.name, node.at) or function_hint(node.name)
     return node.at.error(f"{node.name!r} is not a function of the language", hint)

@@ -9,17 +9,20 @@ from dropcheck.errors import About
 from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim, Relation, pairs
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.lowering.draws import check_values, own_axes, read_draw
+from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
 from dropcheck.language.printing import unparse
 from dropcheck.language.suggestions import square_for_sd
 from dropcheck.language.syntax import Call, Name, Node, Statement, Subscript
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.relations import INDEPENDENT, OVER, SIGNATURE
 
 # Entries of one draw that a statement may speak of: each has cells of its own.
 MOST_ENTRIES = 256
 # Pairs of entries that may be claimed to be independent.
 MOST_PAIRS = 1024
+_CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS})
 # Arguments of `independent`.
 MOST_QUANTITIES = 16
 
@@ -44,6 +47,8 @@ def law_claim(context: Context, statement: Statement) -> LawClaim:
     quantity = _quantity(context, left)
     if _names_law(context, right):
         return _follows(context, quantity, right)
+    if isinstance(right, Call) and right.name not in _CALLED:
+        raise unknown_law(right)
     other = _quantity(context, right)
     if not other.random:
         raise right.at.error(
