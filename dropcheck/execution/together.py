@@ -87,9 +87,9 @@ def _furthest_behind(waiting: Sequence[_Waiting[Result]]) -> list[_Waiting[Resul
     return [one for one, span in zip(waiting, spans, strict=True) if span == min(spans)]
 
 
-def _kind(one: _Waiting[Result]) -> tuple[int, int]:
+def _kind(one: _Waiting[Result]) -> tuple[int, int, str]:
     """What draws it asks for: those of pilots first."""
-    return -one.request.purpose, one.request.program.span_draws
+    return -one.request.purpose, one.request.program.span_draws, one.request.case_key
 
 
 def _joined(

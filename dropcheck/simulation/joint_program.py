@@ -26,13 +26,19 @@ class Together:
 
     @classmethod
     def of(cls, programs: Sequence[Program], centres: Sequence[Sums]) -> Together:
-        """Programs that `may_join` each other, put together."""
+        """Programs that `may_join` each other, put together.
+
+        Raises:
+            ValueError: one register of theirs is not the same value in all.
+        """
         steps: dict[int, Step] = {}
         fixed: dict[int, Array] = {}
         keep: set[int] = set()
         for program in programs:
             own = {step.target: step for step in program.quickest}
-            steps = {**own, **steps}
+            for target, step in own.items():
+                if steps.setdefault(target, step).value is not step.value:
+                    raise ValueError("programs of other registers make other draws")
             fixed |= dict(program.fixed)
             freed = {register for step in own.values() for register in step.frees}
             keep |= own.keys() - freed

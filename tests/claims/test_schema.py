@@ -65,6 +65,15 @@ def claim(more: str = "", *, title: str = "T", statement: str = "1 == 1") -> str
     return f"dropcheck: 1\nclaims:\n  c:\n    title: {title}\n    claim: {statement}\n{keys}"
 
 
+SECOND = "  d:\n    title: T\n    claim: 2 == 2\n"
+
+
+def several(statements: str) -> str:
+    """A file with one claim of several statements."""
+    lines = "".join(f"      {line}\n" for line in statements.split(";") if line)
+    return f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    claims:\n{lines or '      {}'}"
+
+
 def top(more: str) -> str:
     """The same file with more at its top."""
     return more + "\n" + claim()
@@ -104,6 +113,12 @@ GOOD = {
     "an absolute one": claim("within: 0.1"),
     "a source": claim("section: S;note: N;tags: [a, b]"),
     "no tags": claim("tags: []"),
+    "passages": top("documents: {d: {title: D}}")
+    + "    sources: [{document: d}, {document: d, section: S}]\n",
+    "what is said": claim("says: So"),
+    "a falsehood with its truth": claim("expect: refuted;truth: d") + SECOND,
+    "shared models": top("models: {one: y = 1, two-b: 'z = 2'}") + "    model: one\n",
+    "statements": several("a: 1 == 1;b: {claim: 2 == 2, title: B, tolerance: 0.1, tags: [t]}"),
     "quoted numbers are text": claim("note: '3'"),
     "YAML 1.2's text": claim("note: no"),
     "a second claim": claim() + "  d-2:\n    title: T\n    claim: 2 == 2\n",
@@ -125,6 +140,18 @@ BAD = {
     "an id that means all": claim().replace("  c:", "  all:"),
     "a claim that is text": "dropcheck: 1\nclaims: {c: text}\n",
     "a claim without a value": "dropcheck: 1\nclaims:\n  c:\n",
+    "no statements": several(""),
+    "a statement and statements": claim("claims: {a: 1 == 1}"),
+    "a tolerance of all statements": several("a: 1 == 1") + "    tolerance: 0.1\n",
+    "a statement with a model": several("a: {claim: 1 == 1, model: y = 1}"),
+    "a statement without one": several("a: {title: T}"),
+    "a statement that is a number": several("a: 3"),
+    "a name in capitals": several("A: 1 == 1"),
+    "a passage without a document": claim("sources: [{section: S}]"),
+    "passages and a section": top("documents: {d: {title: D}}")
+    + "    sources: [{document: d}]\n    section: S\n",
+    "a model that is a number": top("models: {one: 1}"),
+    "a model's name with a dot": top("models: {one.b: y = 1}"),
     "no title": claim().replace("    title: T\n", ""),
     "no statement": claim().replace("    claim: 1 == 1\n", ""),
     "a title that is a number": claim(title="3"),

@@ -129,6 +129,12 @@ def test_each_program_has_from_one_stream_the_sums_that_it_has_alone() -> None:
             )
 
 
+def test_programs_of_other_registers_are_not_put_together() -> None:
+    one, other = programs(prepared())[0], programs(prepared())[1]
+    with pytest.raises(ValueError, match="other registers"):
+        Together.of([one, other], [one.origin, other.origin])
+
+
 def test_what_is_undefined_in_one_statement_is_so_in_it_alone() -> None:
     text = """
 dropcheck: 1
