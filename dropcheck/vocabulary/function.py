@@ -132,6 +132,7 @@ class Function:
     # itself, or its square where it is none, as a polynomial in its arguments; None: neither is one
     polynomial: PolynomialRule | None = None
     square: PolynomialRule | None = None
+    with_sizes: PolynomialRule | None = None  # a polynomial in its arguments and in sizes of such
     # a command, or what stands before, between and after the arguments; "" is the name upright
     latex: str | tuple[str, ...] = ""
     elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries

@@ -25,11 +25,12 @@ from dropcheck.analysis.polynomials.sources import (
     ProductOfElements,
     with_loss,
 )
-from dropcheck.analysis.polynomials.term_space import Space
+from dropcheck.analysis.polynomials.term_space import Space, substituted
 from dropcheck.analysis.polynomials.terms import Atom, Term, fixed_index
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, number
 from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape
@@ -66,7 +67,10 @@ class Identities:
 
     def __init__(self) -> None:
         self.space = Space()
+        self.space.magnitude = self._magnitude
         self._count = 0
+        self._axes: dict[tuple[int, int], int] = {}  # an index for each axis and length
+        self._magnitudes: dict[Any, int] = {}
 
     def draw(self, value: Value) -> Polynomial:
         """A letter; the square of a truth is itself, and that of a sign is 1."""
@@ -84,6 +88,34 @@ class Identities:
     def below(self, _value: Value) -> Value | None:
         """None is of use: a function is a letter as it is."""
         return None
+
+    def opened(self, function: Function) -> PolynomialRule | None:
+        """The larger of two, say, in their sum and the size of their difference."""
+        return function.with_sizes
+
+    def _magnitude(self, quantity: Polynomial) -> Polynomial:
+        """A letter for the size of a quantity: one for all that are the same up to the sign."""
+        if quantity.vanishes:
+            return quantity
+        lengths = enumerate(quantity.shape)
+        own = [self._axis(at, length) if length != 1 else None for at, length in lengths]
+        pairs = zip(quantity.axes, own, strict=True)
+        mapping = {old: new for old, new in pairs if old is not None and new is not None}
+        moved = [substituted(self.space, term, mapping) for term in quantity.terms]
+        terms = self.space.collected(moved, frozenset(mapping.values()))
+        terms.sort(key=lambda term: (term.tensors, term.atoms, term.linked))
+        sign = math.copysign(1.0, terms[0].coefficient)
+        parts = ((sign * one.coefficient, one.tensors, one.atoms, one.linked) for one in terms)
+        key = (quantity.shape, tuple(parts))
+        letter = self._magnitudes.setdefault(key, self._count)
+        if letter == self._count:
+            self._count += 1
+        return lettered(self.space, quantity.shape, letter)
+
+    def _axis(self, at: int, length: int) -> int:
+        if (at, length) not in self._axes:
+            self._axes[at, length] = self.space.label(length)
+        return self._axes[at, length]
 
 
 class Centred:
@@ -159,6 +191,10 @@ class Centred:
         found = lettered(self.space, value.shape, draw) + source.mean
         found.binary = law.values is Values.TRUTHS
         return found
+
+    def opened(self, _function: Function) -> PolynomialRule | None:
+        """None: what is known of a function of one draw is its moments."""
+        return None
 
     def below(self, value: Value) -> Value | None:
         """The draw that a value is a function of."""

@@ -8,7 +8,7 @@ from typing import Protocol
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.term_space import Space
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
-from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.shapes import ShapeError
@@ -31,6 +31,9 @@ class Letters(Protocol):
 
     def below(self, value: Value) -> Value | None:
         """The draw that a value is a function of, where that is of use; None where it is not."""
+
+    def opened(self, function: Function) -> PolynomialRule | None:
+        """The rule of a function that is no polynomial by itself, but one in letters for sizes."""
 
     def other(self, value: Value) -> Polynomial:
         """A value that is no polynomial.
@@ -109,7 +112,7 @@ class Reading:
             squared = _square_root(value)
             if squared is not None:
                 value = squared[0]
-            elif value.function.polynomial is None:
+            elif (value.function.polynomial or self.letters.opened(value.function)) is None:
                 return ()
         return [one for one in value.inputs if one.random]
 
@@ -129,7 +132,7 @@ class Reading:
 
     def _by_rule(self, value: Value) -> Polynomial:
         squared = _square_root(value)
-        rule = value.function.polynomial
+        rule = value.function.polynomial or self.letters.opened(value.function)
         made_of = value
         power = 1
         if squared is not None:

@@ -202,6 +202,15 @@ class Polynomial:
             raise PolynomialError
         return self
 
+    def magnitude(self) -> Polynomial:
+        """The size, as a letter, where such letters stand."""
+        if self.fixed is not None:
+            return Polynomial.constant(self.space, np.abs(self.fixed))
+        if self.space.magnitude is None:
+            raise PolynomialError
+        found: Polynomial = self.space.magnitude(self)
+        return found
+
     # ---- axes ----------------------------------------------------------------------------------
 
     def _with(self, axes: Sequence[int | None], shape: Shape, terms: Iterable[Term]) -> Polynomial:

@@ -47,6 +47,7 @@ class Space:
         self.squares: dict[int, tuple[float, float]] = {}
         self.draw_shapes: dict[int, tuple[int, ...]] = {}
         self._product_over = product_over
+        self.magnitude: Callable[[Any], Any] | None = None  # the size of a quantity as a letter
         self._numbered: dict[tuple[int, int], int] = {}
         self._ordinals: dict[int, int] = {}
         self._arrays: list[Floats] = []

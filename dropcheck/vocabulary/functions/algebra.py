@@ -75,6 +75,9 @@ class Algebraic(Protocol):
     def truth(self) -> Any:
         """The same, of a quantity that is 1 or 0."""
 
+    def magnitude(self) -> Any:
+        """Its size, which is that of the same with the other sign too."""
+
 
 # ---- reductions ---------------------------------------------------------------------------------
 
@@ -175,6 +178,44 @@ def determinant(x: Algebraic) -> Any:
 
 LEAST_TOLERANCE = 1e-10  # rounding stays far below it
 LARGEST_SIDE = 1000  # of a fixed matrix that is made for a linear map
+
+
+# ---- with sizes ---------------------------------------------------------------------------------
+
+
+def size(x: Algebraic) -> Any:
+    """|x|."""
+    return x.magnitude()
+
+
+def larger(a: Algebraic, *more: Algebraic) -> Any:
+    """(a + b + |a - b|) / 2, of all in turn."""
+    for b in more:
+        a = (a + b + (a - b).magnitude()) * 0.5
+    return a
+
+
+def smaller(a: Algebraic, *more: Algebraic) -> Any:
+    """(a + b - |a - b|) / 2, of all in turn."""
+    for b in more:
+        a = (a + b - (a - b).magnitude()) * 0.5
+    return a
+
+
+def positive_part(x: Algebraic) -> Any:
+    """(x + |x|) / 2."""
+    return (x + x.magnitude()) * 0.5
+
+
+def held_between(x: Algebraic, low: Algebraic, high: Algebraic) -> Any:
+    """The larger of x and low, and no larger than high."""
+    return smaller(larger(x, low), high)
+
+
+def bent(x: Algebraic, slope: Algebraic) -> Any:
+    """X above 0, slope · x below."""
+    positive = positive_part(x)
+    return positive + (x - positive) * slope
 
 
 # ---- truths -------------------------------------------------------------------------------------
