@@ -13,8 +13,10 @@ NAMES = {*FUNCTIONS, *OF_LAWS, *OPERATORS, *(name for name in SIGNS if name.isal
 OF_THE_GRAPH = {"analysis", "simulation", "execution"}
 # Strings that are spelled like a word of the language, and name something else in a room.
 OTHER_THINGS = {
-    "analysis": {"==", "mean"},  # the relation of a statement; a moment, in a message
-    "claims": {"all", "not", "minimum", "maximum", "array"},  # selections, and JSON Schema
+    # the relation of a statement; a moment, in a message; a kind of bound
+    "analysis": {"==", "mean", "norm"},
+    # selections, JSON Schema, and the name of a statement in an example
+    "claims": {"all", "not", "minimum", "maximum", "array", "mean"},
     "cli": {"all", "full"},
     # grammar, Greek letters, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},
