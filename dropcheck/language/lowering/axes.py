@@ -11,6 +11,8 @@ from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule
 
 _MATMUL = "@"
+# indices that make an axis, or stand for several
+_OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.Array, syntax.Compare, syntax.Logic)
 
 
 def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
@@ -47,7 +49,7 @@ def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
             return None if of_item is None else of_item + 1
         case syntax.Subscript(base=base, index=index):
             of_base = axes_of(base, axes)
-            plain = not any(isinstance(one, syntax.NewAxis | syntax.Rest) for one in index)
+            plain = not any(isinstance(one, _OTHER_INDICES) for one in index)
             slices = sum(isinstance(one, syntax.Slice) for one in index)
             return None if of_base is None or not plain else of_base - len(index) + slices
         case _:

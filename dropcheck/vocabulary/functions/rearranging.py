@@ -128,14 +128,14 @@ def _roll_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _repeat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    (shape,) = shapes
+    shape = shapes[0]
     _array_needed(shape)
     axis = normalise_axis(options.get("axis", -1), shape)
     return (*shape[:axis], shape[axis] * count(options["n"], "n"), *shape[axis + 1 :])
 
 
 def _tile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    (shape,), times = shapes, sizes(options["n"], "n")
+    shape, times = shapes[0], sizes(options["n"], "n")
     rank = max(len(shape), len(times))
     own = (1,) * (rank - len(shape)) + shape
     factors = (1,) * (rank - len(times)) + times
