@@ -22,7 +22,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402 - the path and the threads are set first
 
-PARTS = "abcdefghi"
+PARTS = "abcdefghij"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"
 
 
@@ -55,7 +55,17 @@ def _parts(text: str) -> list[str]:
 
 def figures(given: argparse.Namespace) -> Iterator[Figure]:
     """Every figure of the parts asked for, as it is measured."""
-    from benchmarks import draw_counts, families, floor, growth, looks, scripts, startup, threads
+    from benchmarks import (
+        draw_counts,
+        families,
+        floor,
+        growth,
+        looks,
+        recurrences,
+        scripts,
+        startup,
+        threads,
+    )
     from dropcheck.claims.reader import read_registry
 
     registry = read_registry(Path(__file__).resolve().parent.parent / "claims.yaml")
@@ -72,6 +82,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "g": lambda: startup.running(1 if quick else min(repeats, 3), given.clock),
         "h": lambda: looks.measured(registry),
         "i": lambda: families.measured(min(repeats, 3), clock, quick=quick),
+        "j": lambda: recurrences.measured(repeats, clock, quick=quick),
     }
     for part in given.only:
         for figure in parts[part]():

@@ -18,7 +18,17 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as program  # noqa: E402 - found only now
-from benchmarks import draw_counts, families, floor, growth, looks, measure, scripts, threads  # noqa: E402 - as above
+from benchmarks import (  # noqa: E402 - as above
+    draw_counts,
+    families,
+    floor,
+    growth,
+    looks,
+    measure,
+    recurrences,
+    scripts,
+    threads,
+)
 
 TINY = """
 dropcheck: 1
@@ -249,3 +259,12 @@ def test_statements_of_one_model_are_measured_over_the_costliest() -> None:
     (figure,) = families.measured(1, measure.CLOCKS["cpu"], quick=True)
     assert (figure.part, figure.bar) == ("i", measure.Bar(1.3))
     assert math.isfinite(figure.value.median)
+
+
+def test_a_loop_over_numpy_at_a_tiny_size() -> None:
+    figures = list(recurrences.measured(1, measure.CLOCKS["cpu"], quick=True))
+    assert [(figure.part, figure.bar) for figure in figures] == [
+        ("j", measure.Bar(1.5)),
+        ("j", measure.Bar(1.25)),
+    ]
+    assert all(math.isfinite(figure.value.median) for figure in figures)

@@ -53,7 +53,7 @@ from dropcheck.vocabulary.majorants.sums import of_parts
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
 HIGHEST_ORDER = 64.0
-MOST_BOUNDS = 40_000
+MOST_BOUNDS = 60_000
 # Steps from a draw on, of what is looked at as a function of one draw; beyond, it is the state of
 # a loop that may be held back.
 MOST_DEPTH = 64

@@ -28,7 +28,7 @@ class Exponential(Majorant):
 
 
 # The factors t of exp(t x) that are looked at, for a quantity of any size near 1.
-RATES = tuple(2.0**k for k in range(-6, 4))
+RATES = tuple(3.0**k for k in range(-4, 2))
 
 
 def norm_by_exponentials(x: Argument, p: float) -> float:
