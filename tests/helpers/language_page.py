@@ -76,12 +76,15 @@ far a loop goes is fixed, not random. Loops may stand within one another.
         path = x
 
 - What a line draws is drawn anew at each step.
-- A name that stands before the loop is carried: `x` is the last step's, and after the loop the last one.
-- A name that is new in the body is, after the loop, the array of its values: `path` has shape [T], and `w` too.
-- `t` is a number, so that `y[t]` and `1 / (t + 1)` may be written. After the loop it is not defined.
+- A name that stands before the loop is carried from step to step; after it, it has the last value.
+- A name that is new in the body is, after the loop, the array of its values: `path` has shape [T],
+  and so has `w`.
+- `t` is a number, so that `y[t]` and `1 / (t + 1)` may be written. After the loop it is gone.
 - With T = 0 carried names keep their values, and a name that is new in the body has none.
-- There is no `if`, `while` or `break`: `s = where(done, s, next)` keeps a state, and `first(event)` of what is kept
-  says when something happened.
+- There is no `if`, `while` or `break`: `s = where(done, s, next)` keeps a state, and `first(event)`
+  of what is kept says when something happened.
+
+The [cookbook](cookbook.md) has two dozen of them.
 
 ## Constants
 

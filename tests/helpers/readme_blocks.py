@@ -22,12 +22,13 @@ from pathlib import Path
 TOP = Path(__file__).parents[2]
 README = TOP / "README.md"
 RECIPES = TOP / "docs" / "recipes.md"
+COOKBOOK = TOP / "docs" / "cookbook.md"
 # The pages whose reader has what `prepare` makes; the others' tests say what theirs has.
 PAGES = tuple(
     TOP / "docs" / f"{name}.md"
     for name in (
-        *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "limits"),
-        *("editors", "github", "undecided", "claims-file", "laws"),
+        *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "cookbook"),
+        *("limits", "editors", "github", "undecided", "claims-file", "laws"),
     )
 )
 ELISION = "…"  # a line of its own that stands for any lines
@@ -87,10 +88,10 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
-def recipes(text: str) -> str:
+def recipes(text: str, page: str = "recipes.md") -> str:
     """The file that the recipes of a page make together."""
     bodies = [block.text for block in blocks(text) if block.kind == "yaml"]
-    return "# Made of the blocks in recipes.md.\ndropcheck: 1\nclaims:\n" + "\n".join(bodies)
+    return f"# Made of the blocks in {page}.\ndropcheck: 1\nclaims:\n" + "\n".join(bodies)
 
 
 def command(text: str, name: str) -> str:
@@ -103,9 +104,10 @@ def command(text: str, name: str) -> str:
 def prepare(folder: Path) -> dict[str, str]:
     """What a reader has: a clone with its claims, and `dropcheck` on the path."""
     (folder / "claims.yaml").write_bytes((TOP / "claims.yaml").read_bytes())
-    recipe_file = RECIPES.with_suffix(".yaml")
-    if recipe_file.exists():
-        (folder / recipe_file.name).write_bytes(recipe_file.read_bytes())
+    for page in (RECIPES, COOKBOOK):
+        recipe_file = page.with_suffix(".yaml")
+        if recipe_file.exists():
+            (folder / recipe_file.name).write_bytes(recipe_file.read_bytes())
     (folder / "bin").mkdir()
     program = folder / "bin" / "dropcheck"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dropcheck "$@"\n')
@@ -200,8 +202,8 @@ def _update(page: Path) -> None:
 
 
 if __name__ == "__main__":
-    RECIPES.with_suffix(".yaml").write_text(
-        recipes(RECIPES.read_text(encoding="utf-8")), encoding="utf-8"
-    )
+    for page in (RECIPES, COOKBOOK):
+        together = recipes(page.read_text(encoding="utf-8"), page.name)
+        page.with_suffix(".yaml").write_text(together, encoding="utf-8")
     for each in (README, *PAGES):
         _update(each)
