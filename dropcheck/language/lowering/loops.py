@@ -29,9 +29,9 @@ from dropcheck.language.syntax import (
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.shapes import describe
 
-# Names, numbers, signs and calls in the lines of all steps of a case together. A step of a queue
-# has about ten; a quarter of a million are lowered and looked through in a few seconds.
-MOST_LOOPED = 250_000
+# Names, numbers, signs and calls in the lines of all steps of a case together. A step of a queue has
+# 16 of them; so many are lowered, compiled and looked through in about ten seconds.
+MOST_LOOPED = 100_000
 FARTHEST = 2**60
 
 

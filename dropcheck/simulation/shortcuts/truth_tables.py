@@ -75,7 +75,7 @@ def _truths_below(
         parts = [_truths_below(below, shape, known) for below in value.inputs]
         if all(part is not None for part in parts):
             each = {id(truth): truth for part in parts if part is not None for truth in part}
-            these = list(each.values())
+            these = list(each.values())[: MOST_TRUTHS + 1]  # of more it need not be known which
     if these is None and value.truth and value.shape == shape:
         these = [value]
     known[id(value)] = these
