@@ -14,6 +14,7 @@ from dropcheck.language.lowering.entries import (
     entry_of,
     place_in,
 )
+from dropcheck.language.lowering.pooled import note_on_pooling
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Node, bind, children
 from dropcheck.vocabulary import shapes
@@ -48,6 +49,8 @@ def operator_call(context: Context, node: Call) -> Value:
         )
     if operator.probability:
         context.notes += _notes_on_event(values[0], node, every=context.every_element)
+    else:
+        context.notes += note_on_pooling(node, values)
     return _operator(context, node, values, level)
 
 

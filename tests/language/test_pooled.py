@@ -1,0 +1,48 @@
+"""The note on what is pooled: where elements plainly differ in law, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.language.checks import check_registry
+
+
+def notes(model: str, claim: str) -> list[str]:
+    lines = "".join(f"      {line.strip()}\n" for line in model.split(";"))
+    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: {claim}\n"
+    return [note.message for note in check_registry(read_text(text)).notes]
+
+
+UNLIKE = {
+    "x ~ normal([0, 10], 1)": "is pooled over 2 elements with means 0 and 10:",
+    "x ~ exponential([1, 2, 3])": "is pooled over 3 elements with means 1, 2 and 3:",
+    "x ~ normal(arange(9), 1)": "is pooled over 9 elements with means from 0 to 8:",
+    "z ~ normal([0, 10], 1); x = 2 * z": "is pooled over 2 elements:",
+    "z ~ normal(0, 1)[2]; x = z * [1, 2]": "is pooled over 2 elements:",
+    "u, v ~ normal(0, 1); x = [u, 2 * v]": "is pooled over 2 elements:",
+    "x ~ normal(0, [1, 2])": "is pooled over 2 elements:",
+}
+
+
+@pytest.mark.parametrize("model", UNLIKE)
+def test_unlike_elements_are_noted(model: str) -> None:
+    (note,) = notes(model, "Var(x) < 1e9")
+    assert "'Var' of a quantity of shape" in note
+    assert UNLIKE[model] in note
+
+
+ALIKE = [
+    ("x ~ normal(0, 1)[3]", "Var(x) == 1"),
+    ("x ~ normal(0, 1)[3]", "Var(2 * x + 1) == 4"),
+    ("x ~ normal(0, [1, 1])", "Var(x) == 1"),
+    ("x ~ normal([0, 10], 1)", "E(x) == [0, 10]"),  # each is claimed
+    ("x ~ normal([0, 10], 1)", "E(x[0]) == 0"),
+    ("x ~ normal([0, 10], 1)", "E(sum(x)) == 10"),
+    ("x ~ normal([0, 10], 1)", "Cov(x) == eye(2)"),
+]
+
+
+@pytest.mark.parametrize(("model", "claim"), ALIKE)
+def test_nothing_else_is_noted(model: str, claim: str) -> None:
+    assert notes(model, claim) == []
