@@ -54,6 +54,7 @@ def our_draws(p: float) -> tuple[int, str]:
         (result,) = verify_cases(registry.expand(), Settings(alpha=ALPHA, threads=1), registry)
     if result.verdict is not Verdict.VERIFIED:
         raise AssertionError(f"the claim is true and was {result.verdict}")
+    assert result.guarantee is not None
     return made, result.guarantee.value
 
 

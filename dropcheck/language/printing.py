@@ -314,6 +314,9 @@ class _LatexWriter(_TextWriter):
                 return self.text(syntax.Number(node.at, value + 1))
             case syntax.Binary(operator="-", left=left, right=syntax.Number(value=1.0)):
                 return self.text(left)
+            case syntax.Slice(start=syntax.Number() as start) if start.value >= 0:
+                first = syntax.Number(start.at, start.value + 1)  # and the last one is in it
+                return super().index(syntax.Slice(node.at, first, node.stop, node.step))
             case syntax.Number() | syntax.Negative() | syntax.Slice():
                 return super().index(node)
             case syntax.NewAxis() | syntax.Rest() | syntax.Array():

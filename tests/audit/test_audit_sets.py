@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from audits import ALPHA, OWN, cases, claimed_value, quiet
+from audits import ALPHA, OWN, cases, claimed_value, number_at, quiet
 
 from dropcheck.audit.audited_claims import Subject, built_in, own, twins, why_no_twin
 from dropcheck.audit.error_rates import Truth
@@ -37,7 +37,7 @@ def test_the_built_in_claims_are_off_by_what_they_say() -> None:
         claim = group[0].case.claim
         for subject, value in zip(group[1:], claimed[1:], strict=True):
             unit = claim.within if claim.within is not None else claim.resolution * abs(value)
-            off = float(subject.case.parameters["off"])
+            off = number_at(subject, "off")
             sign = math.copysign(1, value)
             share = 1.0 if claim.within is not None else sign
             # 1e8 + 0.06 is rounded at 1e-8
@@ -63,11 +63,11 @@ def test_the_truth_lies_at_the_edge_of_a_built_in_region_or_beyond_it() -> None:
         (comparison,) = read_statement(ready(subject).lowered, claim.tolerance).comparisons
         region = comparison.region
         if comparison.against is not None:  # of two estimated sides: the whole difference
-            off = float(subject.case.parameters["off"])
+            off = number_at(subject, "off")
             assert region == Region(0.0, math.inf)
             truth -= off * within
         beyond = max(region.low - truth, truth - region.high)
-        off = abs(float(subject.case.parameters["off"]))
+        off = abs(number_at(subject, "off"))
         assert beyond == pytest.approx(off * within, abs=1e-12), claim.id
         assert widening(region, within) == within, claim.id
 

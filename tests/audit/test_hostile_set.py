@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from audits import claimed_value
+from audits import claimed_value, number_at
 
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import Truth
@@ -64,7 +64,7 @@ def test_a_false_claim_is_off_by_what_it_says(pair: Sequence[Subject]) -> None:
     claim = false.case.claim
     truth, value = claimed_value(true), claimed_value(false)
     unit = claim.within if claim.within is not None else claim.resolution * (abs(value) or UNIT)
-    off = float(false.case.parameters["off"])
+    off = number_at(false, "off")
     assert (value - truth) / unit == pytest.approx(off, rel=1e-5)
     assert abs(off) > 1.5
 
@@ -76,7 +76,7 @@ def test_a_false_region_is_off_by_what_it_says(name: str) -> None:
     within = false.case.claim.within
     assert within is not None
     assert inside < -within
-    assert outside / within == pytest.approx(float(false.case.parameters["off"]))
+    assert outside / within == pytest.approx(number_at(false, "off"))
 
 
 def beyond(subject: Subject, truth: float) -> float:

@@ -15,6 +15,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import parse_claim
 from dropcheck.language.checks import check_registry
+from dropcheck.language.syntax import lines_of
 from dropcheck.results import Passage
 
 TEXT = """\
@@ -155,7 +156,9 @@ def test_a_bare_name_stands_for_the_lines_of_a_model() -> None:
     assert longer.text == lines + "\nz = x + y"
     assert [longer.locate(line, 0).line for line in range(5)] == [5, 8, 9, 10, 34]
     assert longer.locate(3, 4).column == 9
-    assert [line.names[0].name for line in parse_claim(claims["sum"]).model] == list("xmyz")
+    assert [line.names[0].name for line in lines_of(parse_claim(claims["sum"]).model)] == list(
+        "xmyz"
+    )
 
 
 def test_an_error_in_a_shared_line_is_one_error_where_the_line_stands() -> None:
@@ -251,7 +254,7 @@ def test_an_error_in_one_statement_is_its_own() -> None:
     text = changed("mean: E(y) == E(x)", "mean: E(y) == E(")
     text = text.replace("claim: Std(y) == Std(x)", "claim: Std(y) == Std(x) + unknown")
     found = check_registry(read_text(text)).problems
-    assert sorted(one.location.line for one in found if one.location) == [21, 28]
+    assert sorted(one.location.line or 0 for one in found if one.location) == [21, 28]
     # what is wrong with one alone is seen too where its graph is that of another
     tolerance = changed(
         "claim: Std(y) == Std(x), expect: refuted", "claim: E(x) == 0, tolerance: 1"

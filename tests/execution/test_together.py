@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, count
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.schedule import guarded
+from dropcheck.execution.schedule import Start, guarded
 from dropcheck.execution.together import together
 from dropcheck.judging.prepared import Prepared, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs
@@ -159,7 +160,7 @@ def test_a_span_is_drawn_once_for_all() -> None:
     cases = [one for one in prepared() if one.case.claim.id.endswith(("mean", "root", "share"))]
     asked: list[tuple[int, int]] = []
 
-    def judge(draws: list[int], program: Program) -> Iterator[Request]:
+    def judge(draws: list[int], program: Program) -> Generator[Request, SpanSums, int]:
         first = 0
         for total in accumulate(draws):
             while first < total:  # fewer may come back than were asked for
@@ -175,7 +176,7 @@ def test_a_span_is_drawn_once_for_all() -> None:
 
     wanted = [[1, 4], [2, 2, 2], [3]]
     own = programs(cases)
-    family = together([lambda d=d, p=p: judge(d, p) for d, p in zip(wanted, own, strict=False)])
+    family = together([partial(judge, d, p) for d, p in zip(wanted, own, strict=False)])
     sums: SpanSums | None = None
     try:
         while True:
@@ -231,15 +232,17 @@ claims:
 
 
 def test_a_case_that_raises_at_once_is_no_error_of_the_others() -> None:
-    def broken() -> Iterator[Request]:
-        raise DropcheckError([])
-        yield
+    def judged(result: int | None) -> Generator[Request, SpanSums, int | DropcheckError | None]:
+        if result is None:
+            raise DropcheckError([])
+        yield from ()
+        return result
 
-    def whole() -> Iterator[Request]:
-        return 3
-        yield
-
-    family = together([lambda: guarded(broken), whole])
+    starts: list[Start[int | DropcheckError | None]] = [
+        partial(guarded, partial(judged, None)),
+        partial(judged, 3),
+    ]
+    family = together(starts)
     with pytest.raises(StopIteration) as stop:
         next(family)
     first, second = stop.value.value

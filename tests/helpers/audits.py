@@ -42,6 +42,13 @@ claims:
 """
 
 
+def number_at(subject: Subject, name: str) -> float:
+    """A parameter of a subject's case that is a number."""
+    value = subject.case.parameters[name]
+    assert isinstance(value, float)
+    return value
+
+
 def quiet(_: str) -> None:
     """No progress."""
 

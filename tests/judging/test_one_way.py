@@ -15,7 +15,7 @@ from trials import entry, registry_of
 from dropcheck import pytest_plugin
 from dropcheck.claims.registry import Claim
 from dropcheck.cli.app import main
-from dropcheck.language import case_graphs
+from dropcheck.language import case_graphs, cases
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.checks import check_registry
@@ -41,10 +41,10 @@ class Calls:
     def __init__(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.file = file
         file.touch()
-        parse = self._counted("parse_claim", case_graphs.parse_claim, what_is_parsed)
+        parse = self._counted("parse_claim", cases.parse_claim, what_is_parsed)
         for module in (case_graphs, readings):
             monkeypatch.setattr(module, "parse_claim", parse)
-        lower = self._counted("lower_case", case_graphs.lower_case, what_is_lowered)
+        lower = self._counted("lower_case", cases.lower_case, what_is_lowered)
         monkeypatch.setattr(case_graphs, "lower_case", lower)
 
     def _counted(
