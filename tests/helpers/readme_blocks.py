@@ -28,7 +28,8 @@ PAGES = tuple(
     TOP / "docs" / f"{name}.md"
     for name in (
         *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "cookbook"),
-        *("limits", "editors", "github", "undecided", "claims-file", "laws"),
+        *("limits", "editors", "github", "undecided", "claims-file", "documents"),
+        "laws",
     )
 )
 ELISION = "…"  # a line of its own that stands for any lines
