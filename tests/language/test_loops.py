@@ -243,6 +243,11 @@ REFUSED = {
     "x = 1\nfor t in range(3):\n  x = x + 1\n  break": (4, 3, "'break' does not", "first(event)"),
     "x = 1\nfor t in range(3):\n  x += 1": (3, 5, "'+=' is not part", "write x = x + …"),
     "x = ones(3)\nfor t in range(3):\n  x[t] = 1": (3, 4, "an element", "write x = …"),
+    "x = 1\nw ~ normal(0, 1)\nx = 0.9 * x + w": (3, 1, "already defined", "for t in range(T):"),
+    "w ~ normal(0, 1)\nx = 0.9 * x + w": (2, 1, "'x' is made of itself", "x = 0, and below it for"),
+    "x ~ normal(x, 1)": (1, 1, "'x' is made of itself", "for t in range(T):"),
+    "x = ones(3)\nx[2] = 0.9 * x[1]": (2, 2, "an element of an array", "in a loop, write x ="),
+    "x = 1\nx = 2": (2, 1, "already defined", "choose another name"),
     "e = 1": None,
     "x = e\ne ~ normal(0, 1)": (2, 1, "'e' is a constant", "eps"),
 }  # fmt: skip

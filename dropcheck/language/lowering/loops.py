@@ -29,8 +29,8 @@ from dropcheck.language.syntax import (
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.shapes import describe
 
-# Names, numbers, signs and calls in the lines of all steps of a case together. A step of a queue has
-# 16 of them; so many are lowered, compiled and looked through in about ten seconds.
+# Names, numbers, signs and calls in the lines of all steps of a case together. A step of a queue
+# has 16 of them; so many are lowered, compiled and looked through in about ten seconds.
 MOST_LOOPED = 100_000
 FARTHEST = 2**60
 

@@ -71,6 +71,7 @@ def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
 
 def define_line(context: Context, line: ModelLine) -> None:
     """One line of the model."""
+    _refuse_recurrence(context, line)
     for name in line.names:
         if line.drawn:
             value = draw(context, line.right, context.draw_name(name))
@@ -86,6 +87,34 @@ def define_line(context: Context, line: ModelLine) -> None:
                 value = value.called(name.name)
                 context.graph.remember(value)
         context.scope.define(name, value)
+
+
+def _refuse_recurrence(context: Context, line: ModelLine) -> None:
+    """Refuse a line outside of loops that makes a name of itself, as a step of a recurrence does.
+
+    Raises:
+        DropcheckError: where the name stands.
+    """
+    if context.steps:
+        return
+    (name, *_), stack = line.names, [line.right]
+    while stack:
+        node = stack.pop()
+        stack.extend(syntax.children(node))
+        if isinstance(node, syntax.Name) and node.name == name.name:
+            if context.scope.is_parameter(name.name):
+                return
+            if context.scope.constant(name.name) is not None:
+                return
+            defined = name.name in context.scope
+            first = "" if defined else f"{name.name} = 0, and below it "
+            raise name.at.error(
+                f"{name.name!r} is already defined by a line above"
+                if defined
+                else f"{name.name!r} is made of itself",
+                f"a recurrence is a loop: {first}for t in range(T): with this line indented "
+                "below; otherwise choose another name",
+            )
 
 
 def lower(context: Context, node: Node) -> Value:
