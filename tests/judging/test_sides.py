@@ -133,3 +133,33 @@ def test_what_a_user_asks_for_may_be_coarse_too() -> None:
     assert found.sharpness is not None
     assert found.sharpness.absolute
     assert math.isclose(found.within or 0, 0.7)
+
+
+PROMISES = [
+    (N, "E(x**2) == {:.6f}", 1.0, 0.01),
+    (N, "E(x**2) <= {:.6f}", 1.0, 0.01),
+    (N, "E(x**2) >= {:.6f}", 1.0, 0.01),
+    (N, "{:.6f} <= E(x**2) <= 1.2", 1.0, 0.01),
+    (N, "P(x <= 2) == {:.6f}", NEAR_ONE, 2.3e-4),
+    (TWO, "E(x**2) == E(y**2) + {:.6f}", 0.0, 0.01),
+    (TWO, "E(x**2) <= E(y**2) + {:.6f}", 0.0, 0.01),
+    (PAIR.format(left=0.5, right=0.5), "Cov(x, y) == Cov(x, w) + {:.6f}", 0.0, 0.005),
+]
+
+
+@pytest.mark.parametrize(("model", "claim", "truth", "resolution"), PROMISES)
+def test_what_is_verified_is_no_farther_off_than_is_promised(
+    model: str, claim: str, truth: float, resolution: float
+) -> None:
+    verified = 0  # the seed is fixed, and the error rate of each is 1e-6
+    for share in (-1.5, -0.4, 0.0, 0.4, 1.5):
+        found = judged(model, claim.format(truth + share * resolution))
+        if found.verdict is not VERIFIED:
+            continue
+        verified += 1
+        assert found.exact is not None
+        assert found.region is not None
+        assert found.within is not None
+        away = max(found.region.low - found.exact.value, found.exact.value - found.region.high)
+        assert away <= found.within + 1e-9
+    assert verified >= 2
