@@ -291,9 +291,7 @@ class Numbers:
                         weights @ matrix @ weights.T,
                         sizes @ bound @ sizes.T,
                     )
-        # of a monomial that varies, and of it times its number
         _refuse_lost(variances[varied])
-        _refuse_lost((weights**2 * variances)[(weights != 0) & varied])
         return *found, parts
 
 
