@@ -139,7 +139,7 @@ def test_arguments_outside_its_domain_are_refused() -> None:
 
 @pytest.mark.usefixtures("lomax")
 def test_hints_know_it() -> None:
-    assert law_hint("lomx") == "did you mean 'lomax'?"
+    assert law_hint("lomxa") == "did you mean 'lomax'?"
     called = "lomax(alpha, scale): it starts at 0; pareto starts at scale"
     assert law_hint("pareto2") == f"write {called}"
     assert function_hint("lomax") == f"draw on a line of the model, x ~ {called}"

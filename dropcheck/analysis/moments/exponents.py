@@ -15,6 +15,7 @@ from dropcheck.analysis.polynomials.sources import ITSELF
 from dropcheck.language.drawn_from import NO_DRAWS
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
+from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
 
@@ -41,6 +42,10 @@ class Exponents(Identities):
         return super().draw(value)
 
     other = draw
+
+    def opened(self, _function: Function) -> PolynomialRule | None:
+        """None: each letter is a quantity of the graph, and the size of a difference is none."""
+        return None
 
     def straight(self, value: Value) -> Straight | None:
         """A quantity as such a line; None where it is none, or no simpler than it stands."""
