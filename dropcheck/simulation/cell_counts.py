@@ -20,6 +20,8 @@ Floats = npt.NDArray[np.float64]
 
 # Of each block so many draws, the first, are looked at for their places within fine cells.
 PLACED = 8192
+# Cuts for each draw from which on it is quicker not to sort the draws.
+FEW = 2
 # Rough nanoseconds for one number: to put it in its place among others, and to find its cell.
 SORTING = 25.0
 FINDING = 12.0
@@ -103,7 +105,11 @@ class AtCuts:
 
     def _count(self, row: Floats, found: Floats) -> None:
         end = len(self.cuts)
-        found[:end] = np.searchsorted(np.sort(row), self.cuts, side="right")
+        if len(row) * FEW < end:  # each draw is looked up among the cuts, not each cut among draws
+            places = np.bincount(np.searchsorted(self.cuts, row, side="left"), minlength=end + 1)
+            found[:end] = np.cumsum(places[:end])
+        else:
+            found[:end] = np.searchsorted(np.sort(row), self.cuts, side="right")
         if self.whole:
             found[end] = np.count_nonzero(np.abs(row - np.rint(row)) > self.rounding)
         end += 1

@@ -127,4 +127,4 @@ def test_tails_go_with_a_law_alone() -> None:
 def test_too_many_entries_are_refused_before_any_draw() -> None:
     text = file_of("u ~ normal(0, 1)").replace("x ~ normal(0, 1)\n", "u ~ normal(0, 1)[300]\n", 1)
     messages = [problem.message for problem in check_registry(read_text(text)).problems]
-    assert any("at most 256" in message for message in messages)
+    assert any("at most 64" in message for message in messages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -41,6 +42,7 @@ WITH_TAILS = (0.4, 0.4, 0.2)
 ALONG = 0.1
 # Draws that are not counted: they show a value that comes again, be it once in 10,000 draws.
 FIRST_DRAWS = 2**15
+FIRST_NUMBERS = 2**20
 # Draws that show the size of the numbers on the way.
 MAGNITUDE_DRAWS = 64
 # Draws of the shortest span, and the parts of the planned draws that a span is at most.
@@ -111,7 +113,9 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> Pilot:
     Raises:
         DropcheckError: for what only a draw can show.
     """
-    draws = max(2, min(max(wanted, FIRST_DRAWS), run.most_draws(program) // 4))
+    numbers = sum(math.prod(one.shape) for one in run.prepared.lowered.operands)
+    usual = min(FIRST_DRAWS, FIRST_NUMBERS // max(numbers, 1))
+    draws = max(2, min(max(wanted, usual), run.most_draws(program) // 4))
     generator, parts = run.generator(PILOT, 0), []
     for start in range(0, draws, program.span_draws):
         count = min(program.span_draws, draws - start)
@@ -155,7 +159,10 @@ def finding_of(
     if verdict is Verdict.INCONCLUSIVE:
         why = why or Reason.TOO_WIDE.explain()
         if counting.target > 0:
-            near = max(counting.target - estimate, estimate)
+            # so few draws are off by about this though the claim be true
+            noise = 1.3 * math.sqrt(counting.bands / tally.drawn)
+            beyond = max(estimate - noise, 0.0)
+            near = max(counting.target - beyond, beyond)
             needed = draws_for_distance(near, counting.alpha, counting.bands)
             more = max(needed - tally.drawn, 1.0)
     return Finding(

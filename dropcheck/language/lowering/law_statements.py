@@ -19,7 +19,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.relations import INDEPENDENT, OVER, SIGNATURE
 
 # Entries of one draw that a statement may speak of: each has cells of its own.
-MOST_ENTRIES = 256
+MOST_ENTRIES = 64
 # Pairs of entries that may be claimed to be independent.
 MOST_PAIRS = 1024
 _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS})
