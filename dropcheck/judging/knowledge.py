@@ -26,6 +26,7 @@ from dropcheck.reasons import Explanation
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
+from dropcheck.vocabulary.operators import UNDERFLOW
 
 Floats = npt.NDArray[np.float64]
 
@@ -115,6 +116,8 @@ class BoundedAverages:
         variance = min(raised(size(2.0), 2.0), raised(width, 2.0) / 4)  # Popoviciu (1935)
         if math.isfinite(variance):
             fourth = raised(2 * size(4.0), 4.0)
+            if size(2.0) > 0 and min(variance, fourth) < UNDERFLOW:  # 0 may stand for either
+                return Spread(guess=guess)
             return Spread(variance=variance, fourth=fourth, width=width, centre=centre, guess=guess)
         for order in ORDERS:
             moment = raised(2 * size(order), order)
@@ -164,8 +167,10 @@ def knowledge_of(compiled: Compiled, strategy: BlockMeans | None = None) -> Know
         return Knowledge(
             exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC, undefined=undefined
         )
-    exact = _exact(compiled, tuple(used), integrals)
     plain = about(compiled.program.origin)
+    exact = _exact(compiled, tuple(used), integrals)
+    if exact is not None and _underflows(exact, plain):
+        exact = None
     if np.isfinite(plain.sizes(math.inf)[used]).all():
         guarantee = Guarantee.FINITE_SAMPLE
     elif exact is not None or _bounded(plain, used):
@@ -174,6 +179,15 @@ def knowledge_of(compiled: Compiled, strategy: BlockMeans | None = None) -> Know
         guarantee = Guarantee.ASYMPTOTIC
     variances = exact is not None or bool(np.isfinite(plain.sizes(2.0)[used]).all())
     return Knowledge(exact=exact, bounds=about, guarantee=guarantee, has_variance=variances)
+
+
+def _underflows(exact: ExactAverages, plain: BoundedAverages) -> bool:
+    """Whether a variance is too small for a float64, so that 0 may stand for it."""
+    small = exact.moments.covariance(1).diagonal() < UNDERFLOW
+    if not small.any():  # as nearly always
+        return False
+    sizes = plain.sizes(2.0)[list(exact.used)][small]
+    return bool(((sizes > 0) & (sizes**2 < UNDERFLOW)).any())
 
 
 def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:
