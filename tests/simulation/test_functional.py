@@ -166,6 +166,10 @@ def test_what_is_too_small_to_be_squared_is_not_judged(claim: str, unit: str) ->
     assert "too small" in str(found.explanation)
 
 
-def test_what_is_small_but_can_be_squared_is() -> None:
-    assert judged("z ~ normal(0, 1); x = z * 1e-100", "Std(x) == 1e-100").verdict == "verified"
-    assert judged("z ~ normal(0, 1); x = z * 1e-100", "Std(x) == 1.05e-100").verdict == "refuted"
+def test_what_is_small_but_can_be_raised_to_the_fourth_power_is() -> None:
+    """The variance of a square has fourth powers, below which 0 may stand for it."""
+    model = "z ~ normal(0, 1); x = z * 1e-70"
+    assert judged(model, "Std(x) == 1e-70").verdict == "verified"
+    assert judged(model, "Std(x) == 1.05e-70").verdict == "refuted"
+    rare = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z * 1e-100 + where(u < 1e-7, 1e-96, 0)"
+    assert judged(rare, "Std(x) == 1e-100", most=100_000).verdict == "inconclusive"
