@@ -250,6 +250,11 @@ def test_bounds_do_not_grow_with_the_steps_where_the_truth_does_not(
     assert truth * (1 - 1e-2) <= bound <= truth * factor * (1 + 1e-2)
 
 
+def test_a_square_of_squares_is_not_opened_without_end() -> None:
+    value = expressed(lowering("x ~ normal(0, 1)\nfor t in range(200):\n  x = x * x"), "x")
+    assert norm(value, 2) == INF
+
+
 # ---- functions of one draw, by quadrature --------------------------------------------------------
 
 LAWS_OF_ONE = {

@@ -28,6 +28,7 @@ MOST_PLACES = 1024
 _Part = TypeVar("_Part")
 # As far as a product is opened into its parts.
 MOST_PARTS = 32
+MOST_OPENED = 256
 
 Alignment = tuple[Places, ...]
 """The places of each axis of a quantity."""
@@ -144,10 +145,13 @@ def factors(quantity: _Product) -> list[tuple[_Product, float]]:
     """
     found: dict[tuple[int, bool], tuple[_Product, float]] = {}
     stack = [(quantity, 1.0)]
+    opened = 0
     while stack:
         one, power = stack.pop()
         powers = one.majorant.powers(one.use) if one.random else ()
-        if powers and len(found) + len(stack) + len(powers) <= MOST_PARTS:
+        few = len(found) + len(stack) + len(powers) <= MOST_PARTS
+        if powers and few and opened < MOST_OPENED:
+            opened += 1  # a square of a square of … is of few parts, and opened without end
             stack += [(one.below[place], power * own) for place, own in powers]
             continue
         if one.value.binary and power > 0:
