@@ -36,5 +36,6 @@ AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
 """Signs that stand after their argument."""
 RELATIONS = {SIGNS[sign].latex: sign for sign in ("==", "<", "<=", ">", ">=", "!=")}
 RELATIONS |= {r"\le": "<=", r"\ge": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!="}
-LOGIC = {str(SIGNS[word].latex): word for word in ("and", "or", "not")}
+AND, OR, NOT = "and", "or", "not"
+LOGIC = {str(SIGNS[word].latex): word for word in (AND, OR, NOT)}
 LETTERS = {c.latex: name for name, c in CONSTANTS.items()}

@@ -138,7 +138,8 @@ CONCURRENT = {"threading", "concurrent", "queue"}
 MAY_BE_CONCURRENT = ("execution.", "interrupt", "__main__")
 # What makes generators of random numbers: the streams, and the one draw of what is not random.
 GENERATORS = {"default_rng", "Generator", "SFC64"}
-MAKES_GENERATORS = {"simulation.streams", "judging.judge"}
+# the analysis makes one draw, to see what fails in every draw
+MAKES_GENERATORS = {"simulation.streams", "judging.judge", "analysis.sources_known"}
 
 
 @dataclass(frozen=True)

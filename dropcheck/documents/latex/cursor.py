@@ -29,7 +29,7 @@ class Cursor:
 
     def is_next(self, *texts: str) -> bool:
         """Whether the next token is one of these commands or signs."""
-        return self.token.text in texts and self.token.kind in ("command", "sign")
+        return self.token.text in texts and self.token.kind in ("command", "symbol")
 
     def taken(self, *texts: str) -> bool:
         """Whether the next token was one of these, and is passed."""

@@ -33,7 +33,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 DEEPEST = 60
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
-_WORDS = ("and", "or")
+_WORDS = (AND, OR)
 
 
 class Reader(Expressions):
@@ -66,18 +66,16 @@ class Reader(Expressions):
         """What stands in the brackets of an operator: an expression, a comparison, several."""
         left = self.conjunction()
         operands = [left]
-        while self._logic("or"):
+        while self._logic(OR):
             operands.append(self.conjunction())
-        return left if len(operands) == 1 else syntax.Logic(self.here, "or", tuple(operands))
+        return left if len(operands) == 1 else syntax.Logic(self.here, OR, tuple(operands))
 
     def conjunction(self) -> Node:
         """Comparisons with `and` between."""
         operands = [self.negation()]
-        while self._logic("and"):
+        while self._logic(AND):
             operands.append(self.negation())
-        return (
-            operands[0] if len(operands) == 1 else syntax.Logic(self.here, "and", tuple(operands))
-        )
+        return operands[0] if len(operands) == 1 else syntax.Logic(self.here, AND, tuple(operands))
 
     def _logic(self, word: str) -> bool:
         token = self.token
@@ -88,7 +86,7 @@ class Reader(Expressions):
 
     def negation(self) -> Node:
         """A comparison, a membership, or the denial of one."""
-        if LOGIC.get(self.token.text) == "not":
+        if LOGIC.get(self.token.text) == NOT:
             self.at += 1
             return syntax.Not(self.here, self.negation())
         operands, signs = [self.sum()], []
@@ -197,7 +195,7 @@ class Reader(Expressions):
                     node = syntax.Transpose(self.here, node)
                     continue
                 node = Binary(self.here, "**", node, self.argument())
-            elif self.token.text in AFTER and self.token.kind == "sign":
+            elif self.token.text in AFTER and self.token.kind == "symbol":
                 node = Call(self.here, AFTER[self.token.text], (node,))
                 self.at += 1
             else:

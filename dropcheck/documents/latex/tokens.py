@@ -31,7 +31,7 @@ _TOKEN = re.compile(
     r"(?P<command>\\(?:[A-Za-z]+\*?|.))"
     r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
     r"|(?P<letters>[A-Za-z]+)"
-    r"|(?P<sign>[-+*/^_=<>()\[\]{}|!,])"
+    r"|(?P<symbol>[-+*/^_=<>()\[\]{}|!,])"
 )
 _WORD = re.compile(r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}")
 
@@ -46,7 +46,7 @@ class LatexError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: a "command", a "word" that stands in braces, "letters", a "number", a "sign".
+    """One token: a "command", a "word" that stands in braces, "letters", a "number", a "symbol".
 
     "given" is a piece that the document's notation names; `text` is then what it stands for.
     """

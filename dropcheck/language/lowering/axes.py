@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from dropcheck.language import syntax
 from dropcheck.language.syntax import Node
-from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.operators import OPERATORS
-from dropcheck.vocabulary.shapes import ShapeError, ShapeRule
+from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 _MATMUL = "@"
 # indices that make an axis, or stand for several
@@ -37,7 +37,9 @@ def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
         case syntax.Negative(operand=inner) | syntax.Transpose(base=inner):
             return axes_of(inner, axes)
         case syntax.Binary(operator="@", left=left, right=right):
-            return _by(SIGNS["matmul"].shape, (axes_of(left, axes), axes_of(right, axes)))
+            return _by(
+                lambda shapes, _: matmul(*shapes), (axes_of(left, axes), axes_of(right, axes))
+            )
         case syntax.Call(name=name, arguments=arguments, keywords=keywords):
             if name in OPERATORS:
                 return 0
