@@ -19,11 +19,14 @@ from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.latex_words import (
     AFTER,
+    AND,
     CALLED,
     ENCLOSING,
     GROUPED,
     LETTERS,
     LOGIC,
+    NOT,
+    OR,
     PAIRWISE,
     RELATIONS,
     TOTALS,
