@@ -69,7 +69,6 @@ VALUES = {
     "1,,2": ("is empty", "512"),
     "open(1)": ("'open' is not a law", ""),
     "x.y": ("'x.y' is neither a number nor a law", ""),
-    "[1]": ("'[1]' is neither a number nor a law", ""),
     "1/0": ("1/0", ""),
     "1.2": ("bernoulli: p must satisfy 0 <= p <= 1, and is 1.2 (c with p = 1.2)", "bernoulli(p)"),
     "-1": ("bernoulli: p must satisfy 0 <= p <= 1, and is -1 (c with p = -1)", ""),

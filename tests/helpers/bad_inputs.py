@@ -69,7 +69,7 @@ CLAIMS: dict[str, Bad] = {
     # names
     "not defined": Bad(one_claim(N, "E(y) == 0"), LAST, 9, "'y' is not defined", "defined here: x"),
     "misspelt": Bad(one_claim(N, "E(X) == 0"), LAST, 9, "'X' is not defined", "did you mean 'x'?"),
-    "no function": Bad(one_claim(N, "E(sqr(x)) == 0"), LAST, 9, "'sqr' is not a", "'sqrt'"),
+    "no function": Bad(one_claim(N, "E(sqr(x)) == 0"), LAST, 9, "'sqr' is not a", "sqrt(x)"),
     "no law": Bad(one_claim("x ~ nrmal(0, 1)", "E(x) == 0"), 6, 11, "'nrmal'", "'normal'"),
     "pi redefined": Bad(one_claim(f"{N};pi = 3", "E(x) == 0"), 7, 7, "'pi' is a constant", "name"),
     "E redefined": Bad(one_claim(f"{N};E = 3", "E(x) == 0"), 7, 7, "'E' is an operator", "name"),
@@ -168,9 +168,9 @@ CLAIMS: dict[str, Bad] = {
     "a method": Bad(
         one_claim(N, "x.tofile(1) == 1"), LAST, 8, "'.tofile(…)' is not part", "by name"
     ),
-    "an import": Bad(one_claim(N, "__import__('os') == 1"), LAST, 18, "no strings", "quotes"),
+    "an import": Bad(one_claim(N, "__import__('os') == 1"), LAST, 7, "no strings", "format 1"),
     "a lambda": Bad(
-        one_claim(N, "E(lambda: 1) == 1"), LAST, 9, "'lambda' is not part", "arithmetic"
+        one_claim(N, "E(lambda: 1) == 1"), LAST, 9, "'lambda' is not part", "format 1"
     ),
     "one sign": Bad(one_claim(N, "E(x) = 1"), LAST, 12, "'=' does not compare", "'=='"),
     "no sign": Bad(one_claim(N, "E(x)"), LAST, 7, "one side alone", "L == R"),

@@ -231,6 +231,7 @@ def twin_of(claim: Claim, how: Mapping[str, Any]) -> Claim:
         parameters=parameters,
         cases=cases,
         expect=str(Verdict.REFUTED),
+        family=None,
     )
 
 
