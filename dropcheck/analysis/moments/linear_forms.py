@@ -175,10 +175,13 @@ def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
 
 
 def _cumulants(draws: Sequence[Value], precision: Precision) -> Callable[[int], Floats]:
-    found = np.array([_of_law(draw)[: MOST_FACTORS + 1] for draw in draws], dtype=np.float64)
+    found = np.full((len(draws), MOST_FACTORS + 1), np.nan)  # of orders that no float64 holds
+    for place, draw in enumerate(draws):
+        own = _of_law(draw)[: MOST_FACTORS + 1]
+        found[place, : len(own)] = own
 
     def of_order(order: int) -> Any:
-        own = found[:, order] if len(draws) else np.zeros(0)
+        own = found[:, order]
         if not np.isfinite(own).all():
             raise PolynomialError
         return own.astype(precision)
