@@ -105,6 +105,8 @@ class Form:
 def _moments(
     products: Sequence[Sequence[tuple[Value, float]]], precision: Precision
 ) -> tuple[Floats, Floats]:
+    if max(map(len, products), default=0) > MOST_FACTORS:
+        raise PolynomialError
     values = {id(value): value for product in products for value, _ in product}
     draws: dict[int, Value] = {}
     forms = {key: _form(value, draws, precision) for key, value in values.items()}
