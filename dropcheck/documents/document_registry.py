@@ -49,7 +49,9 @@ def read_document(path: Path, name: str) -> Registry:
             builder.add_block(part)
         else:
             builder.add_mark(part)
-    if not builder.claims and not report:
+    if not builder.claims:
+        if report:
+            raise report.error()
         return Registry(source.name, {}, {}, ())
     return builder.registry(marked.title)
 
@@ -161,7 +163,8 @@ class _Builder:
         for key, value in (("document", self.document), ("section", mark.section)):
             if value and not {key, "sources"} & set(entries):
                 entries[key] = self._entry(value, mark.start)
-        name = mark.id or self._made_id(mark, text, entries)
+        said = text if spoken.formula is None else spoken.formula.text
+        name = mark.id or self._made_id(mark, said, entries)
         if "title" not in entries:
             entries["title"] = self._entry(mark.sentence or name, mark.start)
         if name in self.claims:

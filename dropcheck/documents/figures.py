@@ -87,6 +87,7 @@ def read_before(text: str, end: int) -> Figure | None:
         raise FigureError(stop - 1, "no number stands before this sign", PAIR)
     start = found.start()
     printed = found["number"]
+    _refuse_parts(text, start)
     start = _with_sign(text, start, printed)
     whole = re.sub(_GROUP, "", printed)
     if re.match(rf"0+{_GROUP}", printed):
@@ -110,6 +111,32 @@ def read_before(text: str, end: int) -> Figure | None:
         end=stop,
         percent=bool(found["percent"]),
     )
+
+
+# What makes a number a part of something else, across emphasis and spaces.
+_PART = re.compile(
+    r"(?:[-\N{MINUS SIGN}–/\N{FRACTION SLASH}^±×·+*]|&minus;|&#45;|\bminus"
+    r"|\\(?:times|cdot|sqrt|log|ln|exp|pm|mp|neq|ne|div|over))\Z"
+)
+_GLUED = re.compile(r"(?:&minus;|&#45;|\N{FRACTION SLASH})\Z")
+_BETWEEN = re.compile(r"(?:[ *_`$]|\\,)+\Z")
+_BULLET = re.compile(r"(?:\A|\n)[ \t]*[-+*][ \t]+[*_`$]*\Z")
+
+
+def _refuse_parts(text: str, start: int) -> None:
+    """Refuse a number before which an operator stands, with emphasis or spaces between.
+
+    Raises:
+        FigureError: if one does.
+    """
+    before = text[max(0, start - LONGEST) : start]
+    gap = _BETWEEN.search(before)
+    if _BULLET.search(before):
+        return
+    operator = _PART.search(before[: gap.start()]) if gap is not None else _GLUED.search(before)
+    if operator is not None:
+        at = start - len(before) + operator.start()
+        raise FigureError(at, f"{operator.group()!r} stands before this figure", PAIR)
 
 
 def _longest(text: str, stop: int) -> re.Match[str] | None:

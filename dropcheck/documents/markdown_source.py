@@ -15,6 +15,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
 LONGEST_TITLE = 100
+LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
 
 
 def read_markdown(source: Source, report: Report) -> Marked:
@@ -32,7 +33,7 @@ def read_markdown(source: Source, report: Report) -> Marked:
     if front is not None:  # is no Markdown, and would be read as a heading
         text = "\n" * front.group().count("\n") + text[front.end() :]
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    reader = _Reader(source, tokens)
+    reader = _Reader(source, tokens, report)
     comments = list(reader.comments())
     name = title["title"] if title is not None else reader.title
     return Marked(title=name or source.name, parts=parts_of(comments, report))
@@ -41,8 +42,9 @@ def read_markdown(source: Source, report: Report) -> Marked:
 class _Reader:
     """Goes through the tokens of a document in order."""
 
-    def __init__(self, source: Source, tokens: Sequence[Any]) -> None:
+    def __init__(self, source: Source, tokens: Sequence[Any], report: Report) -> None:
         self.lines = source.lines
+        self.report = report
         self.tokens = tokens
         self.section = ""
         self.title = ""
@@ -76,15 +78,30 @@ class _Reader:
 
     def _of_html(self, token: Any) -> Iterator[Comment]:
         region = self._region(*token.map)
-        for found in _COMMENT.finditer(region.text):
-            yield self._comment(region, found, 0, "")
+        at = 0
+        while (start := region.text.find("<!--", at)) >= 0:
+            found = _COMMENT.match(region.text, start)
+            if found is None:  # nor is any after it
+                self._refuse_open(region.text[start:], region.places[start])
+                return
+            at = found.end()
+            yield self._comment(region, found, "")
+
+    def _refuse_open(self, text: str, at: Position) -> None:
+        """Report a mark that is never closed, which would claim nothing."""
+        if re.match(rf"<!--\s*/?{WORD}", text) and "-->" not in text:
+            self.report.add(at, "this mark is never closed", "close it: -->")
 
     def _of_inline(self, token: Any) -> Iterator[Comment]:
-        if not any(child.type == "html_inline" for child in token.children):
+        if "<!--" not in token.content:
             return
         region = self._region(*token.map)
         at = 0
         for place, child in enumerate(token.children):
+            opened = child.content.find("<!--") if child.type in ("text", "image") else -1
+            if opened >= 0:
+                start = region.text.find("<!--", at)
+                self._refuse_open(child.content[opened:], region.places[max(start, 0)])
             if child.type not in ("html_inline", "code_inline"):
                 continue
             first = child.content.split("\n")[0]
@@ -95,7 +112,7 @@ class _Reader:
             found = _COMMENT.match(region.text, start)
             if child.type == "html_inline" and found is not None:
                 at = found.end()
-                yield self._comment(region, found, 0, _sentence(token.children, place))
+                yield self._comment(region, found, _sentence(token.children, place))
 
     def _region(self, first: int, end: int) -> Piece:
         """Lines of the document with their places; what quotes them is left out."""
@@ -109,7 +126,8 @@ class _Reader:
             places += [(number, column) for column in range(start, len(line) + 1)]
         return Piece("\n".join(text), (*places, (end, 0)))
 
-    def _comment(self, region: Piece, found: re.Match[str], start: int, sentence: str) -> Comment:
+    def _comment(self, region: Piece, found: re.Match[str], sentence: str) -> Comment:
+        start = max(0, found.start() - LONGEST_BEFORE)
         before = region.text[start : found.start()]
         return Comment(
             text=Piece(found["text"], region.places[found.start("text") : found.end("text") + 1]),

@@ -114,6 +114,8 @@ def _figure(mark: Mark) -> Figure:
         if mark.pair is not None:
             raise LatexError(-1, error.message, "write the number out in decimals") from None
         raise LatexError(error.column, error.message, error.hint) from None
+    if mark.pair is not None and figure is not None and text[: figure.start].strip(" *_`$"):
+        raise LatexError(-1, "more than a figure stands in this pair", "bound the figure alone")
     if figure is None:
         raise LatexError(-1, "no figure stands right before this mark", "let nothing stand between")
     return figure

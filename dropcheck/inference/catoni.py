@@ -355,13 +355,13 @@ def variance_expected(
     count = rows if centred else rows // 2
 
     def second_moment(mean: float) -> float:
-        own = min(fourth, width**2 * block_draws * mean) / block_draws**3
+        own = min(fourth, width * width * block_draws * mean) / block_draws**3
         if not centred:
-            return own / 2 + 3 * mean**2 * (1 - 1 / (2 * block_draws))
+            return own / 2 + 3 * mean * mean * (1 - 1 / (2 * block_draws))
         # E(Y-c)⁴ = own + 3 (1-1/B) v² + 4δ E(Y-EY)³ + 6δ²v + δ⁴ with δ² = w - v. Of these the
         # second and the last two are at most 3w² together; E(Y-EY)³ is that of a draw over B², at
         # most sqrt(own v) in size, and δ²v at most w²/4.
-        return own + 3 * mean**2 + 2 * mean * math.sqrt(own)
+        return own + 3 * mean * mean + 2 * mean * math.sqrt(own)
 
     return _largest_mean(seen, cap, second_moment, math.log(1 / alpha) / count)
 

@@ -84,6 +84,11 @@ class Reading:
         """Whether a side is held against what is estimated too."""
         return any(comparison.against is not None for comparison in self.comparisons)
 
+    @property
+    def of_probabilities(self) -> bool:
+        """Whether every side is made of one probability, which is small and not 0 by its counts."""
+        return all(one.of_probability for one in self.magnitudes)
+
     def sides_at(self, operands: Sequence[float]) -> list[float]:
         """The magnitudes of the sides; of probabilities alone, where a side is one."""
         sides = list(zip(self.magnitudes, self.sides(operands), strict=True))

@@ -65,7 +65,7 @@ def massart(draws: int, alpha: float) -> float:
     P(sup |F_n - F| > e) <= 2 exp(-2 n e²), for any law.
 
     >>> round(massart(1000, 0.05), 6)
-    0.042948
+    0.042947
     """
     return math.sqrt(math.log(2.0 / alpha) / (2.0 * draws)) if draws else math.inf
 

@@ -49,7 +49,8 @@ def scales_of(
         size = against if against > 0 else sizes[part.side]
         if not part.against_estimates:
             return size
-        return scale_of_sides(size, run.resolution * size + off, part.sides_at(operands))
+        hidden = off if part.of_probabilities else run.resolution * size + off
+        return scale_of_sides(size, hidden, part.sides_at(operands))
 
     if not reading.entries:
         return (scale(reading),) * len(reading.comparisons)

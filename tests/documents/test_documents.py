@@ -138,6 +138,9 @@ BAD = {
     "8<!-- dropcheck #a: == 8 --> 9<!-- dropcheck #a: == 9 -->": ("given twice", 1, 31),
     "8<!-- dropcheck: == 8; expect: maybe -->": ("must be", 1, 32),
     "8<!-- /dropcheck -->": ("never opened", 1, 2),
+    "8<!-- dropcheck: == 9": ("never closed", 1, 2),
+    "<!-- dropcheck\nclaims:\n  a: {claim: 1 == 2}\n": ("never closed", 1, 1),
+    "<!-- dropcheck: ~= 5 -->about 5<!-- /dropcheck -->": ("more than a figure", 1, 1),
     "<!-- dropcheck\nmodel:\n  a: x ~ normal(0, 1)\n-->": ("no key 'model'", 2, 1),
     "<!-- dropcheck\nmodels:\n  a: [\n-->": ("cannot be read as YAML", 4, 1),
     "<!-- dropcheck\nmodels:\n  a: |\n    x ~ nrmal(0, 1)\n-->\n\n8<!-- dropcheck: == E(x) -->": (
@@ -154,6 +157,16 @@ def test_what_is_wrong_is_said_at_its_place(tmp_path: Path, text: str) -> None:
     (problem, *_) = [one for one in found if message in one.message]
     assert problem.location is not None
     assert (problem.location.line, problem.location.column) == (line, column)
+
+
+def test_formulas_have_ids_of_their_own_wherever_they_stand(tmp_path: Path) -> None:
+    first = "One is $x = 1$<!-- dropcheck: model: 'x = 1' -->."
+    second = "Two is $x = 2$<!-- dropcheck: model: 'x = 1' -->."
+    one = read(tmp_path, f"# T\n{first}\n{second}\n").claims
+    other = read(tmp_path, f"# T\n{second}\n{first}\n").claims
+    said = {name: claim.statement.text for name, claim in one.items()}
+    assert said == {name: claim.statement.text for name, claim in other.items()}
+    assert sorted(said.values()) == ["x == 1", "x == 2"]
 
 
 def test_pairs_and_blanks(tmp_path: Path) -> None:

@@ -83,6 +83,15 @@ REFUSED = [
     ("zeta = 1", 0, "no name of the model"),
     ("(" * 80 + "x = 1", 60, "nested deeper"),
     ("x = 1,000", 5, "cannot be read here"),
+    (r"E(x \mid y) = 1", 9, "a condition is an event"),
+    ("K^2 = 1", 2, "which power"),
+    ("||q|| = 1", 4, "a norm or a determinant"),
+    ("|K| = 1", 4, "a norm or a determinant"),
+    ("A_{ij} = 1", 3, "side by side"),
+    ("q_{n-1} = 1", 3, "before the first"),
+    (r"x = 2 \quad (y = 3)", 6, "cannot be read here"),
+    ("n!! = 3", 1, "two of these signs"),
+    ("x" + " x" * 2000 + " = 1", 0, "too deep"),
 ]  # fmt: skip
 
 

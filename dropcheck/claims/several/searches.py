@@ -37,7 +37,7 @@ _BEGINS = re.compile(r"\s*any\b")
 class Search:
     """Numbers of which any may be tried: those from `low` to `high`, or those of a range.
 
-    `whole` says that both ends are whole: then the numbers may have to be, too.
+    `whole` says that they may have to be whole numbers.
     """
 
     low: float
@@ -46,8 +46,9 @@ class Search:
 
     @property
     def whole(self) -> bool:
-        """Whether both ends are whole, so that only whole numbers may be meant."""
-        return not self.steps and self.low % 1 == 0 and self.high % 1 == 0
+        """Whether only whole numbers may be meant: both ends are whole, and some lie between."""
+        ends = self.low % 1 == 0 and self.high % 1 == 0
+        return not self.steps and ends and self.high - self.low >= 2
 
     def in_whole_numbers(self) -> Search:
         """The same for whole numbers alone, however many there are."""

@@ -39,7 +39,16 @@ def statements(
     >>> statements(r"\mathbb{E}[x] = \mu = 1 - p", {"x": 0, "mu": 0, "p": 0})
     ('E(x) == mu', 'mu == 1 - p')
     """
-    reader = Reader(_LAST.sub("", formula), axes, notation or {})
+    try:
+        return _statements(_LAST.sub("", formula), axes, notation or {})
+    except RecursionError:
+        raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
+
+
+def _statements(
+    formula: str, axes: Mapping[str, int], notation: Mapping[str, str]
+) -> tuple[str, ...]:
+    reader = Reader(formula, axes, notation)
     operands, signs = [reader.sum()], []
     while not reader.done():
         signs.append(reader.relation())

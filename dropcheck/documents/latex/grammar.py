@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dropcheck.claims.registry import SourceText
 from dropcheck.documents.latex.cursor import Expressions
-from dropcheck.documents.latex.names import cut, words_below
-from dropcheck.documents.latex.tokens import REFUSED, LatexError, Token
+from dropcheck.documents.latex.names import cut, notated, words_below
+from dropcheck.documents.latex.tokens import REFUSED, Token
 from dropcheck.documents.latex.totals import element, total
 from dropcheck.documents.latex.which_product import dotted, side_by_side, untransposed
-from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
-from dropcheck.language.parser import parse_expression
+from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.printing import unparse
 from dropcheck.language.suggestions import name_hint
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
@@ -36,6 +34,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 DEEPEST = 60
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
+IN_MARK = "write the statement in the mark"
 _WORDS = (AND, OR)
 
 
@@ -197,8 +196,12 @@ class Reader(Expressions):
                         self.expect("}")
                     node = syntax.Transpose(self.here, node)
                     continue
+                if (axes_of(node, self.axes) or 0) > 1:
+                    raise self.error("which power of a matrix is meant is not known", IN_MARK)
                 node = Binary(self.here, "**", node, self.argument())
             elif self.token.text in AFTER and self.token.kind == "symbol":
+                if self.peek(1) in AFTER:
+                    raise self.error("two of these signs stand side by side", "write brackets")
                 node = Call(self.here, AFTER[self.token.text], (node,))
                 self.at += 1
             else:
@@ -234,7 +237,7 @@ class Reader(Expressions):
             return Number(self.here, float(text))
         if kind == "given":
             self.at += 1
-            return self.notated(token)
+            return notated(token)
         if kind in ("letters", "word"):
             return self.named()
         if text in LETTERS:
@@ -268,16 +271,6 @@ class Reader(Expressions):
         hint = name_hint(text.removeprefix("\\"), known) if kind == "command" else None
         raise self.error(f"{text!r} is not part of what is read", hint or "name it in 'notation'")
 
-    def notated(self, token: Token) -> Node:
-        """What a piece of notation stands for."""
-        try:
-            return parse_expression(SourceText.plain(token.text))
-        except DropcheckError as error:
-            problem = error.problems[0]
-            raise LatexError(
-                token.column, f"notation {token.text!r}: {problem.message}", problem.hint
-            ) from None
-
     def grouped(self) -> Node:
         """A fraction, a root, or another command of arguments in braces."""
         text = self.token.text
@@ -310,6 +303,8 @@ class Reader(Expressions):
         self.bars -= text == closing
         self.calls = calls
         self.expect(closing)
+        if (axes_of(node, self.axes) or 0) > (text != _BAR):
+            raise self.error("this may be a norm or a determinant", IN_MARK)
         return Call(self.here, name, (node,))
 
     def call(self, name: str) -> Node:
@@ -334,7 +329,11 @@ class Reader(Expressions):
             else:
                 arguments.append(self.event())
         if self.calls > outer and self.taken(r"\mid", _BAR):
-            keywords.append(("given", self.event()))
+            column = self.token.column
+            event = self.event()
+            if not isinstance(event, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member):
+                raise self.error("a condition is an event", "write X > 0 or m = 1", column)
+            keywords.append(("given", event))
         self.calls, self.bars = outer, bars
         self.expect(_CLOSES[opening])
         if len(arguments) > 1:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cache
 
+from dropcheck.claims.registry import SourceText
 from dropcheck.documents.latex.cursor import Cursor
 from dropcheck.documents.latex.tokens import LatexError, Token
+from dropcheck.errors import DropcheckError
+from dropcheck.language.parser import parse_expression
 from dropcheck.language.suggestions import name_hint
+from dropcheck.language.syntax import Node
 
 
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
@@ -66,3 +70,18 @@ def words_below(cursor: Cursor) -> list[str]:
         depth += {"{": 1, "}": -1}.get(cursor.token.text, 0)
         cursor.at += 1
     return []
+
+
+def notated(token: Token) -> Node:
+    """What a piece of notation stands for.
+
+    Raises:
+        LatexError: that cannot be read.
+    """
+    try:
+        return parse_expression(SourceText.plain(token.text))
+    except DropcheckError as error:
+        problem = error.problems[0]
+        raise LatexError(
+            token.column, f"notation {token.text!r}: {problem.message}", problem.hint
+        ) from None

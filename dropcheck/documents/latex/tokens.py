@@ -21,7 +21,7 @@ REFUSED = {
     ),
 }
 """Commands that say what is no statement, and what to do instead."""
-_SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "\\quad", "\\qquad", "~"})
+_SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "~"})
 _SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lrm]?)(?![A-Za-z])")
 _UPRIGHT = frozenset(
     rf"\{name}"

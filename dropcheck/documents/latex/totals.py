@@ -84,7 +84,15 @@ def _entry(reader: Expressions, braced: bool) -> Node:
                                  token.column)  # fmt: skip
             reader.free = token.text
         return Name(reader.here, ANY + token.text)
+    if token.kind == "letters" and len(token.text) > 1 and token.text not in reader.axes:
+        raise reader.error("letters side by side are no place", "write commas: A_{i, j}")
     place = reader.sum() if braced else reader.atom()
+    if isinstance(place, Binary) and place.operator == "-":
+        raise reader.error(
+            "a difference may lie before the first element",
+            "write the statement in the mark",
+            token.column,
+        )
     if isinstance(place, Number) and place.value < 1:
         raise reader.error("elements count from 1", "the first one is x_1", token.column)
     return place if isinstance(place, Negative) else place_from_0(place)

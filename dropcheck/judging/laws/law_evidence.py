@@ -111,6 +111,8 @@ def _impossible(
 
 def _beyond(cells: LawCells) -> npt.NDArray[np.bool_]:
     found = np.zeros(len(cells.cuts) + 1, dtype=bool)
+    if not len(cells.cuts):  # float64 does not separate the values of the law
+        return found
     found[0] = cells.below[0] == 0
     found[-1] = cells.above[-1] == 0
     return found

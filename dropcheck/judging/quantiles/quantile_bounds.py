@@ -52,7 +52,7 @@ def bounds(
     >>> from dropcheck.simulation import Threshold as At
     >>> ends = [At(float(t), True) for t in range(1, 101)]
     >>> bounds(ends, np.arange(1.0, 101.0), 100, 0.5, 0.05)
-    (40.00000000000001, 61.0)
+    (39.00000000000001, 61.0)
     """
     low, high = -math.inf, math.inf
     if not seen or not len(thresholds):

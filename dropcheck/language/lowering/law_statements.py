@@ -61,6 +61,10 @@ def law_claim(context: Context, statement: Statement) -> LawClaim:
             "entry is claimed to have the law of the same entry on the other side",
             "pick the entries that are meant, such as x[0]",
         )
+    if quantity is other:
+        raise statement.at.error(
+            "both sides of '~' are one and the same quantity", "compare it with another, or a law"
+        )
     return LawClaim(relation=Relation.ALIKE, quantities=(quantity, other))
 
 
@@ -151,6 +155,10 @@ def _independent(context: Context, node: Call) -> LawClaim:
         raise node.at.error(
             f"{INDEPENDENT} takes at most {MOST_QUANTITIES} quantities",
             f"put them into an array: {INDEPENDENT}(x, {OVER}=[0])",
+        )
+    if len({id(one) for one in quantities}) < len(quantities):
+        raise node.at.error(
+            "one quantity is named twice, and none is independent of itself", "name each once"
         )
     if axes is None:
         if len(quantities) < 2:

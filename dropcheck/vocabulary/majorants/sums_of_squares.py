@@ -31,7 +31,7 @@ def inverse_of_squares(density: float, weights: Sequence[float], r: float) -> fl
     Infinite where r is half of the number of weights, or more.
 
     >>> found = inverse_of_squares(1 / math.sqrt(2 * math.pi), [1.0] * 10, 1.0)
-    >>> 1 / 8 <= found < 0.15  # 1 / 8 for standard normal ones
+    >>> 1 / 8 <= found < 0.22  # 1 / 8 for standard normal ones
     True
     """
     count = len(weights)
