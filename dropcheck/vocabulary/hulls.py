@@ -192,6 +192,11 @@ def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
 # ---- sums and products of elements --------------------------------------------------------------
 
 
+def place(_hulls: Sequence[Hull], use: Use) -> Hull:
+    """A place along the axis that is gone over, from 0."""
+    return Hull(0.0, math.prod(use.inputs[0]) / max(math.prod(use.shape), 1) - 1.0)
+
+
 def total(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum over some axes."""
     return _scaled(hulls[0], math.prod(use.inputs[0]) / max(math.prod(use.shape), 1))

@@ -122,6 +122,11 @@ def test_what_stands_on_both_sides_is_counted_once() -> None:
     assert strategy.width == pytest.approx(3)
 
 
+def test_the_place_of_the_largest_lies_on_its_axis() -> None:
+    hull = support(expression("x ~ normal(0, 1)[4, 3]", "max(argmax(x))"))
+    assert (hull.low, hull.high) == pytest.approx((0, 2), abs=1e-9)
+
+
 def test_the_first_true_element_has_a_place_or_none() -> None:
     """It is infinite where none is true, so that an end has to be put to it."""
     model = "x ~ discrete_uniform(0, 5)[9]"

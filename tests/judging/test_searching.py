@@ -174,7 +174,7 @@ def test_numbers_are_whole_where_the_claim_takes_no_others() -> None:
         ("n: any in 1..100", "E(sum(x)) == 0", "x ~ normal(0, 1)[n]", {"n"}),
         ("n: any in 1..100", "E(x) == n", "x ~ normal(n, 1)", set()),
         ("n: any in 1..9, p: any in 0..1", "E(x) == n * p", "x ~ binomial(n, p)", {"n"}),
-        ("n: any in 1..9, k: any in 0..1", "E(x[k]) == 0", "x ~ normal(0, 1)[n + 1]", {"n", "k"}),
+        ("n: any in 1..9, k: any in 0..2", "E(x[k]) == 0", "x ~ normal(0, 1)[n + 2]", {"n", "k"}),
         ("n: any in 0.5..9", "E(x) == n", "x ~ normal(n, 1)", set()),
     ):
         points = SearchPoints(case_of(parameters, claim, model), graphs)
@@ -202,3 +202,12 @@ def test_a_grid_is_crossed_with_a_search_and_statements_are_searched_apart() -> 
     assert ends == [(f"c.{name}", end) for name, end in ENDS for _ in range(2)]
     assert [one.search.at for one in results[4:] if one.search] == [{"n": 1}] * 2
     assert all(one.repeat.count("--n") == 1 for one in results)
+
+
+@pytest.mark.parametrize(
+    "claim", ["abs(Median(x) - p) <= 0.1", "x == p", "x * (1 - x) == p * (1 - p)"]
+)
+def test_ends_at_which_nothing_is_random_hide_no_error(claim: str) -> None:
+    """At p = 0 and p = 1 the draw is a number; whole numbers are meant only if some lie between."""
+    with pytest.raises(DropcheckError):
+        searched(case_of("p: any in 0..1", claim, "x ~ bernoulli(p)"))

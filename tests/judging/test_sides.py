@@ -163,3 +163,9 @@ def test_what_is_verified_is_no_farther_off_than_is_promised(
         away = max(found.region.low - found.exact.value, found.exact.value - found.region.high)
         assert away <= found.within + 1e-9
     assert verified >= 2
+
+
+def test_two_small_probabilities_are_compared_at_their_own_scale() -> None:
+    """P(x > 3) is 0.00135, and P(x < -4) a fortieth of it."""
+    assert judged(N, "P(x > 3) == P(x < -4)", most=1_000_000).verdict == REFUTED
+    assert judged(N, "P(x > 1) == P(x < -1)").verdict == VERIFIED

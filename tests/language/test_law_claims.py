@@ -128,3 +128,10 @@ def test_too_many_entries_are_refused_before_any_draw() -> None:
     text = file_of("u ~ normal(0, 1)").replace("x ~ normal(0, 1)\n", "u ~ normal(0, 1)[300]\n", 1)
     messages = [problem.message for problem in check_registry(read_text(text)).problems]
     assert any("at most 64" in message for message in messages)
+
+
+@pytest.mark.parametrize("claim", ["independent(x, x)", "independent(x, y)", "x ~ y"])
+def test_one_quantity_under_two_names_is_refused(claim: str) -> None:
+    text = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n      x ~ normal(0, 1)\n"
+    found = check_registry(read_text(f"{text}      y = x\n    claim: '{claim}'\n")).problems
+    assert ["one" in problem.message for problem in found] == [True]
