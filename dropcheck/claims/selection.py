@@ -68,6 +68,9 @@ def select_claims(
         NothingSelected: no claim matches a glob, a tag, or all of them together.
         DropcheckError: an id that no claim has.
     """
+    if not registry.claims:  # only a document can be without any
+        hint = "a mark stands right behind a figure or a formula: 8<!-- dropcheck: == E(y) -->"
+        raise NothingSelected(Problem(f"{registry.name} holds no claim", hint=hint))
     ids = [one for one in patterns if one != ALL and not _WILD & set(one)]
     known = {*_ids(registry)}
     unknown = [_unknown_id(one, registry) for one in ids if one not in known]

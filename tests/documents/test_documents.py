@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from dropcheck.claims.registry import Registry
+from dropcheck.claims.selection import select_claims
 from dropcheck.documents.any_file import read_any
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.language.checks import check_registry
 
 BLOCK = """\
@@ -157,6 +158,12 @@ def test_what_is_wrong_is_said_at_its_place(tmp_path: Path, text: str) -> None:
     (problem, *_) = [one for one in found if message in one.message]
     assert problem.location is not None
     assert (problem.location.line, problem.location.column) == (line, column)
+
+
+def test_a_document_without_marks_has_nothing_to_run(tmp_path: Path) -> None:
+    registry = read(tmp_path, "# Nothing is claimed here\n")
+    with pytest.raises(NothingSelected, match=r"paper\.md holds no claim"):
+        select_claims(registry, [], [])
 
 
 def test_formulas_have_ids_of_their_own_wherever_they_stand(tmp_path: Path) -> None:
