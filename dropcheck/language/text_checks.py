@@ -77,7 +77,7 @@ _LIKELY = tuple(
             "choose another name, such as {}_",
         ),
         (
-            r"(?<![\w.])\d+\.?\d*([ij])(?!\w)",
+            r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
             "complex numbers are not part of the language, nor is a number beside a name",
             f"of a product write 2 * i; {COMPLEX}",
         ),

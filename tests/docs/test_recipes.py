@@ -76,7 +76,7 @@ def test_the_file_beside_the_page_holds_its_recipes() -> None:
     assert (TOP / "docs" / "recipes.yaml").read_text(encoding="utf-8") == FILE, hint
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [1])  # the page shows seed 0
 def test_every_recipe_passes(seed: int) -> None:
     checked = check_registry(RECIPES)
     assert not checked.problems
