@@ -88,8 +88,16 @@ def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark 
     """
     parts: list[Mark | Block] = []
     opened: tuple[Comment, re.Match[str]] | None = None
+
+    def alone() -> None:
+        """The mark before this place has no pair."""
+        if opened is not None:
+            parts.append(_mark(*opened, None))
+
     for comment in comments:
         if isinstance(comment, Block):
+            alone()
+            opened = None
             parts.append(comment)
             continue
         head = _HEAD.match(comment.text.text)
@@ -104,8 +112,7 @@ def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark 
                 parts.append(_paired(opened, comment))
             opened = None
             continue
-        if opened is not None and not isinstance(parts[-1:], Block):
-            parts.append(_mark(*opened, None))
+        alone()
         opened = None
         rest = comment.text.text[head.end() :]
         if comment.own_line and not head["colon"] and "\n" in comment.text.text:
@@ -115,8 +122,7 @@ def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark 
             report.add(comment.start, "a colon is missing", f"write <!-- {WORD}: … -->")
         else:
             opened = comment, head
-    if opened is not None:
-        parts.append(_mark(*opened, None))
+    alone()
     return tuple(parts)
 
 

@@ -189,6 +189,15 @@ def test_pairs_and_blanks(tmp_path: Path) -> None:
     assert claims["chain-2"].statement.text == "2 * 3 == 6"
 
 
+def test_a_model_serves_from_its_place_on(tmp_path: Path) -> None:
+    block = "<!-- dropcheck\nmodels:\n  {}: y = {}\n-->\n"
+    text = f"# T\n\n{block.format('a', 8)}\n8<!-- dropcheck #one: == y -->\n\n"
+    text += "```yaml dropcheck\nmodels: {b: y = 9}\n```\n\n9<!-- dropcheck #two: == y -->\n"
+    claims = read(tmp_path, text).claims
+    models = [claim.model.text for claim in claims.values() if claim.model is not None]
+    assert models == ["y = 8", "y = 9"]
+
+
 def test_blocks_give_parameters_notation_and_claims_of_their_own(tmp_path: Path) -> None:
     text = """\
 ```yaml dropcheck
