@@ -93,7 +93,7 @@ class Walk:
         """What is known of a value in all draws."""
         facts = self._facts
         if id(value) not in facts:
-            below = lambda one: [v for v in one.inputs if id(v) not in facts]  # noqa: E731
+            below = lambda one: [v for v in one.inputs if id(v) not in facts]  # noqa: E731 - short
             for one in in_order([value], below):
                 if id(one) not in facts:
                     facts[id(one)] = self._found(one, [facts[id(v)] for v in one.inputs], {}, 0)

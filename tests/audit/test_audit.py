@@ -47,9 +47,11 @@ from dropcheck.simulation.compile import Compiled
     ],
 )
 def test_no_alarm_where_the_procedure_is_whole(name: str) -> None:
-    found = audited(built_in("laws", [name]), 60)
+    # a rare event takes millions of draws a run
+    times = 60 if name == "bernoulli-probability-1e-3" else 150
+    found = audited(built_in("laws", [name]), times)
     assert found.alarms == 0
-    assert all(row.counts.runs == 60 for row in found.rows)
+    assert all(row.counts.runs == times for row in found.rows)
     decided = sum(row.counts.verified + row.counts.refuted for row in found.rows)
     assert decided > 0.9 * found.runs  # it is no feat to be right by saying nothing
 

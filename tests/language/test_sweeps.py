@@ -12,7 +12,8 @@ from dropcheck.language.checks import check_registry
 
 def calls_of_a_sweep(count: int) -> int:
     """How many calls it takes to check a claim at so many values, and to prepare each case."""
-    values = ", ".join(f'"normal(0, {1 + place})"' for place in range(count))
+    # laws of its own, so that nothing is remembered from a sweep before
+    values = ", ".join(f'"normal({count}, {1 + place})"' for place in range(count))
     registry = read_text(
         f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    parameters: {{law: [{values}]}}\n"
         "    model: x ~ law\n    claim: E(x) == 0\n"
@@ -36,4 +37,4 @@ def calls_of_a_sweep(count: int) -> int:
 
 def test_a_sweep_of_ten_times_the_values_takes_ten_times_the_work() -> None:
     calls_of_a_sweep(1)  # what is imported or kept once
-    assert calls_of_a_sweep(200) < 11 * calls_of_a_sweep(20)
+    assert calls_of_a_sweep(200) < 10.5 * calls_of_a_sweep(20)
