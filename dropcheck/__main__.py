@@ -1,6 +1,7 @@
 """The program: `dropcheck`, or `python -m dropcheck`.
 
-Ctrl-C is listened to before anything else is loaded, so that it ends loading quietly too.
+Ctrl-C and SIGTERM are listened to before anything else is loaded, so that they end loading
+quietly too.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import signal
 import sys
 import threading
 import time
@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from dropcheck import interrupt
 
-# Seconds that draws under way have to end in, once Ctrl-C was pressed and all was printed.
+# Seconds that draws under way have to end in, once the program was interrupted and all was printed.
 GRACE = 0.3
 
 # Objects made before Python looks for garbage among them: most of what a start loads and a file
@@ -37,7 +37,7 @@ def program() -> NoReturn:
         if not interrupt.heard():
             raise
     with contextlib.suppress(KeyboardInterrupt):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stands
+        interrupt.ignore()  # the exit code stands
     if interrupt.heard() and _busy():
         _leave(code)
     gc.freeze()  # what there is goes with the process: not to be looked through once more

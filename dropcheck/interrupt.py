@@ -1,7 +1,8 @@
-"""Ctrl-C in the program, not where the package is imported: the first ends a run in good order.
+"""Ctrl-C and SIGTERM in the program, not where the package is imported: a run ends in good order.
 
-What is finished is then printed, which takes a moment; to press again in that moment changes
-nothing, so that no report is cut short. Later it ends the program where it stands.
+SIGTERM is what `kill`, `timeout`, containers and CI send. What is finished is then printed, which
+takes a moment; a second signal in that moment changes nothing, so that no report is cut short.
+Later it ends the program where it stands.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 import time
 
 INTERRUPTED = 130
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Seconds in which a run that was interrupted prints what is finished.
 PATIENCE = 1.0
 
@@ -19,19 +21,28 @@ _heard_at: float | None = None
 
 
 def listen() -> None:
-    """Answer Ctrl-C from now on, unless somebody else does."""
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if usual and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, _answer)
+    """Answer Ctrl-C and SIGTERM from now on, each unless somebody else does, or it is ignored."""
+    usual = (signal.default_int_handler, signal.SIG_DFL)
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for one in SIGNALS:
+        if signal.getsignal(one) in usual:
+            signal.signal(one, _answer)
+
+
+def ignore() -> None:
+    """Answer neither from now on."""
+    for one in SIGNALS:
+        signal.signal(one, signal.SIG_IGN)
 
 
 def heard() -> bool:
-    """Whether Ctrl-C was pressed: what fails after that failed because of it."""
+    """Whether such a signal came: what fails after that failed because of it."""
     return _heard_at is not None
 
 
 def _answer(*_: object) -> None:
-    global _heard_at  # noqa: PLW0603 - there is one program, and one keyboard
+    global _heard_at  # noqa: PLW0603 - there is one program
     now = time.monotonic()
     if _heard_at is None:
         _heard_at = now

@@ -28,6 +28,7 @@ from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.joint_program import Together
@@ -69,8 +70,9 @@ class Threads(ThreadPoolExecutor):
 class Processes(ProcessPoolExecutor):
     """Worker processes, which end with the `with` block and with the process that started them.
 
-    They are forked where that is safe, and otherwise spawned. They do not react to Ctrl-C. What
-    they work on when the block ends is of no use to anybody: they are killed.
+    They are forked where that is safe, and otherwise spawned. They react neither to Ctrl-C nor to
+    SIGTERM, which may be sent to a whole group. What they work on when the block ends is of no use
+    to anybody: they are killed.
 
     Args:
         count: how many.
@@ -103,12 +105,12 @@ class Processes(ProcessPoolExecutor):
     def submit(
         self, function: Callable[..., Result], /, *arguments: Any, **options: Any
     ) -> Future[Result]:
-        """Have a function called; a worker that is started for it does not hear Ctrl-C."""
+        """Have a function called; a worker that is started for it hears no interruption."""
         # Workers inherit the signals that are held back; one that comes now reaches this process a
-        # moment later. Windows has no such thing: its workers ignore Ctrl-C once they are loaded.
+        # moment later. Windows has no such thing: its workers ignore them once they are loaded.
         if not hasattr(signal, "pthread_sigmask"):
             return super().submit(function, *arguments, **options)
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, interrupt.SIGNALS)
         try:
             return super().submit(function, *arguments, **options)
         finally:
@@ -134,7 +136,7 @@ def _begin(parent: int, function: Callable[[Any], object] | None) -> None:
     """In a worker, before all else."""
     global _function  # noqa: PLW0603 - a worker is given its work once
     _function = function
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
+    interrupt.ignore()  # the process that started it ends it
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     tuned_numpy().__enter__()
 

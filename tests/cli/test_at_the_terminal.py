@@ -1,4 +1,4 @@
-"""What a person meets at a terminal: progress, Ctrl-C and closed pipes."""
+"""What a person meets at a terminal: progress, interruptions and closed pipes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -181,18 +182,24 @@ def test_a_short_run_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-# ---- Ctrl-C --------------------------------------------------------------------------------------
+# ---- Ctrl-C and SIGTERM --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("sent", "times"),
+    [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGINT, 3), (signal.SIGTERM, 2)],
+)
 def test_an_interruption_prints_what_is_finished_and_exits_with_130(
-    times: int, folder: Path
+    sent: signal.Signals, times: int, folder: Path
 ) -> None:
     terminal = Terminal(folder, "run", "-o", "report.json")
     terminal.child.expect("2/3 cases")
     pressed = time.monotonic()
     for _ in range(times):
-        terminal.child.sendintr()
+        if sent is signal.SIGINT:
+            terminal.child.sendintr()
+        else:
+            terminal.child.kill(sent)
         time.sleep(0.02)
     code, told = terminal.finished()
     assert time.monotonic() - pressed < STOPS_WITHIN
@@ -232,6 +239,27 @@ def test_every_command_that_draws_stops(after: float, arguments: list[str], fold
     assert process.returncode == 130, out + err
     assert err == ""
     assert "Traceback" not in out
+
+
+def test_a_group_that_is_sent_sigterm_stops(folder: Path) -> None:
+    process = started(folder, "audit", "-n", "100000", "--max-draws", "1e6", "--format", "json")
+    time.sleep(2.0)
+    os.killpg(process.pid, signal.SIGTERM)  # the workers too, which the program ends itself
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "")
+    assert json.loads(out)["interrupted"] is True
+
+
+def test_sigterm_that_is_ignored_stays_ignored() -> None:
+    script = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "from dropcheck import interrupt\n"
+        "interrupt.listen()\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+        "assert not interrupt.heard()\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
 def test_an_interrupted_plan_prints_what_is_planned(folder: Path) -> None:

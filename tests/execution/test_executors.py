@@ -19,6 +19,7 @@ import pytest
 import threadpoolctl
 from trials import compiled
 
+from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution import executors
 from dropcheck.execution.executors import Processes, SpanExecutors, Threads, called, shared
@@ -273,7 +274,8 @@ def test_numpys_own_threads_are_one_in_every_process() -> None:
 
 def test_processes_do_not_hear_an_interruption() -> None:
     def pressed(_: int) -> int:
-        os.kill(os.getpid(), signal.SIGINT)
+        for one in interrupt.SIGNALS:
+            os.kill(os.getpid(), one)
         return os.getpid()
 
     assert os.getpid() not in dict(shared(pressed, range(4), 2)).values()
