@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 
 from dropcheck.errors import Location
@@ -137,6 +138,23 @@ class Passage:
     section: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a document prints and a mark speaks of: a figure such as `41%`, or a formula.
+
+    `text` is as the document has it, from `start` up to the place before `end`. `digits` is the
+    number that a figure stands for, and `unit` that of its last digit: 0.41 and 0.01 of `41%`.
+    """
+
+    text: str
+    start: Location
+    end: Location
+    digits: Decimal | None = None  # None of a formula
+    unit: Decimal | None = None
+    percent: bool = False
+    rounded: bool = False  # whether its rounding is claimed, by `~=`
+
+
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """How sharply a case was looked at, in the unit of its quantity.
@@ -249,6 +267,7 @@ class CaseResult:
     location: Location
     repeat: str
     search: Searched | None = None  # where parameters are searched: the figures are at one value
+    written: Written | None = None  # what a document prints, where the claim stands in one
 
     @property
     def claimed(self) -> float | tuple[float | None, float | None] | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dropcheck.errors import Location, Problem
 from dropcheck.records import dataclass
-from dropcheck.results import Passage, Value
+from dropcheck.results import Passage, Value, Written
 
 MOST_CASES = 100_000  # of one claim: a day's run at a second a case
 MOST_STATEMENTS = 1_000  # of one claim: each is looked at beside all others
@@ -143,6 +143,7 @@ class Claim:
     location: Location  # of the id
     parameter_locations: Mapping[str, Location]  # where each parameter is named
     family: Family | None = None
+    written: Written | None = None  # what a document prints, where it stands in one
     # how far out a law is claimed: the least chance of a tail
     tails: float | None = None
     # names drawn by code: no claims file has them, only a test written in Python

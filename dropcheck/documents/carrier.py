@@ -59,12 +59,29 @@ class Block:
     start: Position
 
 
+HIDDEN = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands in a passage for each character that is no prose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prose:
+    """A passage as its reader sees it: a paragraph, a heading, a row of a table.
+
+    What is not read as prose (comments, code, tags, the targets of links) is `HIDDEN`, character
+    by character. Formulas stand as the document writes them, with what opens and closes them.
+    """
+
+    piece: Piece
+    heading: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A document as far as claims stand in it."""
+    """A document as far as claims stand in it, and its text, in which figures are counted."""
 
     title: str
     parts: tuple[Mark | Block, ...]
+    passages: tuple[Prose, ...] = ()  # in order; those with neither digit nor formula may lack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from dropcheck.documents.spoken_of import Spoken, spoken_of
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
+from dropcheck.results import Written
 
 Carrier = Callable[[Source, Report], Marked]
 CARRIERS: Mapping[str, Carrier] = dict.fromkeys(MARKDOWN, read_markdown)
@@ -68,6 +69,7 @@ class _Builder:
         self.parameters: dict[str, Entry] = {}
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
+        self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
 
     # ---- blocks --------------------------------------------------------------------------------
 
@@ -175,6 +177,24 @@ class _Builder:
         self.claims[name] = Entry(mark.start, Tree(entries, mark.start))
         if spoken.formula is not None:
             self.formulas[name] = spoken.formula, dict(self.notation)
+        if (written := self._of_text(spoken)) is not None:
+            self.written[name] = written
+
+    def _of_text(self, spoken: Spoken) -> Written | None:
+        """The figure or formula that a mark speaks of, if it speaks of one."""
+        piece, figure = spoken.printed or spoken.formula, spoken.figure
+        if piece is None:
+            return None
+        source = self.report.source
+        return Written(
+            text=piece.text,
+            start=source.location(piece.places[0]),
+            end=source.location(piece.places[-1]),
+            digits=None if figure is None else figure.digits,
+            unit=None if figure is None else figure.unit,
+            percent=figure is not None and figure.percent,
+            rounded=spoken.rounded,
+        )
 
     def _statement(self, spoken: Spoken, text: str, mark: Mark) -> Scalar:
         written = self._written(spoken, text, mark)
@@ -258,7 +278,8 @@ class _Builder:
         registry = registry_of(Tree(top, start), self.report)
         claims: dict[str, Claim] = {}
         problems: list[Problem] = []
-        for name, claim in registry.claims.items():
+        for name, one in registry.claims.items():
+            claim = replace(one, written=self.written.get(name))
             try:
                 claims |= {one.id: one for one in self._with_formula(name, claim)}
             except DropcheckError as error:

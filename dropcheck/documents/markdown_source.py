@@ -8,6 +8,7 @@ from typing import Any
 
 from dropcheck.claims.source import Position, Report, Source
 from dropcheck.documents.carrier import WORD, Block, Comment, Marked, Piece, parts_of
+from dropcheck.documents.markdown_prose import prose_of
 
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)*")
@@ -36,7 +37,11 @@ def read_markdown(source: Source, report: Report) -> Marked:
     reader = _Reader(source, tokens, report)
     comments = list(reader.comments())
     name = title["title"] if title is not None else reader.title
-    return Marked(title=name or source.name, parts=parts_of(comments, report))
+    return Marked(
+        title=name or source.name,
+        parts=parts_of(comments, report),
+        passages=tuple(prose_of(tokens, reader.region)),
+    )
 
 
 class _Reader:
@@ -77,7 +82,7 @@ class _Reader:
         return Block(text=Piece("\n".join(lines), (*places, places[-1])), start=(first - 1, 0))
 
     def _of_html(self, token: Any) -> Iterator[Comment]:
-        region = self._region(*token.map)
+        region = self.region(*token.map)
         at = 0
         while (start := region.text.find("<!--", at)) >= 0:
             found = _COMMENT.match(region.text, start)
@@ -95,7 +100,7 @@ class _Reader:
     def _of_inline(self, token: Any) -> Iterator[Comment]:
         if "<!--" not in token.content:
             return
-        region = self._region(*token.map)
+        region = self.region(*token.map)
         at = 0
         for place, child in enumerate(token.children):
             opened = child.content.find("<!--") if child.type in ("text", "image") else -1
@@ -114,7 +119,7 @@ class _Reader:
                 at = found.end()
                 yield self._comment(region, found, _sentence(token.children, place))
 
-    def _region(self, first: int, end: int) -> Piece:
+    def region(self, first: int, end: int) -> Piece:
         """Lines of the document with their places; what quotes them is left out."""
         text: list[str] = []
         places: list[Position] = []

@@ -27,7 +27,7 @@ class Spoken:
     """What a mark claims: a statement with the places of its pieces, or a formula to be read.
 
     `places` are (column of the statement, its place in the document). `figure` is the figure that
-    the statement is about, and `rounded` whether only its rounding is claimed.
+    the statement is about, at `printed`, and `rounded` whether only its rounding is claimed.
     """
 
     text: str = ""
@@ -35,6 +35,7 @@ class Spoken:
     start: Position | None = None
     formula: Piece | None = None
     figure: Figure | None = None
+    printed: Piece | None = None  # the figure as it is printed
     rounded: bool = False
 
 
@@ -59,7 +60,7 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
         return _of_figure(mark, relation.group(), rest)
     if _FIGURE.search(stated.text) is None:
         return Spoken(text=_one_line(stated), places=_places(stated, 0), start=stated.start)
-    figure = _figure(mark)
+    figure, printed = _figure(mark)
     value = _number(figure.digits)
     value = f"({value})" if value.startswith("-") else value
     first = _FIGURE.search(stated.text)
@@ -67,7 +68,7 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     text = _FIGURE.sub(value, _one_line(stated))
     shifted = _places(stated.part(first.end(), len(stated.text)), first.start() + len(value) + 1)
     places = (*_places(stated.part(0, first.start()), 0), *shifted)
-    return Spoken(text=text, places=places, start=stated.start, figure=figure)
+    return Spoken(text=text, places=places, start=stated.start, figure=figure, printed=printed)
 
 
 def _of_formula(mark: Mark) -> Spoken:
@@ -87,27 +88,32 @@ def _of_formula(mark: Mark) -> Spoken:
 
 
 def _of_figure(mark: Mark, relation: str, rest: Piece) -> Spoken:
-    figure = _figure(mark)
-    at = _figure_place(mark, figure)
+    figure, printed = _figure(mark)
+    at = printed.start
     body = _one_line(rest)
     if relation == ROUNDED:
         low = f"{_number(figure.digits - figure.unit / 2)} <= "
         high = f" <= {_number(figure.digits + figure.unit / 2)}"
         places = ((0, at), *_places(rest, len(low)), (len(low) + len(body), at))
         text = low + body + high
-        return Spoken(text=text, places=places, start=at, figure=figure, rounded=True)
+        return Spoken(
+            text=text, places=places, start=at, figure=figure, printed=printed, rounded=True
+        )
     value = _number(figure.digits)
     if relation == "==":
         places = (*_places(rest, 0), (len(body), at))
-        return Spoken(text=f"{body} == {value}", places=places, start=rest.start, figure=figure)
+        text = f"{body} == {value}"
+        return Spoken(text=text, places=places, start=rest.start, figure=figure, printed=printed)
     head = f"{value} {relation} "
     places = ((0, at), *_places(rest, len(head)))
-    return Spoken(text=head + body, places=places, start=at, figure=figure)
+    text = head + body
+    return Spoken(text=text, places=places, start=at, figure=figure, printed=printed)
 
 
-def _figure(mark: Mark) -> Figure:
-    """The figure that a mark speaks of."""
-    text = mark.before.text if mark.pair is None else mark.pair.text
+def _figure(mark: Mark) -> tuple[Figure, Piece]:
+    """The figure that a mark speaks of, and its text with the place of each character."""
+    piece = mark.before if mark.pair is None else mark.pair
+    text = piece.text
     try:
         figure = read_before(text, len(text))
     except FigureError as error:
@@ -118,12 +124,7 @@ def _figure(mark: Mark) -> Figure:
         raise LatexError(-1, "more than a figure stands in this pair", "bound the figure alone")
     if figure is None:
         raise LatexError(-1, "no figure stands right before this mark", "let nothing stand between")
-    return figure
-
-
-def _figure_place(mark: Mark, figure: Figure) -> Position:
-    piece = mark.before if mark.pair is None else mark.pair
-    return piece.places[figure.start]
+    return figure, piece.part(figure.start, figure.end)
 
 
 def _number(digits: Decimal) -> str:

@@ -288,6 +288,7 @@ class CaseRun:
             title=claim.title,
             statement=claim.statement.text.strip(),
             sources=claim.sources,
+            written=claim.written,
             tags=claim.tags,
             quantity=quantity,
             expression=expression(self.prepared.statement, quantity, finding.entry),

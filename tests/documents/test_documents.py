@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
+from dropcheck.claims.source import Report, decode
 from dropcheck.documents.any_file import read_any
+from dropcheck.documents.carrier import HIDDEN
+from dropcheck.documents.markdown_source import read_markdown
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.language.checks import check_registry
 
@@ -214,3 +219,37 @@ $\\mathbb{E}[\\text{Dropout}(X)] = (1 - p) \\mathbb{E}[x]$<!-- dropcheck #writte
     assert registry.claims["written"].statement.text == "E(m * x) == (1 - p) * E(x)"
     assert registry.claims["written"].parameters == {"p": (0.1, 0.5)}
     assert registry.claims["mean"].sources[0].document == "paper"
+
+
+def test_what_a_document_prints_travels_with_the_claim(tmp_path: Path) -> None:
+    claims = read(tmp_path, PAPER).claims
+    rounded, kept, variance, _ = claims.values()
+    assert rounded.written is not None
+    figure = rounded.written
+    assert (figure.text, figure.digits, figure.unit) == ("41%", Decimal("0.41"), Decimal("0.01"))
+    assert (figure.percent, figure.rounded) == (True, True)
+    assert figure.start.text is not None
+    assert figure.start.column is not None
+    assert figure.end.column is not None
+    assert figure.start.text[figure.start.column - 1 : figure.end.column - 1] == "41%"
+    assert kept.written is None
+    assert variance.written is not None
+    assert variance.written.text == r"\operatorname{Var}(q \cdot k) = d_k"
+    assert variance.written.digits is None
+
+
+def test_passages_show_what_is_read(tmp_path: Path) -> None:
+    text = (
+        "## 3.1 Here\n\n> 4.5 `4.6` <b x='4.7'>4.8</b> [4.9](x 5.0) <!-- 5.1 -->\n> 5.2\n\n"
+        "| a 5.3 | `5.4 \\| 5.5` 5.6 |\n|---|---|\n| 5.7 | <!-- 5.8 --> 5.9 |\n\n"
+        "```\n6.0\n```\n\n<div id='6.1'>\n6.2\n</div>\n"
+    )
+    source = decode(text.encode(), "a.md")
+    shown = read_markdown(source, Report(source)).passages
+    assert [one.heading for one in shown] == [True, *[False] * 4]
+    for one in shown:  # each character stands where it is said to stand
+        for character, (line, column) in zip(one.piece.text, one.piece.places, strict=False):
+            if character not in (HIDDEN, "\n"):
+                assert source.lines[line][column] == character
+    seen = re.findall(r"\d\.\d", " ".join(one.piece.text for one in shown))
+    assert seen == ["3.1", "4.5", "4.8", "4.9", "5.2", "5.3", "5.6", "5.7", "5.9", "6.2"]
