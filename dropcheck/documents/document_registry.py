@@ -29,9 +29,12 @@ CARRIERS: Mapping[str, Carrier] = dict.fromkeys(MARKDOWN, read_markdown)
 
 _FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents"}
 _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
-_CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters", "cases"}
+_CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters"}
 _KEY = re.compile(r"\s*(?P<key>[^\W\d][\w-]*)\s*:(?!=)\s*")
 _WORD = re.compile(r"[^\W\d]\w*")
+# An id as a claims file gives it to one of several statements, and what stands for its dot there.
+_DOTTED = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9][a-z0-9-]*")
+_DOT = "--"
 _PLACEHOLDER = "0 == 0"
 
 
@@ -70,6 +73,7 @@ class _Builder:
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
         self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
+        self.dotted: dict[str, str] = {}  # the ids with a dot, by what stands for them
 
     # ---- blocks --------------------------------------------------------------------------------
 
@@ -156,9 +160,12 @@ class _Builder:
         words = set(_WORD.findall(text)) | self._words_of(entries.get("model"))
         if spoken.formula is not None:
             words |= set(_WORD.findall(spoken.formula.text.replace("\\", " ")))
-        for name, entry in self.parameters.items():
-            if name in words and name not in parameters:
-                parameters[name] = entry
+        own = {*parameters, *_names_of_cases(entries)}
+        parameters |= {
+            name: entry
+            for name, entry in self.parameters.items()
+            if name in words and name not in own
+        }
         if parameters:
             entries["parameters"] = Entry(mark.start, Tree(parameters, mark.start))
         entries["claim"] = Entry(mark.start, self._statement(spoken, text, mark))
@@ -166,12 +173,16 @@ class _Builder:
             if value and not {key, "sources"} & set(entries):
                 entries[key] = self._entry(value, mark.start)
         said = text if spoken.formula is None else spoken.formula.text
-        name = mark.id or self._made_id(mark, said, entries)
+        given = mark.id or self._made_id(mark, said, entries)
+        name = self._undotted(given)
         if "title" not in entries:
-            entries["title"] = self._entry(mark.sentence or name, mark.start)
+            entries["title"] = self._entry(mark.sentence or given, mark.start)
+        truth = entries.get("truth")
+        if truth is not None and isinstance(truth.node, Scalar):
+            entries["truth"] = self._entry(self._undotted(truth.node.text), mark.start)
         if name in self.claims:
             line = self.claims[name].key_start[0] + 1
-            message = f"the id {name!r} is given twice: first on line {line}"
+            message = f"the id {given!r} is given twice: first on line {line}"
             self.report.add(mark.start, message, "give one of the two another #id")
             return
         self.claims[name] = Entry(mark.start, Tree(entries, mark.start))
@@ -232,13 +243,21 @@ class _Builder:
     def _made_id(self, mark: Mark, text: str, entries: Mapping[str, Entry]) -> str:
         """An id that stays where the sentence is moved: of statement, model and parameters."""
         parts = [text, *(f"{key}={_shown(one.node)}" for key, one in sorted(entries.items())
-                         if key in ("model", "parameters"))]  # fmt: skip
+                         if key in ("model", "parameters", "cases"))]  # fmt: skip
         digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=3).hexdigest()
         name = f"{_slug(mark.section) or self.document}-{digest}"
         count = 2
         while name in self.claims:
             name, count = f"{name.rsplit('--', 1)[0]}--{count}", count + 1
         return name
+
+    def _undotted(self, name: str) -> str:
+        """What stands for an id in a claims file, where a dot belongs to several statements."""
+        if not _DOTTED.fullmatch(name):
+            return name
+        written = name.replace(".", _DOT)
+        self.dotted[written] = name
+        return written
 
     # ---- both ----------------------------------------------------------------------------------
 
@@ -278,15 +297,29 @@ class _Builder:
         registry = registry_of(Tree(top, start), self.report)
         claims: dict[str, Claim] = {}
         problems: list[Problem] = []
-        for name, one in registry.claims.items():
-            claim = replace(one, written=self.written.get(name))
+        for name, read in registry.claims.items():
+            claim = self._with_dots(replace(read, written=self.written.get(name)))
             try:
-                claims |= {one.id: one for one in self._with_formula(name, claim)}
+                for one in self._with_formula(name, claim):
+                    if one.id in claims:
+                        message = f"the id {one.id!r} is given twice"
+                        hint = "give one of the two another #id"
+                        problems.append(Problem(message, one.location, hint))
+                    claims[one.id] = one
             except DropcheckError as error:
                 problems.extend(error.problems)
         if problems:
             raise DropcheckError(problems)
         return replace(registry, claims=claims)
+
+    def _with_dots(self, claim: Claim) -> Claim:
+        """The claim by the id that the document gives it."""
+        truth = claim.truth
+        return replace(
+            claim,
+            id=self.dotted.get(claim.id, claim.id),
+            truth=truth if truth is None else self.dotted.get(truth, truth),
+        )
 
     def _with_formula(self, name: str, claim: Claim) -> Iterator[Claim]:
         """The claim with what its formula says as its statement; one more for each link of a chain.
@@ -309,7 +342,15 @@ class _Builder:
             at = source.location(formula.start)
             origin = (at.line or 1, at.column or 1)
             written = SourceText(text, source.name, (origin,), (at.text or "",))
-            yield replace(claim, id=name if count == 1 else f"{name}-{count}", statement=written)
+            own = claim.id if count == 1 else f"{claim.id}-{count}"
+            yield replace(claim, id=own, statement=written)
+
+
+def _names_of_cases(entries: Mapping[str, Entry]) -> set[str]:
+    """The parameters that the cases of a mark give."""
+    cases = entries["cases"].node if "cases" in entries else None
+    listed = cases.items if isinstance(cases, Listing) else ()
+    return {name for case in listed if isinstance(case, Tree) for name in case.entries}
 
 
 def _segments(body: Piece) -> Iterator[Piece]:

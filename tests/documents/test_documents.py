@@ -143,6 +143,10 @@ BAD = {
     "8<!-- dropcheck #Big: == 8 -->": ("not a claim id", 1, 2),
     "8<!-- dropcheck #a: == 8 --> 9<!-- dropcheck #a: == 9 -->": ("given twice", 1, 31),
     "8<!-- dropcheck: == 8; expect: maybe -->": ("must be", 1, 32),
+    "8<!-- dropcheck #a.b: == 8 --> 8<!-- dropcheck #a.b: == 8 -->": ("'a.b' is given", 1, 33),
+    "$1 = 1 = 1$<!-- dropcheck #a: --> 8<!-- dropcheck #a-2: == 8 -->": ("'a-2' is given", 1, 36),
+    "8<!-- dropcheck #a.B: == 8 -->": ("not a claim id", 1, 2),
+    "8<!-- dropcheck: == 8; cases: [{p: 1}, {q: 1}] -->": ("gives no value for", 1, 32),
     "8<!-- /dropcheck -->": ("never opened", 1, 2),
     "8<!-- dropcheck: == 9": ("never closed", 1, 2),
     "<!-- dropcheck\nclaims:\n  a: {claim: 1 == 2}\n": ("never closed", 1, 1),
@@ -253,3 +257,28 @@ def test_passages_show_what_is_read(tmp_path: Path) -> None:
                 assert source.lines[line][column] == character
     seen = re.findall(r"\d\.\d", " ".join(one.piece.text for one in shown))
     assert seen == ["3.1", "4.5", "4.8", "4.9", "5.2", "5.3", "5.6", "5.7", "5.9", "6.2"]
+
+
+def test_an_id_may_be_that_of_a_statement_of_a_claims_file(tmp_path: Path) -> None:
+    text = (
+        "<!-- dropcheck\nmodels: {m: y = p}\n-->\n\n"
+        "2<!-- dropcheck #kept.mean: == y; p: 2 --> not 3"
+        "<!-- dropcheck #kept.more: == y; p: 2; expect: refuted; truth: kept.mean -->: "
+        "$y = p = 2$<!-- dropcheck #kept.both: p: 2 -->.\n"
+    )
+    claims = read(tmp_path, text).claims
+    assert list(claims) == ["kept.mean", "kept.more", "kept.both", "kept.both-2"]
+    assert [name for name, claim in claims.items() if claim.id != name] == []
+    assert claims["kept.more"].truth == "kept.mean"
+
+
+def test_a_mark_may_list_its_cases(tmp_path: Path) -> None:
+    text = (
+        "<!-- dropcheck\nmodels: {m: y = p * q}\nparameters: {p: 1, q: 1}\n-->\n\n"
+        "6<!-- dropcheck #six: == y; cases: [{p: 2, q: 3}, {p: 1, q: 6}] -->\n"
+        "2<!-- dropcheck #two: == y; cases: [{p: 2}] -->\n"
+    )
+    claims = read(tmp_path, text).claims
+    six, two = claims["six"], claims["two"]
+    assert [case.parameters for case in six.expand()] == [{"p": 2, "q": 3}, {"p": 1, "q": 6}]
+    assert [case.parameters for case in two.expand()] == [{"p": 2, "q": 1}]
