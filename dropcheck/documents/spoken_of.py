@@ -35,7 +35,8 @@ class Spoken:
     start: Position | None = None
     formula: Piece | None = None
     figure: Figure | None = None
-    printed: Piece | None = None  # the figure as it is printed
+    # the figure as it is printed, or the formula with what opens and closes it
+    printed: Piece | None = None
     rounded: bool = False
 
 
@@ -84,7 +85,8 @@ def _of_formula(mark: Mark) -> Spoken:
         raise LatexError(-1, message, "write the statement in it: <!-- dropcheck: E(y) == x -->")
     name = next(one for one in ("one", "two", "three") if found[one] is not None)
     piece = mark.before.part(found.start(name), found.end(name))
-    return Spoken(formula=piece, start=piece.start)
+    whole = mark.before.part(found.start(), found.end())
+    return Spoken(formula=piece, start=piece.start, printed=whole)
 
 
 def _of_figure(mark: Mark, relation: str, rest: Piece) -> Spoken:

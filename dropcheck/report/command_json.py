@@ -13,6 +13,7 @@ from dropcheck.report.json_report import (
     problem_data,
     sources_data,
     value_data,
+    written_data,
 )
 
 if TYPE_CHECKING:  # each command loads its own
@@ -59,6 +60,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "resolution": claim.resolution,
         "within": claim.within,
         **sources_data(claim.sources),
+        "written": written_data(claim.written),
         "says": claim.says,
         "note": claim.note,
         "truth": claim.truth,

@@ -8,6 +8,7 @@ import math
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import Report, promises
+from dropcheck.report import phrases as words
 from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
@@ -50,6 +51,8 @@ COLUMNS = (
     "tried",
     "at",
     "note",
+    "written",
+    "rounding",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -135,5 +138,7 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "note": text_field(promises.note(case)),
         "entry": "" if case.entry is None else str(list(case.entry)),
         "tried": "" if case.search is None else str(len(case.search.tried)),
+        "written": text_field(None if case.written is None else case.written.text),
+        "rounding": words.rounding(case) or "",
         "at": "" if case.search is None else text_field(format_parameters(case.search.at)),
     }

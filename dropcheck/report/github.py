@@ -69,6 +69,7 @@ def _of_problem(problem: Problem, workspace: Path | None) -> str:
 def _of_case(case: CaseResult, workspace: Path | None) -> str:
     lines = [
         one_line(case.title),
+        *([f"written: {one_line(case.written.text)}"] if case.written else []),
         f"statement: {one_line(case.statement)}",
         f"claimed: {words.claimed(case)}",
         f"estimated: {words.estimated_in_full(case)}",

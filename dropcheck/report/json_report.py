@@ -12,7 +12,7 @@ from dropcheck import __version__
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
-from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Searched, Value
+from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Searched, Value, Written
 
 SCHEMA = 1
 
@@ -58,6 +58,8 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "title": case.title,
         "statement": case.statement,
         **sources_data(case.sources),
+        "written": written_data(case.written),
+        "rounding": words.rounding(case),
         "tags": list(case.tags),
         "claimed": list(case.claimed) if isinstance(case.claimed, tuple) else case.claimed,
         "estimate": case.estimate,
@@ -165,6 +167,21 @@ def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
     first = sources[0] if sources else Passage()
     listed = [{"document": one.document, "section": one.section} for one in sources]
     return {"document": first.document, "section": first.section, "sources": listed}
+
+
+def written_data(written: Written | None) -> dict[str, Any] | None:
+    """What a document prints: of a figure its number, and the rounding that `~=` claims."""
+    if written is None:
+        return None
+    digits, unit = written.digits, written.unit
+    half = None if unit is None or not written.rounded else unit / 2
+    return {
+        "text": written.text,
+        "line": written.start.line,
+        "column": written.start.column,
+        "value": None if digits is None else float(digits),
+        "half_unit": None if half is None else float(half),
+    }
 
 
 def dump(document: Mapping[str, Any]) -> str:

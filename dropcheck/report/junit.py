@@ -83,6 +83,8 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
     low, high = case.interval or (None, None)
     yield "statement", one_line(case.statement)
     yield "claimed", words.claimed(case)
+    if case.written is not None:
+        yield "written", one_line(case.written.text)
     yield "estimate", number_field(case.estimate)
     yield "interval", "" if case.interval is None else _interval(low, high)
     yield "within", number_field(case.within)

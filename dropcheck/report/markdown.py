@@ -131,6 +131,7 @@ def _failures(cases: Sequence[CaseResult]) -> str:
 def _failure(case: CaseResult) -> str:
     lines = [
         f"- **{words.outcome(case)}** {code(words.case_name(case))}: {text(case.title)}",
+        *([f"  - written {code(case.written.text)}"] if case.written else []),
         f"  - claimed {words.claimed(case)}, "
         f"estimated {words.estimated_in_full(case)}"
         + (f", exact {exact}" if (exact := words.exact(case)) else ""),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 
 UNKNOWN = "-"
 
@@ -70,6 +71,19 @@ def known(value: float | None, width: float | None, more: int = 0) -> str:
     if len(_figures(shorter)) < FEWEST_KNOWN:
         shorter = rough(value, FEWEST_KNOWN + more)
     return min(shorter, text, key=len)
+
+
+def rounding(digits: Decimal, unit: Decimal) -> str:
+    """A figure with half a unit of its last digit either way, in the digits that are printed.
+
+    >>> rounding(Decimal("0.410"), Decimal("0.001")), rounding(Decimal("1.2e3"), Decimal("1e2"))
+    ('0.410 ± 0.0005', '1200 ± 50')
+    >>> rounding(Decimal("1.20e-5"), Decimal("1e-7"))
+    '1.20e-5 ± 5e-8'
+    """
+    fixed = not digits or SMALLEST_FIXED <= abs(digits) < LARGEST_FIXED
+    texts = (f"{one:{'f' if fixed else 'e'}}" for one in (digits, unit / 2))
+    return " ± ".join(text.replace("e+", "e") for text in texts)
 
 
 def apart(low: float, high: float, width: float | None, more: int = 0) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def case_name(case: CaseResult) -> str:
 
 
 def claimed(case: CaseResult) -> str:
-    """What the claim says: `512`, `> 0.9`, `0.405 … 0.415`; with estimated sides `0.1 == 0.5`.
+    """What the claim says: `512`, `> 0.9`, `0.4 … 0.5`; with estimated sides `0.1 == 0.5`.
 
     Of an entry of arrays it says which: `1 at [0, 0]`.
     """
@@ -69,6 +69,8 @@ def claimed(case: CaseResult) -> str:
 
 
 def _claimed(case: CaseResult, region: Region) -> str:
+    if (printed := rounding(case)) is not None:
+        return printed
     low, high, more = region.low, region.high, _more_digits(case)
     # where nothing was measured, no digit is one too many
     width = numbers.spread(case.interval, case.estimate) if case.interval else 0.0
@@ -79,6 +81,18 @@ def _claimed(case: CaseResult, region: Region) -> str:
             return numbers.known(low, width, more)
         case relation:
             return f"{relation} {numbers.known(low if math.isinf(high) else high, width, more)}"
+
+
+def rounding(case: CaseResult) -> str | None:
+    """A figure whose rounding is claimed, in the unit of the estimate: `0.41 ± 0.005` of `41%`."""
+    figure, region = case.written, case.region
+    if figure is None or region is None or not figure.rounded:
+        return None
+    if figure.digits is None or figure.unit is None:
+        return None
+    low, high = figure.digits - figure.unit / 2, figure.digits + figure.unit / 2
+    same = (float(low), float(high)) == (region.low, region.high)
+    return numbers.rounding(figure.digits, figure.unit) if same else None
 
 
 def estimated(case: CaseResult) -> str:
@@ -140,9 +154,10 @@ def _more_digits(case: CaseResult) -> int:
     if case.region is None or case.interval is None or width is None:
         return 0
     allowed = case.region.low, case.region.high
+    printed = rounding(case) is not None  # in all its digits
     for more in range(MOST_DIGITS_MORE):
         texts = numbers.measured((*case.interval, case.estimate), width, more)
-        low, high = (float(numbers.known(end, width, more)) for end in allowed)
+        low, high = (end if printed else float(numbers.known(end, width, more)) for end in allowed)
         if _touch((_end(texts[0]), _end(texts[1])), (low, high)) is _touch(case.interval, allowed):
             return more
     return 0  # they tie to within rounding: no digits show it

@@ -129,6 +129,8 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "document": "scaling-post",
                 "section": "Similar Scaling",
                 "sources": [{"document": "scaling-post", "section": "Similar Scaling"}],
+                "written": None,
+                "rounding": None,
                 "tags": ["attention"],
                 "claimed": 512.0,
                 "estimate": 511.83,

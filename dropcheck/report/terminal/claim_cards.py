@@ -26,7 +26,8 @@ MOST_ROWS = 20  # of a list of cases
 MOST_VALUES = 8  # of a list of exact values
 LABELS = 14  # columns that the labels take, with what stands around them
 LONGEST_LINE = 90  # of prose: longer ones are hard to read
-CODE = ("claim", "model", "requires", "parameters")  # where a line goes on it is indented
+# where a line goes on it is indented
+CODE = ("claim", "written", "read", "model", "requires", "parameters")
 
 
 def claim_cards(
@@ -51,7 +52,8 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
     cases = prepare_some(claim, graphs, MOST_ROWS)
     pairs = {
         "title": one_line(claim.title),
-        "claim": claim.statement.text.strip("\n"),
+        "written": claim.written and claim.written.text,
+        "claim" if claim.written is None else "read": claim.statement.text.strip("\n"),
         "model": claim.model.text.strip("\n") if claim.model else None,
         "parameters": parameters_text(claim),
         "cases": str(claim.case_count),
