@@ -238,7 +238,7 @@ def test_what_a_document_prints_travels_with_the_claim(tmp_path: Path) -> None:
     assert figure.start.text[figure.start.column - 1 : figure.end.column - 1] == "41%"
     assert kept.written is None
     assert variance.written is not None
-    assert variance.written.text == r"\operatorname{Var}(q \cdot k) = d_k"
+    assert variance.written.text == r"$\operatorname{Var}(q \cdot k) = d_k$"
     assert variance.written.digits is None
 
 

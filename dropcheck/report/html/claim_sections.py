@@ -50,7 +50,7 @@ def claim_section(cases: Sequence[CaseResult], registry: Registry) -> Markup:
 def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry) -> Markup:
     case = cases[0]
     facts: dict[str, Markup | str | None] = {
-        "written": case.written and _code(case.written.text, searched=True),
+        "written": _code(case.written.text, searched=True) if case.written else None,
         "claim" if case.written is None else "read": _code(case.statement, searched=True),
     }
     if claim is not None:

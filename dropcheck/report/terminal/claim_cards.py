@@ -52,7 +52,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
     cases = prepare_some(claim, graphs, MOST_ROWS)
     pairs = {
         "title": one_line(claim.title),
-        "written": claim.written and claim.written.text,
+        "written": claim.written.text if claim.written else None,
         "claim" if claim.written is None else "read": claim.statement.text.strip("\n"),
         "model": claim.model.text.strip("\n") if claim.model else None,
         "parameters": parameters_text(claim),

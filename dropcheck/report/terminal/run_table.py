@@ -126,7 +126,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
     heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
     pairs = {
         "title": one_line(case.title),
-        "written": case.written and one_line(case.written.text),
+        "written": one_line(case.written.text) if case.written else None,
         "statement": one_line(case.statement),
         "searched": words.searched(case),
         "claimed": words.claimed(case),
