@@ -23,7 +23,7 @@ from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.checks import check_registry
+from dropcheck.language.checks import check_registry, problems_of
 from dropcheck.options import RUN_OPTIONS, read_value
 from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.run_table import case_block
@@ -132,7 +132,7 @@ class ClaimsFile(pytest.File):
             if checked.problems:
                 raise DropcheckError(checked.problems)
         except DropcheckError as error:
-            raise self.CollectError(_text_of(error.problems)) from None
+            raise self.CollectError(_text_of(problems_of(error))) from None
         for note in checked.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in registry.expand():

@@ -50,28 +50,45 @@ class Models:
     """The shared models of a file, and the texts of claims with the lines of these in place.
 
     Args:
-        texts: each model as it is written, in the order of the file.
+        texts: each model as it is written, in the order of the file; None where that cannot be
+            read, which was reported.
         places: where each name stands.
+        all_read: whether there are no other models, which cannot be read.
     """
 
-    def __init__(self, texts: Mapping[str, SourceText], places: Mapping[str, Location]) -> None:
+    def __init__(
+        self,
+        texts: Mapping[str, SourceText | None],
+        places: Mapping[str, Location],
+        *,
+        all_read: bool = True,
+    ) -> None:
         self.problems: list[Problem] = []
         self._places = places
+        self._all_read = all_read
+        self._unread: set[str] = set()
         self._known: dict[str, _Model] = {}
         self._used: set[str] = set()
         self._characters = 0
         for name, text in texts.items():
-            self._known[name] = _Model(self.completed(text), places[name])
+            whole = None if text is None else self.completed(text)
+            if whole is None:
+                self._unread.add(name)
+            else:
+                self._known[name] = _Model(whole, places[name])
 
-    def completed(self, text: SourceText) -> SourceText:
-        """A model with the lines of others in place of their names; problems are kept."""
-        if not self._places:  # a bare name is for the language to refuse
+    def completed(self, text: SourceText) -> SourceText | None:
+        """A model with the lines of others in place of their names.
+
+        None where it names what does not exist, or cannot be read; problems are kept.
+        """
+        if not self._places and self._all_read:  # a bare name is for the language to refuse
             return text
         try:
             return self._joined(text)
         except DropcheckError as error:
             self.problems += error.problems
-            return text
+            return None
 
     @property
     def notes(self) -> tuple[Problem, ...]:
@@ -111,6 +128,8 @@ class Models:
         if name in self._known:
             self._used.add(name)
             return self._known[name].text
+        if name in self._unread or not (self._all_read or name in self._places):
+            raise DropcheckError(())  # what is wrong was reported where it stands
         at = text.locate(line, 0)
         if name in self._places:
             message = f"the model {name!r} stands below, or is this one"

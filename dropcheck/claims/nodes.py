@@ -59,10 +59,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A YAML mapping; keys are kept as written, so that `no` and `1` are names like others."""
+    """A YAML mapping; keys are kept as written, so that `no` and `1` are names like others.
+
+    Of a key that is given twice the first is kept; `repeated` has the places of the others.
+    """
 
     entries: Mapping[str, Entry]
     start: Position
+    repeated: tuple[tuple[str, Position], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +217,15 @@ class _Composer:
 
     def _tree(self, start: Position, depth: int) -> Tree:
         entries: dict[str, Entry] = {}
+        repeated: list[tuple[str, Position]] = []
         following, end = self.loader.get_event, self.events.MappingEndEvent
         while type(event := following()) is not end:
             key = self._node(event, depth + 1)
-            self._enter(entries, key, self._node(following(), depth + 1))
-        return Tree(entries, start)
+            value = self._node(following(), depth + 1)
+            if isinstance(key, Scalar) and key.text in entries:
+                repeated.append((key.text, key.start))
+            self._enter(entries, key, value)
+        return Tree(entries, start, tuple(repeated))
 
     def _enter(self, entries: dict[str, Entry], key: Node, value: Node) -> None:
         if isinstance(key, Broken):

@@ -17,7 +17,15 @@ from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
 from dropcheck.claims.models import Models
 from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, compose, shown
-from dropcheck.claims.registry import Claim, Document, Family, Registry, Stated
+from dropcheck.claims.readable import readable
+from dropcheck.claims.registry import (
+    Claim,
+    Document,
+    Family,
+    PartlyReadError,
+    Registry,
+    Stated,
+)
 from dropcheck.claims.source import Report, Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem
 
@@ -62,6 +70,7 @@ def read_registries(
     """
     registries: list[Registry] = []
     problems: list[Problem] = []
+    partly: list[Registry] = []
     distinct: dict[Path, str | Path] = {}
     for path in paths:
         distinct.setdefault(Path(path).absolute(), path)
@@ -69,11 +78,15 @@ def read_registries(
         file, name = (_shipped(), SHIPPED_NAME) if path == SHIPPED else (path, str(path))
         try:
             registries.append((read or read_registry)(file, name))
+        except PartlyReadError as error:
+            problems.extend(error.problems)
+            partly.append(error.rest)
         except DropcheckError as error:
             problems.extend(error.problems)
     problems.extend(_shared_ids(registries))
     if problems:
-        raise DropcheckError(problems)
+        rest = [*registries, *partly]
+        raise PartlyReadError(problems, _joined(rest)) if rest else DropcheckError(problems)
     return registries[0] if len(registries) == 1 else _joined(registries)
 
 
@@ -154,24 +167,29 @@ def registry_of(top: Tree, report: Report) -> Registry:
     """The registry that a mapping holds, with the keys of a claims file.
 
     Raises:
-        DropcheckError: with everything that is wrong with it, what was reported before included.
+        PartlyReadError: with everything that is wrong with it, what was reported before included.
+        DropcheckError: the same where none of its claims can be read.
     """
     source = report.source
-    if not _is_other_format(top, report):
-        values = FILE.read(Field(top, "the file", report, (0, 0)))
-        notes = _complete_models(values, top, report)
-        if not report:
-            return _registry(values, notes, top, source)
-    raise report.error()
+    if _is_other_format(top, report):
+        raise report.error()
+    values = FILE.read(Field(top, "the file", report, (0, 0)))
+    notes = _complete_models(values, top, report)
+    if not report:
+        return _registry(values, top, source, notes)
+    error = report.error()
+    rest = _registry(*readable(values, top, error.problems), source)
+    raise PartlyReadError(error.problems, rest) if rest.claims else error
 
 
 def _complete_models(values: Mapping[str, Any], top: Tree, report: Report) -> tuple[Problem, ...]:
     """Put the lines of shared models in place of their names; notes on those that nothing uses."""
-    texts = {name: one for name, one in (values.get("models") or {}).items() if one is not None}
+    texts = values.get("models") or {}
     entries = mapping_at(top, "models")
-    models = Models(
-        texts, {name: report.source.location(entries[name].key_start) for name in texts}
-    )
+    places = {name: report.source.location(entries[name].key_start) for name in texts}
+    # what is no key of a file may be meant for its models
+    unread = {name for name, _ in top.repeated} | {*top.entries} - {*values}
+    models = Models(texts, places, all_read=not unread and values.get("models", {}) is not None)
     for claim in (values.get("claims") or {}).values():
         if claim is not None and claim.get("model") is not None:
             claim["model"] = models.completed(claim["model"])
@@ -209,7 +227,7 @@ def _is_other_format(top: Tree, report: Report) -> bool:
 
 
 def _registry(
-    values: Mapping[str, Any], notes: tuple[Problem, ...], top: Tree, source: Source
+    values: Mapping[str, Any], top: Tree, source: Source, notes: tuple[Problem, ...] = ()
 ) -> Registry:
     documents = {key: Document(key, **one) for key, one in values.get("documents", {}).items()}
     defaults = values.get("defaults", {})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dropcheck.errors import Location, Problem
+from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.records import dataclass
 from dropcheck.results import Passage, Value, Written
 
@@ -237,3 +237,11 @@ class Registry:
     def expand(self) -> tuple[Case, ...]:
         """Every case of every claim, in file order."""
         return tuple(case for claim in self.claims.values() for case in claim.expand())
+
+
+class PartlyReadError(DropcheckError):
+    """A file with errors; `rest` has the claims that can be read all the same, for the check."""
+
+    def __init__(self, problems: Iterable[Problem], rest: Registry) -> None:
+        super().__init__(problems)
+        self.rest = rest

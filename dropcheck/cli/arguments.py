@@ -173,11 +173,10 @@ def _take(given: Given, arguments: Sequence[str]) -> Line:
 
 def _find_claims(given: Given, lenient: bool) -> None:
     """Read the claims that the arguments name."""
-    from dropcheck.claims.reader import load_registry
     from dropcheck.claims.selection import is_selected, select_claims
-    from dropcheck.documents.any_file import read_any
+    from dropcheck.cli.chosen import claims_of
 
-    given.registry = load_registry(given.files, read_any)
+    given.registry = claims_of(given.files)
     if not lenient or given.several("tag"):
         given.claims = select_claims(given.registry, given.patterns, given.several("tag"))
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_registry
-from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.registry import Case, PartlyReadError, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.cli.given import Given
 from dropcheck.documents.any_file import read_any
@@ -79,11 +79,25 @@ def checked_registry(
     from dropcheck.language.checks import check_registry
 
     # it was read where the claims' parameters are options
-    registry = given.registry or load_registry(given.files, read_any)
+    registry = given.registry or claims_of(given.files)
     checked = check_registry(registry, graphs)
     if checked.problems:
         raise DropcheckError(in_file_order(checked.problems))
     return registry, checked.notes
+
+
+def claims_of(files: Sequence[str]) -> Registry:
+    """The claims of the files that a command works on, which are read.
+
+    Raises:
+        DropcheckError: with every error of the files, also in those claims that can be read.
+    """
+    try:
+        return load_registry(files, read_any)
+    except PartlyReadError as error:
+        from dropcheck.language.checks import problems_of
+
+        raise DropcheckError(problems_of(error)) from None
 
 
 def _as_warning(note: Problem) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dropcheck.claims.reader import load_registry
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import repeat_command, select_claims
-from dropcheck.cli.chosen import refuse_in_automation
+from dropcheck.cli.chosen import claims_of, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
 from dropcheck.documents.any_file import read_any
@@ -73,7 +73,7 @@ def check_file(name: str | None) -> CheckedFile:
     try:
         files = () if name is None else (name,)
         refuse_in_automation(files)
-        registry = load_registry(files, read_any)
+        registry = claims_of(files)
     except DropcheckError as error:
         file = name or "claims.yaml"
         return CheckedFile(name=file, claims=None, cases=None, errors=error.problems, notes=())

@@ -11,7 +11,7 @@ from pathlib import Path
 from dropcheck.claims.format import CLAIM, FILE, FORMAT
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree, compose_piece
 from dropcheck.claims.reader import registry_of
-from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
+from dropcheck.claims.registry import Claim, Jump, PartlyReadError, Registry, SourceText
 from dropcheck.claims.source import Position, Report, Source, decode, read_bytes
 from dropcheck.documents.carrier import MARKDOWN, Block, Mark, Marked, Piece
 from dropcheck.documents.latex.formula import statements
@@ -294,9 +294,12 @@ class _Builder:
         for key in ("models", "defaults", "claims"):
             if entries := getattr(self, key):
                 top[key] = Entry(start, Tree(entries, start))
-        registry = registry_of(Tree(top, start), self.report)
-        claims: dict[str, Claim] = {}
         problems: list[Problem] = []
+        try:
+            registry = registry_of(Tree(top, start), self.report)
+        except PartlyReadError as error:
+            registry, problems = error.rest, [*error.problems]
+        claims: dict[str, Claim] = {}
         for name, read in registry.claims.items():
             claim = self._with_dots(replace(read, written=self.written.get(name)))
             try:
@@ -308,9 +311,10 @@ class _Builder:
                     claims[one.id] = one
             except DropcheckError as error:
                 problems.extend(error.problems)
+        registry = replace(registry, claims=claims)
         if problems:
-            raise DropcheckError(problems)
-        return replace(registry, claims=claims)
+            raise PartlyReadError(problems, registry)
+        return registry
 
     def _with_dots(self, claim: Claim) -> Claim:
         """The claim by the id that the document gives it."""

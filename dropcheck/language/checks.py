@@ -7,9 +7,17 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from dropcheck.claims.registry import Case, Claim, Registry
+from dropcheck.claims.registry import Case, Claim, PartlyReadError, Registry
 from dropcheck.claims.values import parameter_text
-from dropcheck.errors import MOST_PROBLEMS, About, DropcheckError, Location, Problem, at_most
+from dropcheck.errors import (
+    MOST_PROBLEMS,
+    About,
+    DropcheckError,
+    Location,
+    Problem,
+    at_most,
+    in_file_order,
+)
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.lowering.builder import Skipped
@@ -60,6 +68,13 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
     used = used_places(claims, graphs)
     found = _merged(check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
     return dataclasses.replace(found, notes=(*found.notes, *registry.notes))
+
+
+def problems_of(error: DropcheckError) -> tuple[Problem, ...]:
+    """Everything that is wrong with files: also in the claims that could be read all the same."""
+    if not isinstance(error, PartlyReadError):
+        return error.problems
+    return at_most(in_file_order((*error.problems, *check_registry(error.rest).problems)))
 
 
 def notes_on_resolutions(registry: Registry) -> Iterator[Problem]:

@@ -1,0 +1,131 @@
+"""The claims of a file with errors that can be read all the same, so that they are checked too.
+
+What is wrong elsewhere in the file, or in a key that the language has no use for, such as `title`,
+says nothing of a claim's texts. A claim with an error in a key that the language reads is left out:
+what would be said of it might follow from that error alone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dropcheck.claims.nodes import Entry, Tree
+from dropcheck.claims.source import Position
+from dropcheck.errors import Problem, nearest
+
+# What the language has no use for, and what it reads.
+_BESIDE = ("title", "says", "note", "truth", "tags", "document", "section", "sources", "expect",
+           "resolution", "within", "tolerance", "tails")  # fmt: skip
+_READ = ("claim", "claims", "model", "parameters", "cases", "requires")
+
+_Values = Mapping[str, Any]
+_Keep = Callable[[_Values, Entry, Sequence[Position]], tuple[_Values, Entry] | None]
+
+
+def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_Values, Tree]:
+    """The claims that are not concerned by what is wrong with their file: as values, and as nodes.
+
+    Args:
+        values: what the keys of the file hold, as they were read.
+        top: the mapping that the file is.
+        problems: everything that is wrong with it.
+    """
+    places = [
+        (one.location.line - 1, (one.location.column or 1) - 1)
+        for one in problems
+        if one.location is not None and one.location.line is not None
+    ]
+    kept = _unconcerned(values.get("claims"), top.entries.get("claims"), places, _claim)
+    if kept is None:
+        return {"claims": {}}, replace(top, entries={})
+    return {"claims": kept[0]}, replace(top, entries={"claims": kept[1]})
+
+
+def _unconcerned(
+    values: _Values | None, entry: Entry | None, wrong: Sequence[Position], keep: _Keep
+) -> tuple[_Values, Entry] | None:
+    """A mapping of names with what `keep` keeps of each; None where that is nothing."""
+    if values is None or entry is None or not isinstance(entry.node, Tree):
+        return None
+    entries = entry.node.entries
+    # what stands below a name that is given twice is read once, and concerns nothing else
+    places = [(one.key_start, name) for name, one in entries.items()]
+    below = _below([*places, *((at, "") for _, at in entry.node.repeated)], wrong)
+    found = {
+        name: kept
+        for name, value in values.items()
+        if value is not None
+        and (kept := keep(value, entries[name], below.get(name, ()))) is not None
+    }
+    if not found:
+        return None
+    tree = replace(entry.node, entries={name: one for name, (_, one) in found.items()})
+    return {name: value for name, (value, _) in found.items()}, replace(entry, node=tree)
+
+
+def _claim(
+    values: _Values, entry: Entry, wrong: Sequence[Position]
+) -> tuple[_Values, Entry] | None:
+    """A claim, with those of its statements that are not concerned."""
+    if not isinstance(entry.node, Tree):
+        return None
+    below = _by_key(entry.node, wrong)
+    inside = below.pop("claims", [])
+    own = _without(values, below)
+    if own is None or ("claim" in own) is ("claims" in own):  # neither, or both
+        return None
+    own = {"title": "", **own}
+    if "claims" not in own:
+        return own, entry
+    statements = _unconcerned(own["claims"], entry.node.entries["claims"], inside, _statement)
+    if statements is None:
+        return None
+    tree = replace(entry.node, entries={**entry.node.entries, "claims": statements[1]})
+    return {**own, "claims": statements[0]}, replace(entry, node=tree)
+
+
+def _statement(
+    values: _Values, entry: Entry, wrong: Sequence[Position]
+) -> tuple[_Values, Entry] | None:
+    if not isinstance(entry.node, Tree):  # its text alone
+        return None if wrong or values["claim"] is None else (values, entry)
+    own = _without(values, _by_key(entry.node, wrong))
+    return None if own is None or "claim" not in own else (own, entry)
+
+
+def _without(values: _Values, concerned: Iterable[str]) -> dict[str, Any] | None:
+    """Values without those that are wrong; None where the language reads one of these."""
+    concerned = set(concerned)
+    kept = {key: value for key, value in values.items() if key not in concerned}
+    unread = any(key in kept and kept[key] is None for key in _READ)
+    return kept if all(map(_is_beside, concerned)) and not unread else None
+
+
+def _is_beside(key: str) -> bool:
+    """Whether the language has no use for a key, or for the one that it is a slip of."""
+    return (key if key in _READ else nearest(key, (*_BESIDE, *_READ))) in _BESIDE
+
+
+def _by_key(tree: Tree, wrong: Sequence[Position]) -> dict[str, list[Position]]:
+    """The places below each key of a mapping, which may be given twice."""
+    entries = [(one.key_start, key) for key, one in tree.entries.items()]
+    return _below([*entries, *((at, key) for key, at in tree.repeated)], wrong)
+
+
+def _below(
+    keys: Iterable[tuple[Position, str]], wrong: Iterable[Position]
+) -> dict[str, list[Position]]:
+    """The places below each key: below several where these stand at one place, as in a mark."""
+    names: dict[Position, list[str]] = {}
+    for at, name in keys:
+        names.setdefault(at, []).append(name)
+    starts = sorted(names)
+    found: dict[str, list[Position]] = {}
+    for place in wrong:
+        before = bisect_right(starts, place)
+        for name in names[starts[before - 1]] if before else ():
+            found.setdefault(name, []).append(place)
+    return found
