@@ -32,6 +32,9 @@ _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
 _CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters"}
 _KEY = re.compile(r"\s*(?P<key>[^\W\d][\w-]*)\s*:(?!=)\s*")
 _WORD = re.compile(r"[^\W\d]\w*")
+_DEFINED = re.compile(
+    r"^[ \t]*([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*(?:~|=(?!=))", re.MULTILINE
+)
 # An id as a claims file gives it to one of several statements, and what stands for its dot there.
 _DOTTED = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9][a-z0-9-]*")
 _DOT = "--"
@@ -157,10 +160,11 @@ class _Builder:
         if "model" not in entries and self.models:
             entries["model"] = self._entry(list(self.models)[-1], mark.start)
         text = spoken.text or _PLACEHOLDER
-        words = set(_WORD.findall(text)) | self._words_of(entries.get("model"))
+        inside, defined = self._words_of(entries.get("model"))
+        words = set(_WORD.findall(text)) | inside
         if spoken.formula is not None:
             words |= set(_WORD.findall(spoken.formula.text.replace("\\", " ")))
-        own = {*parameters, *_names_of_cases(entries)}
+        own = {*parameters, *_names_of_cases(entries), *defined}
         parameters |= {
             name: entry
             for name, entry in self.parameters.items()
@@ -229,16 +233,23 @@ class _Builder:
             jumps=tuple(jumps),
         )
 
-    def _words_of(self, model: Entry | None) -> set[str]:
-        """Words of a model's text, and of the models that it names."""
-        if model is None or not isinstance(model.node, Scalar):
-            return set()
-        words = set(_WORD.findall(model.node.text))
-        for name in {*words, model.node.text.strip()} & set(self.models):
-            other = self.models[name].node
-            if isinstance(other, Scalar):
-                words |= set(_WORD.findall(other.text))
-        return words
+    def _words_of(self, model: Entry | None) -> tuple[set[str], set[str]]:
+        """Words of a model, with the models whose names are lines of it; and names they define."""
+        words: set[str] = set()
+        defined: set[str] = set()
+        seen: set[str] = set()
+        texts = [model] if model is not None else []
+        while texts:
+            node = texts.pop().node
+            if isinstance(node, Scalar):
+                words |= set(_WORD.findall(node.text))
+                defined |= {
+                    one for names in _DEFINED.findall(node.text) for one in _WORD.findall(names)
+                }
+                named = {line.strip() for line in node.text.split("\n")} & set(self.models) - seen
+                texts += [self.models[name] for name in named]
+                seen |= named
+        return words, defined
 
     def _made_id(self, mark: Mark, text: str, entries: Mapping[str, Entry]) -> str:
         """An id that stays where the sentence is moved: of statement, model and parameters."""

@@ -282,3 +282,24 @@ def test_a_mark_may_list_its_cases(tmp_path: Path) -> None:
     six, two = claims["six"], claims["two"]
     assert [case.parameters for case in six.expand()] == [{"p": 2, "q": 3}, {"p": 1, "q": 6}]
     assert [case.parameters for case in two.expand()] == [{"p": 2, "q": 1}]
+
+
+def test_parameters_reach_a_mark_through_models_of_models(tmp_path: Path) -> None:
+    text = (
+        "<!-- dropcheck\nmodels:\n  one: y = p\n  two: |\n    one\n    z = y\n"
+        "  two-more: z = 2\n  three: |\n    two\n    w = z\nparameters: {p: 2}\n-->\n\n"
+        "2<!-- dropcheck #deep: == w; model: three --> "
+        "2<!-- dropcheck #flat: == z; model: two-more -->"
+    )
+    claims = read(tmp_path, text).claims
+    assert [dict(claims[name].parameters) for name in ("deep", "flat")] == [{"p": (2,)}, {}]
+
+
+def test_parameters_of_a_block_leave_alone_what_a_model_defines(tmp_path: Path) -> None:
+    text = (
+        "<!-- dropcheck\nmodels:\n  one: |\n    x, y ~ normal(a, 1)\n  two: z = x\n"
+        "parameters: {x: 2, a: 1}\n-->\n\n"
+        "1<!-- dropcheck #one: == E(x); model: one --> 2<!-- dropcheck #two: == z; model: two -->"
+    )
+    claims = read(tmp_path, text).claims
+    assert [dict(claims[name].parameters) for name in ("one", "two")] == [{"a": (1,)}, {"x": (2,)}]

@@ -1,0 +1,172 @@
+"""The page on the four documents says what the registry says, claim by claim.
+
+The registry is judged elsewhere, so that the page's claims are held to be those: the same graph,
+not the same spelling. What the page says beyond them is judged here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from readme_blocks import TOP
+
+from dropcheck.claims.reader import read_registry
+from dropcheck.claims.registry import Case, Claim, Registry
+from dropcheck.documents.any_file import read_any
+from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.checks import check_registry
+from dropcheck.language.graph import Value
+from dropcheck.results import Outcome
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+
+PAGE = TOP / "docs" / "four-documents.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+REGISTRY = read_registry(TOP / "claims.yaml")
+DOCUMENT = read_any(PAGE)
+_TURNED = {">": "<", ">=": "<="}
+
+
+def registry_id(name: str) -> str:
+    """The claim of the registry that a mark is about: a second mark of it has a number.
+
+    >>> registry_id("softmax-peak.unscaled-2")
+    'softmax-peak.unscaled'
+    """
+    return re.sub(r"-\d+\Z", "", name)
+
+
+# ---- the same mathematics ------------------------------------------------------------------------
+
+
+def stated(case: Case) -> tuple[tuple[str, ...], tuple[Value, ...]]:
+    """The signs and sides of a case, the smaller side first."""
+    lowered = lower_case(parse_claim(case.claim), case.parameters)
+    assert lowered.law is None
+    signs, sides = lowered.operators, lowered.operands
+    if signs[0] in _TURNED:
+        signs, sides = tuple(_TURNED[one] for one in reversed(signs)), tuple(reversed(sides))
+    return signs, sides
+
+
+def same(one: Case, other: Case) -> bool:
+    """Whether two cases say the same of the same draws, whatever the names and the spelling."""
+    signs, sides = stated(one)
+    others, other_sides = stated(other)
+    turned = [other_sides, other_sides[::-1]] if others == ("==",) else [other_sides]
+    return signs == others and any(Pairing().all(sides, found) for found in turned)
+
+
+class Pairing:
+    """Two graphs walked side by side: a value of one always meets the same value of the other."""
+
+    def __init__(self) -> None:
+        self.there: dict[int, Value] = {}
+        self.back: dict[int, Value] = {}
+
+    def all(self, ones: tuple[Value, ...], others: tuple[Value, ...]) -> bool:
+        return len(ones) == len(others) and all(map(self.alike, ones, others))
+
+    def alike(self, one: Value, other: Value) -> bool:
+        if one.constant is not None and other.constant is not None:
+            return one.shape == other.shape and np.allclose(
+                one.constant, other.constant, rtol=1e-12, atol=0
+            )
+        if id(one) in self.there or id(other) in self.back:
+            return self.there.get(id(one)) is other and self.back.get(id(other)) is one
+        self.there[id(one)], self.back[id(other)] = other, one
+        return all(
+            getattr(one, name) == getattr(other, name)
+            for name in ("kind", "operation", "shape", "options", "law")
+        ) and self.all(one.inputs, other.inputs)
+
+
+def candidates(claim: Claim, case: Case) -> Iterator[Case]:
+    """The claim of the registry in its own cases, and in that of the page if it fits."""
+    yield from claim.expand()
+    if set(case.parameters) == set(claim.parameter_names):
+        yield Case(claim, case.parameters)
+
+
+def differences(document: Registry, only: str = "") -> list[str]:
+    """The marks that are about a claim of the registry and say something else."""
+    return [
+        name
+        for name, claim in document.claims.items()
+        if only in ("", name)
+        and (known := REGISTRY.claims.get(registry_id(name))) is not None
+        and not (
+            claim.expect == known.expect
+            and (claim.resolution == known.resolution or _rounded(claim))
+            and (claim.tolerance, claim.within) == (known.tolerance, known.within)
+            and all(
+                any(same(case, one) for one in candidates(known, case)) for case in claim.expand()
+            )
+        )
+    ]
+
+
+def _rounded(claim: Claim) -> bool:
+    return claim.written is not None and claim.written.rounded
+
+
+def changed(folder: Path, old: str, new: str) -> Registry:
+    """The page with a slip."""
+    assert TEXT.count(old) == 1, old
+    page = folder / PAGE.name
+    page.write_text(TEXT.replace(old, new), encoding="utf-8")
+    return read_any(page)
+
+
+def test_every_claim_of_the_registry_is_on_the_page() -> None:
+    assert {registry_id(name) for name in DOCUMENT.claims} >= set(REGISTRY.claims)
+
+
+def test_the_page_says_what_the_registry_says() -> None:
+    assert differences(DOCUMENT) == []
+
+
+SLIPS = {
+    "naive-stack.mean": ("q^L \\cdot", "q^{L - 1} \\cdot"),  # a formula
+    "naive-ten.mean": ("is 8<!--", "is 9<!--"),  # a figure
+    "sd-rise-printed-3": ("by 41%<!--", "by 42%<!--"),  # its rounding
+    "sd-kept": ("p: [0.1, 0.5]; expect: refuted", "p: [0.1, 0.5]"),  # what is expected
+    "squares-add": ("y ~ uniform(-2, 2)", "y ~ uniform(-2, 3)"),  # a model
+    "shared-part.one": ("k ~ normal(0, 1)[dk]\n    shared", "k ~ laplace(0, 1)[dk]\n    shared"),
+    "constant-factor.mean": ("3c$", "c \\mathrm{E}(x)$"),  # another quantity of the same value
+}
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_a_page_that_says_something_else_is_seen(name: str, tmp_path: Path) -> None:
+    assert differences(changed(tmp_path, *SLIPS[name]), name) == [name]
+
+
+def test_the_page_counts_what_it_shows() -> None:
+    false = [claim for claim in REGISTRY.claims.values() if claim.expect == "refuted"]
+    assert f"All {len(REGISTRY.claims)} claims of" in TEXT
+    assert f"Of the {len(REGISTRY.claims)} claims, {len(false)} are false." in TEXT
+
+
+# ---- what the page says beyond the registry ------------------------------------------------------
+
+
+def test_nothing_on_the_page_is_amiss() -> None:
+    checked = check_registry(DOCUMENT)
+    assert (checked.problems, checked.notes) == ((), ())
+
+
+def test_what_the_registry_does_not_say_holds() -> None:
+    own = {
+        name: claim
+        for name, claim in DOCUMENT.claims.items()
+        if registry_id(name) not in REGISTRY.claims
+    }
+    assert len(own) > 15
+    cases = [case for claim in own.values() for case in claim.expand()]
+    results = verify_cases(cases, Settings(), DOCUMENT)
+    assert [one.claim for one in results if one.result is not Outcome.PASS] == []
