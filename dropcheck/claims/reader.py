@@ -123,7 +123,8 @@ def _joined(registries: Sequence[Registry]) -> Registry:
             sources = [replace(one, document=keys.get(one.document)) for one in claim.sources]
             claims[claim.id] = replace(claim, sources=tuple(sources))
     notes = tuple(note for registry in registries for note in registry.notes)
-    return Registry(", ".join(one.name for one in registries), documents, claims, notes)
+    pages = tuple(page for registry in registries for page in registry.pages)
+    return Registry(", ".join(one.name for one in registries), documents, claims, notes, pages)
 
 
 def _shipped() -> Path:

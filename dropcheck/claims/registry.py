@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dropcheck.claims.source import Position, Source
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.records import dataclass
 from dropcheck.results import Passage, Value, Written
@@ -215,6 +216,15 @@ def _spelled(value: Value) -> str:
     return value if isinstance(value, str) else float(value).hex()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """A document that holds claims, as it was read, and where its marks begin."""
+
+    title: str
+    source: Source
+    marks: frozenset[Position]
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """The claims of a file, or of several."""
@@ -223,6 +233,7 @@ class Registry:
     documents: Mapping[str, Document]
     claims: Mapping[str, Claim]  # in file order
     notes: tuple[Problem, ...] = ()  # on what no claim shows, such as a model that none uses
+    pages: tuple[Page, ...] = ()  # of the documents that claims stand in
 
     @property
     def files(self) -> tuple[str, ...]:

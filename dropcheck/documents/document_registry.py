@@ -11,7 +11,14 @@ from pathlib import Path
 from dropcheck.claims.format import CLAIM, FILE, FORMAT
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree, compose_piece
 from dropcheck.claims.reader import registry_of
-from dropcheck.claims.registry import Claim, Jump, PartlyReadError, Registry, SourceText
+from dropcheck.claims.registry import (
+    Claim,
+    Jump,
+    Page,
+    PartlyReadError,
+    Registry,
+    SourceText,
+)
 from dropcheck.claims.source import Position, Report, Source, decode, read_bytes
 from dropcheck.documents.carrier import MARKDOWN, Block, Mark, Marked, Piece
 from dropcheck.documents.latex.formula import statements
@@ -75,6 +82,7 @@ class _Builder:
         self.parameters: dict[str, Entry] = {}
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
+        self.marks: set[Position] = set()
         self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
         self.dotted: dict[str, str] = {}  # the ids with a dot, by what stands for them
 
@@ -122,6 +130,7 @@ class _Builder:
     # ---- marks ---------------------------------------------------------------------------------
 
     def add_mark(self, mark: Mark) -> None:
+        self.marks.add(mark.start)
         segments = list(_segments(mark.body))
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
         stated = None if keyed or not mark.body.text else segments.pop(0)
@@ -322,7 +331,8 @@ class _Builder:
                     claims[one.id] = one
             except DropcheckError as error:
                 problems.extend(error.problems)
-        registry = replace(registry, claims=claims)
+        page = Page(title, self.report.source, frozenset(self.marks))
+        registry = replace(registry, claims=claims, pages=(page,))
         if problems:
             raise PartlyReadError(problems, registry)
         return registry

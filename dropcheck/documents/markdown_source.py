@@ -13,7 +13,7 @@ from dropcheck.documents.markdown_prose import prose_of
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
-_FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
 LONGEST_TITLE = 100
 LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
@@ -29,7 +29,7 @@ def read_markdown(source: Source, report: Report) -> Marked:
     from markdown_it import MarkdownIt
 
     text = "\n".join(source.lines)
-    front = _FRONT.match(text)
+    front = FRONT.match(text)
     title = _FRONT_TITLE.search(front["text"]) if front is not None else None
     if front is not None:  # is no Markdown, and would be read as a heading
         text = "\n" * front.group().count("\n") + text[front.end() :]

@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
+DRIVER = shutil.which("chromedriver")
+MISSING = "no Chromium with its driver here (Debian: apt install chromium chromium-driver)"
+
+
+def headless(profile: Path) -> Any:
+    """A Chromium without a window, in a profile of its own, that keeps what pages log."""
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    flags = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage"]
+    flags += [f"--user-data-dir={profile}", "--no-first-run", "--lang=en"]
+    flags.append("--no-sandbox")  # not to be had in every container; the page is our own
+    for flag in flags:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    log = str(profile / "driver.log")
+    driver = Chrome(options=options, service=Service(DRIVER, log_output=log))
+    driver.set_script_timeout(20)
+    return driver
 
 
 class Page:

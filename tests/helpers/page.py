@@ -15,7 +15,7 @@ from dropcheck.report import Report
 from dropcheck.report.html.page import html_report
 from dropcheck.results import Passage, RunResult
 
-VOID = {"br", "input", "link", "meta"}
+VOID = {"br", "hr", "input", "link", "meta"}
 
 CLAIMS = """\
 dropcheck: 1

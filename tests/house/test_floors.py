@@ -112,7 +112,7 @@ LIBRARIES = {
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),
     "rich": ("report",),
-    "markdown_it": ("documents.markdown_source",),
+    "markdown_it": ("documents.markdown_source", "report.html.markdown_view"),
     "_pytest": ("pytest_claims",),
     "pytest": ("pytest_claims", "pytest_plugin"),
     "matplotlib": ("report.pictures",),

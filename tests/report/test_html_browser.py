@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import CONTRASTS, Page, shape
+from browser import CHROMIUM, CONTRASTS, DRIVER, MISSING, Page, headless, shape
 from page import page, registry, run_of_all_kinds
 from picture_cases import HOSTILE
 from report_cases import PASSED, run_of
@@ -17,39 +16,15 @@ from report_cases import PASSED, run_of
 from dropcheck.report import Report
 from dropcheck.report.html.page import html_report
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
-    None,
-)
-DRIVER = shutil.which("chromedriver")
-
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER),
-    reason="no Chromium with its driver here (Debian: apt install chromium chromium-driver)",
-)
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Chromium without a window, in a profile of its own."""
-    from selenium.webdriver import Chrome, ChromeOptions
-    from selenium.webdriver.chrome.service import Service
-
-    options = ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    profile = tmp_path_factory.mktemp("profile")
-    flags = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage"]
-    flags += [f"--user-data-dir={profile}", "--no-first-run", "--lang=en"]
-    flags.append("--no-sandbox")  # not to be had in every container; the page is our own
-    for flag in flags:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    log = (profile / "driver.log").open("w")
-    driver = Chrome(options=options, service=Service(DRIVER, log_output=log))
-    driver.set_script_timeout(20)
+    driver = headless(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
-    log.close()
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from dropcheck.report import Report, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.html import Markup, element, join
 from dropcheck.report.html.claim_sections import anchor, claim_section, key_picture
+from dropcheck.report.html.document_view import document_sections
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
@@ -26,12 +27,23 @@ from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 def html_report(report: Report) -> str:
     """The report of a run as one HTML document."""
     run, registry = report.run, report.registry
-    style, script = _asset("report.css"), _asset("report.js")
+    documents = document_sections(run, registry)
+    kinds = ("report", "document") if documents else ("report",)
+    style, script = (
+        Markup("".join(_asset(f"{kind}.{ending}") for kind in kinds)) for ending in ("css", "js")
+    )
     body = element(
         "body",
         element("a", "Skip to the cases", href="#cases-heading", class_="skip"),
-        _header(run),
-        element("main", _attention(run.cases), _warnings(run), *_cases(run, registry)),
+        _header(run, None if documents else _summary(run)),
+        element(
+            "main",
+            *documents,
+            _summary(run) if documents else None,
+            _attention(run.cases),
+            _warnings(run),
+            *_cases(run, registry),
+        ),
         element("footer", element("p", f"dropcheck {__version__}", class_="quiet")),
         element("script", script),
     )
@@ -83,9 +95,18 @@ def _outcome(run: RunResult) -> str:
     return ", ".join([*said, *(["interrupted"] if run.interrupted else [])])
 
 
-def _header(run: RunResult) -> Markup:
+def _header(run: RunResult, summary: Markup | None) -> Markup:
     bad = run.count(Outcome.FAIL) or run.interrupted
     outcome = _outcome(run)
+    return element(
+        "header",
+        element("h1", run.registry, dir="auto"),
+        element("p", outcome[:1].upper() + outcome[1:], class_="lead fail" if bad else "lead"),
+        summary,
+    )
+
+
+def _summary(run: RunResult) -> Markup:
     figures = {
         "cases": str(len(run.cases)),
         "passed": str(run.count(Outcome.PASS)),
@@ -101,12 +122,7 @@ def _header(run: RunResult) -> Markup:
     tiles = (
         element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
     )
-    return element(
-        "header",
-        element("h1", run.registry, dir="auto"),
-        element("p", outcome[:1].upper() + outcome[1:], class_="lead fail" if bad else "lead"),
-        element("dl", *tiles, class_="summary"),
-    )
+    return element("dl", *tiles, class_="summary")
 
 
 def _attention(cases: Iterable[CaseResult]) -> Markup | None:

@@ -1,0 +1,278 @@
+"""A document as a reader sees it, its figures and formulas coloured by what became of them.
+
+Before the text is read as Markdown, what is claimed is taken out of it and a number that no
+document can write is put in its place; what is put back in the end is our own markup. So nothing of
+a document is ever taken for markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+
+from dropcheck.claims.registry import Claim, Page, Registry
+from dropcheck.claims.source import Position, Source
+from dropcheck.documents.carrier import MARKDOWN
+from dropcheck.errors import Location
+from dropcheck.records import dataclass
+from dropcheck.report import phrases as words
+from dropcheck.report.html import Markup, element, join, text
+from dropcheck.report.html.claim_sections import anchor
+from dropcheck.report.html.markdown_view import markdown_markup
+from dropcheck.report.html.plain_view import html_markup, verbatim_markup
+from dropcheck.report.numbers import draws, plural
+from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
+
+LONGEST = 2_000_000  # characters of a document that is shown: a thousand pages
+MOST_CASES = 3  # of a claim, that are told beside a figure; the section of the claim has them all
+SIGNS = {Verdict.VERIFIED: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "?"}
+
+# Private use characters (Unicode, section 23.5): a document's own are replaced before.
+_OPEN, _CLOSE, _ZERO = "\ue000", "\ue001", 0xE010
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_HELD = re.compile(f"{_OPEN}([{chr(_ZERO)}-{chr(_ZERO + 9)}]+){_CLOSE}")
+_COMMENT_ENDS = "-->"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place of a document that claims speak of: what is printed there, or a mark alone."""
+
+    start: Position
+    end: Position
+    shown: str  # what is printed; empty of a mark that states something of its own
+    claims: tuple[Claim, ...]
+
+    @property
+    def formula(self) -> bool:
+        """Whether a formula is claimed."""
+        written = self.claims[0].written
+        return written is not None and written.digits is None
+
+
+def document_sections(run: RunResult, registry: Registry) -> list[Markup]:
+    """Each document of a run with its figures coloured; none where claims stand in files alone."""
+    cases = words.by_claim(run.cases)
+    first = 0
+    sections: list[Markup] = []
+    for page in registry.pages:
+        spots = spots_of(page, registry.claims.values())
+        sections.append(_section(page, spots, cases, first, alone=len(registry.pages) == 1))
+        first += len(spots)
+    return sections
+
+
+def spots_of(page: Page, claims: Iterable[Claim]) -> list[Spot]:
+    """The places that claims speak of, in order, none of which overlaps another."""
+    places: dict[tuple[Position, Position], list[Claim]] = {}
+    for claim in claims:
+        if claim.location.file != page.source.name:
+            continue
+        start = _position(claim.location)
+        if claim.written is not None:
+            ends = _position(claim.written.start), _position(claim.written.end)
+        elif start in page.marks:
+            ends = start, _end_of_mark(page.source, start)
+        else:
+            continue  # it stands in a block, which nobody sees
+        places.setdefault(ends, []).append(claim)
+    spots: list[Spot] = []
+    for (start, end), group in sorted(places.items(), key=lambda one: one[0]):
+        if spots and start < spots[-1].end:
+            spots[-1] = Spot(spots[-1].start, spots[-1].end, spots[-1].shown,
+                             (*spots[-1].claims, *group))  # fmt: skip
+            continue
+        written = group[0].written
+        spots.append(Spot(start, end, "" if written is None else written.text, tuple(group)))
+    return spots
+
+
+def _position(place: Location) -> Position:
+    return (place.line or 1) - 1, (place.column or 1) - 1
+
+
+def _end_of_mark(source: Source, start: Position) -> Position:
+    """Where a comment ends; of what is no comment, where it begins."""
+    line, column = start
+    if not source.lines[line].startswith("<!--", column):
+        return start
+    for number in range(line, len(source.lines)):
+        at = source.lines[number].find(_COMMENT_ENDS, column if number == line else 0)
+        if at >= 0:
+            return number, at + len(_COMMENT_ENDS)
+    return start
+
+
+# ---- the text ------------------------------------------------------------------------------------
+
+
+def _section(
+    page: Page,
+    spots: Sequence[Spot],
+    cases: Mapping[str, Sequence[CaseResult]],
+    first: int,
+    *,
+    alone: bool,
+) -> Markup:
+    marks = [_marked(first + place, spot, cases) for place, spot in enumerate(spots)]
+    name = PurePath(page.source.name).name
+    if sum(map(len, page.source.lines)) > LONGEST:
+        shown = element("p", f"{name} is too long to be shown here.", class_="quiet")
+    else:
+        shown = _put_back(_markup(page.source, spots), marks)
+    return element(
+        "section",
+        None if alone else element("h2", page.title, dir="auto"),
+        element("p", _key(spots, cases), class_="quiet") if spots else None,
+        element("article", shown, class_="document", dir="auto", aria_label=page.title),
+        aria_label=f"The document {name}",
+    )
+
+
+def _markup(source: Source, spots: Sequence[Spot]) -> Markup:
+    """The document with a number in place of each spot."""
+    lines = _held_lines(source, spots)
+    ending = PurePath(source.name).suffix.lower()
+    whole = "\n".join(lines)
+    if ending in MARKDOWN:
+        return markdown_markup(_without_front(whole), 1, _OPEN)
+    return html_markup(whole) if ending in (".html", ".htm") else verbatim_markup(whole)
+
+
+def _without_front(whole: str) -> str:
+    """A text without the YAML that stands before it."""
+    from dropcheck.documents.markdown_source import FRONT
+
+    front = FRONT.match(whole)
+    return whole if front is None else whole[front.end() :]
+
+
+def _held_lines(source: Source, spots: Sequence[Spot]) -> list[str]:
+    """The lines of a document, with its own private characters replaced."""
+    lines = [_PRIVATE.sub("\N{REPLACEMENT CHARACTER}", line) for line in source.lines]
+    for number, spot in reversed(list(enumerate(spots))):
+        (line, column), (last, end) = spot.start, spot.end
+        held = "".join(chr(_ZERO + int(digit)) for digit in str(number))
+        whole = f"{lines[line][:column]}{_OPEN}{held}{_CLOSE}{lines[last][end:]}"
+        lines[line : last + 1] = [whole]
+    return lines
+
+
+def _put_back(shown: Markup, marks: Sequence[Markup]) -> Markup:
+    def mark(found: re.Match[str]) -> str:
+        return marks[int("".join(str(ord(one) - _ZERO) for one in found[1]))]
+
+    return Markup(_HELD.sub(mark, shown))
+
+
+# ---- what became of a figure ---------------------------------------------------------------------
+
+
+def _marked(number: int, spot: Spot, cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
+    """A figure or formula with its sign, and what was found of it on hover and focus."""
+    found = [case for claim in spot.claims for case in cases.get(claim.id, ())]
+    printed = _printed(spot)
+    if not found:
+        return element("span", printed, class_="figure not-run", title="not run")
+    case = words.worst(found)
+    tip = f"tip-{number}"
+    sign = element("span", SIGNS[case.verdict], class_="sign", aria_hidden="true")
+    link = element(
+        "a",
+        printed,
+        sign,
+        element("span", f" ({words.standing(case)})", class_="unseen"),
+        href=f"#{anchor(case.claim)}",
+        class_=f"figure {case.verdict} {case.result}",
+        aria_describedby=tip,
+    )
+    told = [_told(claim, cases[claim.id]) for claim in spot.claims if claim.id in cases]
+    return element(
+        "span", link, element("span", *told, id=tip, role="tooltip", class_="tip"), class_="spot"
+    )
+
+
+def _printed(spot: Spot) -> Markup:
+    if not spot.formula:
+        return text(spot.shown)
+    inner = re.sub(r"\A(?:\$\$?|\\[(\[])|(?:\$\$?|\\[)\]])\Z", "", spot.shown)
+    return element("code", " ".join(inner.split()), class_="formula")
+
+
+def _told(claim: Claim, cases: Sequence[CaseResult]) -> Markup:
+    """A claim and what became of its cases, the worst first."""
+    ordered = sorted(cases, key=lambda case: case.badness, reverse=True)
+    rows = [_row(case) for case in ordered[:MOST_CASES]]
+    if len(ordered) > MOST_CASES:
+        rows.append(_line(f"and {plural(len(ordered) - MOST_CASES, 'more case')}", "quiet"))
+    read = _line(join(["read as ", element("code", claim.statement.text.strip())]))
+    return element("span", *rows, read, class_="told")
+
+
+def _row(case: CaseResult) -> Markup:
+    at = words.parameters(case)
+    figures = {"claimed": words.claimed(case)}
+    if case.interval is not None and not case.draws:
+        figures["exactly"] = words.estimated(case)
+    elif case.interval is not None:
+        figures |= {
+            "estimated": words.estimated(case),
+            "interval": words.interval(case),
+            "exact": words.exact(case),
+            "drawn": draws(case.draws),
+        }
+    shown = ", ".join(
+        f"{name} {value}" for name, value in figures.items() if value not in ("", "-")
+    )
+    reading = None
+    if case.result is not Outcome.PASS:
+        reading = _line(words.reading(case))
+    return join(
+        [
+            _line(
+                join(
+                    [
+                        element(
+                            "span",
+                            f"{SIGNS[case.verdict]} {words.standing(case)}",
+                            class_=f"standing {case.verdict}",
+                        ),
+                        f" at {at}" if at else None,
+                    ]
+                )
+            ),
+            _line(shown) if shown else None,
+            reading,
+        ]
+    )
+
+
+def _line(content: str | Markup, class_: str | None = None) -> Markup:
+    return element("span", content, class_=f"line {class_}" if class_ else "line")
+
+
+def _key(spots: Sequence[Spot], cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
+    """How the colours are read, and how often each occurs."""
+    worst = [
+        words.worst([case for claim in spot.claims for case in cases.get(claim.id, ())])
+        for spot in spots
+        if any(claim.id in cases for claim in spot.claims)
+    ]
+    counts = [
+        join(
+            [
+                element("span", SIGNS[verdict], class_=f"sign-key {verdict}", aria_hidden="true"),
+                f" {count} {verdict if verdict is not Verdict.INCONCLUSIVE else 'undecided'}",
+            ]
+        )
+        for verdict in Verdict
+        if (count := sum(case.verdict is verdict for case in worst))
+    ]
+    return join(
+        [
+            "What is claimed in the text: ",
+            join(counts, ", "),
+            ". Point at a figure, or go to it with the Tab key, to see what was found.",
+        ]
+    )

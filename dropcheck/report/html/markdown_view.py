@@ -1,0 +1,140 @@
+"""Markdown as HTML that is safe by its making: a list of known elements, around escaped text.
+
+No tag, attribute or address of a stranger's document is passed on, but links to the web. Images are
+not fetched: what describes them stands in their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dropcheck.report.html import Markup, element, join, text
+from dropcheck.report.html.plain_view import text_of_html
+
+_TAGS = {
+    "paragraph": "p",
+    "blockquote": "blockquote",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "list_item": "li",
+    "thead": "thead",
+    "tbody": "tbody",
+    "tr": "tr",
+    "th": "th",
+    "td": "td",
+    "em": "em",
+    "strong": "strong",
+}
+_WEB = ("https://", "http://", "mailto:")
+_ALIGNED = {"text-align:right": "number", "text-align:center": "middle"}
+# as pandoc reads it: no space after the first sign or before the last, and no digit behind
+_FORMULA = re.compile(r"\$\$(?P<block>[^$]+)\$\$|\$(?P<line>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d)")
+DEEPEST_HEADING = 6
+
+
+def markdown_markup(source: str, heading: int, held: str) -> Markup:
+    """A Markdown text as HTML.
+
+    Args:
+        source: the text.
+        heading: how many levels its headings are moved down.
+        held: a character that stands only where something is put in later, which no link may be
+            around.
+    """
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.inline.ruler.before("escape", "formula", _formula)
+    return join(_blocks(parser.parse(source), heading, held))
+
+
+def _formula(state: Any, silent: bool) -> bool:
+    """A formula between dollar signs, in which nothing else is read."""
+    if state.src[state.pos] != "$":
+        return False
+    found = _FORMULA.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        token = state.push("formula", "code", 0)
+        token.content = found["block"] or found["line"]
+    state.pos = found.end()
+    return True
+
+
+def _blocks(tokens: Sequence[Any], heading: int, held: str) -> Iterator[Markup]:
+    for token in tokens:
+        name, _, end = token.type.rpartition("_")
+        if token.type == "inline":
+            yield from _inline(token.children or (), held)
+        elif token.type in ("fence", "code_block"):
+            yield element("pre", element("code", token.content.rstrip("\n")))
+        elif token.type == "html_block":
+            shown = text_of_html(token.content)
+            yield element("p", shown) if shown else Markup("")
+        elif token.type == "hr":
+            yield Markup("<hr>")
+        elif name == "heading":
+            level = min(int(token.tag[1]) + heading, DEEPEST_HEADING)
+            yield Markup(f"<h{level}>" if end == "open" else f"</h{level}>")
+        elif name == "table":
+            around = '<div class="wide-table" tabindex="0"><table>', "</table></div>"
+            yield Markup(around[end == "close"])
+        elif not token.hidden:
+            yield _tag(token, name, end)
+
+
+def _tag(token: Any, name: str, end: str) -> Markup:
+    """A tag that is known, with what is kept of its attributes; nothing of one that is not."""
+    tag = _TAGS.get(name)
+    if tag is None:
+        return Markup("")
+    if end == "close":
+        return Markup(f"</{tag}>")
+    aligned = _ALIGNED.get(str(token.attrGet("style") or ""))
+    first = token.attrGet("start") if tag == "ol" else None
+    shown = f' class="{aligned}"' if aligned else ""
+    if isinstance(first, int):
+        shown += f' start="{first:d}"'
+    return Markup(f"<{tag}{shown}>")
+
+
+def _inline(children: Sequence[Any], held: str) -> Iterator[Markup]:
+    closing: list[Markup] = []  # of the links that are open
+    for place, child in enumerate(children):
+        match child.type:
+            case "text" | "text_special":
+                yield text(child.content)
+            case "softbreak":
+                yield Markup("\n")
+            case "hardbreak":
+                yield Markup("<br>")
+            case "code_inline":
+                yield element("code", child.content)
+            case "formula":
+                yield element("code", child.content.strip(), class_="formula")
+            case "image":
+                yield element("span", f"[image: {child.content}]", class_="quiet")
+            case "link_open":
+                href = str(child.attrGet("href") or "")
+                shown = href.lower().startswith(_WEB) and not _holds(children, place, held)
+                closing.append(Markup("</a>" if shown else ""))
+                if shown:
+                    yield Markup(f'<a href="{text(href)}" rel="noopener noreferrer">')
+            case "link_close":
+                yield closing.pop() if closing else Markup("")
+            case _:
+                name, _, end = child.type.rpartition("_")
+                yield _tag(child, name, end)
+
+
+def _holds(children: Sequence[Any], opened: int, held: str) -> bool:
+    """Whether something is put in between a link's ends."""
+    for child in children[opened + 1 :]:
+        if child.type == "link_close":
+            return False
+        if held in child.content:
+            return True
+    return False
