@@ -124,7 +124,8 @@ def _joined(registries: Sequence[Registry]) -> Registry:
             claims[claim.id] = replace(claim, sources=tuple(sources))
     notes = tuple(note for registry in registries for note in registry.notes)
     pages = tuple(page for registry in registries for page in registry.pages)
-    return Registry(", ".join(one.name for one in registries), documents, claims, notes, pages)
+    name = ", ".join(one.name for one in registries)
+    return Registry(name=name, documents=documents, claims=claims, notes=notes, pages=pages)
 
 
 def _shipped() -> Path:

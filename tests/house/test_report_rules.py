@@ -19,6 +19,10 @@ ELSEWHERE = {
     # a page quotes a claim in full: its model, its note, its document
     "html.page": {"claims.registry"},
     "html.claim_sections": {"claims.registry"},
+    # and a document, with the places that its claims speak of
+    "html.document_view": {
+        *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
+    },
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {"claims.registry", "judging", "language.case_graphs"},
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
@@ -31,6 +35,8 @@ ELSEWHERE = {
 # What takes texts apart: a statement must not be read by it. A name in HTML may.
 TEXT_TOOLS = {
     "html.claim_sections": "an id from a claim's name",
+    "html.document_view": "what is put into a document's text for a while",
+    "html.markdown_view": "formulas between dollar signs",
     "junit": "characters that XML may not hold",
     "markdown": "characters that Markdown gives a meaning",
     "terminal.screen": "characters that command a terminal",
