@@ -13,13 +13,37 @@ _LONGEST_COMPARED = 60  # characters: the time of a comparison grows with their 
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a notebook: its number from 1, and the lines of the file that its lines are on."""
+
+    number: int
+    file_lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a file; lines and columns count from 1, `text` is the line itself."""
+    """A place in a file; lines and columns count from 1, `text` is the line itself.
+
+    In a notebook they count within a cell.
+    """
 
     file: str
     line: int | None = None
     column: int | None = None
     text: str | None = None
+    cell: Cell | None = None
+
+    @property
+    def file_line(self) -> int | None:
+        """The line of the file itself, where that of a notebook's cell is another."""
+        if self.cell is None or self.line is None:
+            return self.line
+        return self.cell.file_lines[min(self.line, len(self.cell.file_lines)) - 1]
+
+    @property
+    def line_in_words(self) -> str:
+        """The line, and the cell that it stands in."""
+        return f"line {self.line}" + (f" of cell {self.cell.number}" if self.cell else "")
 
 
 class About(Enum):
@@ -94,11 +118,13 @@ def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """
     files: dict[str, int] = {}
 
-    def place(problem: Problem) -> tuple[int, int, int]:
+    def place(problem: Problem) -> tuple[int, int, int, int]:
         where = problem.location
         if where is None:
-            return (0, 0, 0)
-        return (files.setdefault(where.file, len(files)), where.line or 0, where.column or 0)
+            return (0, 0, 0, 0)
+        cell = where.cell.number if where.cell is not None else 0
+        file = files.setdefault(where.file, len(files))
+        return (file, cell, where.line or 0, where.column or 0)
 
     return tuple(sorted(dict.fromkeys(problems), key=place))
 

@@ -203,7 +203,7 @@ class CaseItem(pytest.Item):
         alone = self.case.claim.family is None
         # pytest would show the dot in the name of a statement as `::`, under which it has no test
         heading = self.name if alone else f"statement {self.name}"
-        return self.path, (self.case.claim.location.line or 1) - 1, heading
+        return self.path, (self.case.claim.location.file_line or 1) - 1, heading
 
 
 class DidNotPass(Exception):  # noqa: N818 - said of a case; no user sees it

@@ -236,8 +236,8 @@ def check_claim(tree: Tree, report: Report) -> None:
     grid, rows = mapping_at(tree, "parameters"), _rows(tree)
     places = {name: entry for row in reversed(rows) for name, entry in row.entries.items()}
     for name in grid.keys() & places.keys():
-        line = grid[name].key_start[0] + 1
-        message = f"{name!r} is given under 'cases' and under 'parameters' (line {line})"
+        line = report.source.line_of(grid[name].key_start)
+        message = f"{name!r} is given under 'cases' and under 'parameters' ({line})"
         report.add(places[name].key_start, message, "keep one of the two")
     stated = len(mapping_at(tree, "claims"))
     if stated > MOST_STATEMENTS:

@@ -236,9 +236,9 @@ class _Composer:
             hint = "write the keys out: merging is not part of the format"
             self.report.add(key.start, "'<<' is a merge key", hint)
         elif key.text in entries:
-            line = entries[key.text].key_start[0] + 1
+            line = self.report.source.line_of(entries[key.text].key_start)
             hint = "take one of them out, or rename it"
-            self.report.add(key.start, f"{key.text!r} is given twice: first on line {line}", hint)
+            self.report.add(key.start, f"{key.text!r} is given twice: first on {line}", hint)
         else:
             entries[key.text] = Entry(key.start, value)
 
@@ -298,6 +298,9 @@ def source_text(scalar: Scalar, source: Source) -> SourceText:
         origins, jumps = _literal(text, scalar, source), list[Jump]()
     else:
         origins, jumps = _aligned(text, scalar, source)
+    if source.cells:  # whose lines count from the beginning of a cell
+        begins = [Jump(line, 0, source.location(place)) for line, place in enumerate(origins)]
+        jumps = sorted((*begins, *jumps), key=lambda jump: (jump.line, jump.column))
     return SourceText(
         text=text,
         file=source.name,

@@ -100,7 +100,7 @@ def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
         for name, claim in entries.items():
             owner, place = first.setdefault(name, (registry, claim.location))
             if owner is not registry:
-                message = f"the id {name!r} is already used in {place.file}, line {place.line}"
+                message = f"the id {name!r} is already used in {place.file}, {place.line_in_words}"
                 hint = "ids are unique over all files of a run: rename one of the two claims"
                 yield Problem(message, claim.location, hint)
 

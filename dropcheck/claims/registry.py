@@ -51,6 +51,13 @@ class SourceText:
         return Location(self.file, file_line, max(1, file_column + column), self.lines[index])
 
     @classmethod
+    def placed(cls, text: str, place: Location) -> SourceText:
+        """One line of text that stands at a place."""
+        origin = (place.line or 1, place.column or 1)
+        shown = text if place.text is None else place.text
+        return cls(text, place.file, (origin,), (shown,), jumps=(Jump(0, 0, place),))
+
+    @classmethod
     def plain(cls, text: str, file: str = "<text>") -> SourceText:
         r"""Text that comes from no file: each line is its own place.
 

@@ -7,11 +7,13 @@ a `Location` for the user counts from 1.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from pathlib import Path
 
 from dropcheck.errors import (
     MOST_PROBLEMS,
+    Cell,
     DropcheckError,
     Location,
     Problem,
@@ -33,17 +35,30 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a claims file under the name that the user sees."""
+    """The text of a claims file under the name that the user sees.
+
+    That of a notebook is the text of its cells, one below the other: `cells` are (the line that a
+    cell begins on, the cell).
+    """
 
     name: str
     text: str
     lines: tuple[str, ...]
+    cells: tuple[tuple[int, Cell], ...] = ()
 
     def location(self, position: Position) -> Location:
         """Where a position is, with the line that stands there."""
         line, column = position
         text = self.lines[line] if line < len(self.lines) else ""
-        return Location(self.name, line + 1, column + 1, text)
+        if not self.cells:
+            return Location(self.name, line + 1, column + 1, text)
+        at = bisect_right(self.cells, line, key=lambda one: one[0]) - 1
+        first, cell = self.cells[max(at, 0)]
+        return Location(self.name, line - first + 1, column + 1, text, cell=cell)
+
+    def line_of(self, position: Position) -> str:
+        """The line of a position in words."""
+        return self.location(position).line_in_words
 
     def problem(self, position: Position, message: str, hint: str | None = None) -> Problem:
         """Something that is wrong at a position."""

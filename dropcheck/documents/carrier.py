@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from dropcheck.claims.source import Position, Report
 
 MARKDOWN = (".md", ".markdown", ".qmd", ".rmd")
-ENDINGS = MARKDOWN
+NOTEBOOK = (".ipynb",)
+LATEX = (".tex",)
+HTML = (".html", ".htm")
+ENDINGS = (*MARKDOWN, *NOTEBOOK, *LATEX, *HTML)
 """The endings of documents, in lower case."""
 WORD = "dropcheck"
 _HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
@@ -49,6 +52,8 @@ class Mark:
     pair: Piece | None  # what stands up to its closing mark, where it has one
     section: str
     sentence: str
+    formula: Piece | None = None  # right before it, where no signs around it say so
+    unread: str = ""  # why what stands before it is neither a figure nor a formula
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +95,13 @@ class Comment:
 
     text: Piece
     start: Position
+    end: Position  # of what follows it
     before: Piece
     section: str = ""
     sentence: str = ""
     own_line: bool = False  # it begins its line
+    formula: Piece | None = None  # which ends right before it, where the carrier knows
+    unread: str = ""  # why what stands before it is neither a figure nor a formula
 
 
 def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark | Block, ...]:
@@ -136,7 +144,7 @@ def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark 
             text = comment.text.part(head.end(), len(comment.text.text))
             parts.append(Block(text=_whole_lines(comment.text, head.end()), start=text.start))
         elif not head["colon"] and rest.strip():
-            report.add(comment.start, "a colon is missing", f"write <!-- {WORD}: … -->")
+            report.add(comment.start, "a colon is missing", f"write {WORD}: …")
         else:
             opened = comment, head
     alone()
@@ -158,18 +166,16 @@ def _mark(comment: Comment, head: re.Match[str], pair: Piece | None) -> Mark:
         pair=pair,
         section=comment.section,
         sentence=comment.sentence,
+        formula=comment.formula,
+        unread=comment.unread,
     )
 
 
 def _paired(opened: tuple[Comment, re.Match[str]], closing: Comment) -> Mark:
     comment, head = opened
     between = closing.before
-    start = next(
-        (at for at, place in enumerate(between.places) if place >= comment.text.places[-1]), 0
-    )
-    inner = between.part(start, len(between.text))
-    inner = inner.part(inner.text.find("-->") + 3 if "-->" in inner.text else 0, len(inner.text))
-    return _mark(comment, head, inner)
+    start = next((at for at, place in enumerate(between.places) if place >= comment.end), 0)
+    return _mark(comment, head, between.part(start, len(between.text)))
 
 
 def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, report: Report) -> None:

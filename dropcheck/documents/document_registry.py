@@ -20,18 +20,34 @@ from dropcheck.claims.registry import (
     SourceText,
 )
 from dropcheck.claims.source import Position, Report, Source, decode, read_bytes
-from dropcheck.documents.carrier import MARKDOWN, Block, Mark, Marked, Piece
+from dropcheck.documents.carrier import (
+    HTML,
+    LATEX,
+    MARKDOWN,
+    NOTEBOOK,
+    Block,
+    Mark,
+    Marked,
+    Piece,
+)
+from dropcheck.documents.html_source import read_html
 from dropcheck.documents.latex.formula import statements
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.documents.markdown_source import read_markdown
+from dropcheck.documents.notebook_source import cells_of
 from dropcheck.documents.spoken_of import Spoken, spoken_of
+from dropcheck.documents.tex_source import read_tex
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
 from dropcheck.results import Written
 
 Carrier = Callable[[Source, Report], Marked]
-CARRIERS: Mapping[str, Carrier] = dict.fromkeys(MARKDOWN, read_markdown)
+CARRIERS: Mapping[str, Carrier] = {
+    **dict.fromkeys((*MARKDOWN, *NOTEBOOK), read_markdown),
+    **dict.fromkeys(LATEX, read_tex),
+    **dict.fromkeys(HTML, read_html),
+}
 """What reads a document, by the ending of its name."""
 
 _FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents"}
@@ -55,8 +71,11 @@ def read_document(path: Path, name: str) -> Registry:
         DropcheckError: it cannot be read, or with everything that is wrong with its marks.
     """
     source = decode(read_bytes(path, name), name)
+    ending = path.suffix.lower()
+    if ending in NOTEBOOK:
+        source = cells_of(source)
     report = Report(source)
-    marked = CARRIERS[path.suffix.lower()](source, report)
+    marked = CARRIERS[ending](source, report)
     builder = _Builder(report, _slug(path.stem) or "document")
     for part in marked.parts:
         if isinstance(part, Block):
@@ -108,8 +127,8 @@ class _Builder:
                 known: dict[str, Entry] = getattr(self, key)
                 for name, value in entry.node.entries.items():
                     if name in known and key != "parameters":
-                        line = known[name].key_start[0] + 1
-                        message = f"{name!r} is given twice: first on line {line}"
+                        line = self.report.source.line_of(known[name].key_start)
+                        message = f"{name!r} is given twice: first on {line}"
                         self.report.add(value.key_start, message, "rename it, or take it out")
                     known[name] = self._of_document(value) if key == "claims" else value
 
@@ -194,8 +213,8 @@ class _Builder:
         if truth is not None and isinstance(truth.node, Scalar):
             entries["truth"] = self._entry(self._undotted(truth.node.text), mark.start)
         if name in self.claims:
-            line = self.claims[name].key_start[0] + 1
-            message = f"the id {given!r} is given twice: first on line {line}"
+            line = self.report.source.line_of(self.claims[name].key_start)
+            message = f"the id {given!r} is given twice: first on {line}"
             self.report.add(mark.start, message, "give one of the two another #id")
             return
         self.claims[name] = Entry(mark.start, Tree(entries, mark.start))
@@ -229,18 +248,9 @@ class _Builder:
     def _written(self, spoken: Spoken, text: str, mark: Mark) -> SourceText:
         """The statement with the place of each of its pieces."""
         source = self.report.source
-        jumps: list[Jump] = []
-        for column, place in spoken.places:
-            jumps.append(Jump(0, column, source.location(place)))
-        start = source.location(spoken.start or mark.start)
-        origin = (start.line or 1, start.column or 1)
-        return SourceText(
-            text=text,
-            file=source.name,
-            origins=(origin,),
-            lines=(start.text or "",),
-            jumps=tuple(jumps),
-        )
+        placed = SourceText.placed(text, source.location(spoken.start or mark.start))
+        jumps = (Jump(0, column, source.location(place)) for column, place in spoken.places)
+        return replace(placed, jumps=(*placed.jumps, *jumps))
 
     def _words_of(self, model: Entry | None) -> tuple[set[str], set[str]]:
         """Words of a model, with the models whose names are lines of it; and names they define."""
@@ -282,9 +292,7 @@ class _Builder:
     # ---- both ----------------------------------------------------------------------------------
 
     def _entry(self, text: str, at: Position) -> Entry:
-        place = self.report.source.location(at)
-        origin = (place.line or 1, place.column or 1)
-        written = SourceText(text, self.report.source.name, (origin,), (place.text or "",))
+        written = SourceText.placed(text, self.report.source.location(at))
         scalar = Scalar(text=text, value=text, start=at, end=at, style="'", written=written)
         return Entry(at, scalar)
 
@@ -364,9 +372,7 @@ class _Builder:
             place = formula.places[min(error.column, len(formula.places) - 1)]
             raise DropcheckError(source.problem(place, error.message, error.hint)) from None
         for count, text in enumerate(found, 1):
-            at = source.location(formula.start)
-            origin = (at.line or 1, at.column or 1)
-            written = SourceText(text, source.name, (origin,), (at.text or "",))
+            written = SourceText.placed(text, source.location(formula.start))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
             yield replace(claim, id=own, statement=written)
 

@@ -9,31 +9,28 @@ from typing import Any
 from dropcheck.claims.source import Position, Report, Source
 from dropcheck.documents.carrier import WORD, Block, Comment, Marked, Piece, parts_of
 from dropcheck.documents.markdown_prose import prose_of
+from dropcheck.documents.sentences import sentence_at
 
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)*")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
 FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
-LONGEST_TITLE = 100
 LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
 
 
 def read_markdown(source: Source, report: Report) -> Marked:
-    """The marks and blocks of a Markdown document.
+    """The marks and blocks of a Markdown document, or of the Markdown cells of a notebook.
 
     Args:
         source: its text.
         report: takes what is wrong with the marks.
     """
-    from markdown_it import MarkdownIt
-
     text = "\n".join(source.lines)
-    front = FRONT.match(text)
+    front = FRONT.match(text) if not source.cells else None
     title = _FRONT_TITLE.search(front["text"]) if front is not None else None
     if front is not None:  # is no Markdown, and would be read as a heading
         text = "\n" * front.group().count("\n") + text[front.end() :]
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    tokens = _tokens_of(source, text)
     reader = _Reader(source, tokens, report)
     comments = list(reader.comments())
     name = title["title"] if title is not None else reader.title
@@ -42,6 +39,23 @@ def read_markdown(source: Source, report: Report) -> Marked:
         parts=parts_of(comments, report),
         passages=tuple(prose_of(tokens, reader.region)),
     )
+
+
+def _tokens_of(source: Source, text: str) -> list[Any]:
+    """The structure of a document; that of each cell of a notebook by itself."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    if not source.cells:
+        return parser.parse(text)
+    tokens: list[Any] = []
+    starts = [first for first, _ in source.cells]
+    for first, end in zip(starts, [*starts[1:], len(source.lines)], strict=True):
+        for token in parser.parse("\n".join(source.lines[first:end])):
+            if token.map is not None:
+                token.map = [line + first for line in token.map]
+            tokens.append(token)
+    return tokens
 
 
 class _Reader:
@@ -137,6 +151,7 @@ class _Reader:
         return Comment(
             text=Piece(found["text"], region.places[found.start("text") : found.end("text") + 1]),
             start=region.places[found.start()],
+            end=region.places[found.end()],
             before=Piece(before, region.places[start : found.start() + 1]),
             section=self.section,
             sentence=sentence,
@@ -153,10 +168,4 @@ def _plain(children: Sequence[Any]) -> str:
 
 def _sentence(children: Sequence[Any], place: int) -> str:
     """The sentence that a mark stands in."""
-    before = _SENTENCE.split(_plain(children[:place]))[-1]
-    after = _SENTENCE.split(_plain(children[place:]), maxsplit=1)[0]
-    glue = "" if after[:1] in ".,;:!?)" else " "
-    sentence = f"{before}{glue}{after}".strip()
-    if len(sentence) > LONGEST_TITLE:
-        sentence = sentence[: LONGEST_TITLE - 1].rpartition(" ")[0] + "…"
-    return sentence
+    return sentence_at(_plain(children[:place]), _plain(children[place:]))

@@ -75,13 +75,15 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
 def _of_formula(mark: Mark) -> Spoken:
     if mark.pair is not None:
         return Spoken(formula=mark.pair, start=mark.pair.start)
+    if mark.formula is not None:
+        return Spoken(formula=mark.formula, start=mark.formula.start)
     text = mark.before.text
     first = max(0, len(text) - _LONGEST_FORMULA)
     found = None
     for opening in re.finditer(r"(?<!\\)\$\$?|\\\(|\\\[", text[first:]):
         found = _FORMULA.match(text, first + opening.start()) or found
     if found is None:
-        message = "neither a figure nor a formula stands right before this mark"
+        message = mark.unread or "neither a figure nor a formula stands right before this mark"
         raise LatexError(-1, message, "write the statement in it: <!-- dropcheck: E(y) == x -->")
     name = next(one for one in ("one", "two", "three") if found[one] is not None)
     piece = mark.before.part(found.start(name), found.end(name))
@@ -125,7 +127,8 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
     if mark.pair is not None and figure is not None and text[: figure.start].strip(" *_`$"):
         raise LatexError(-1, "more than a figure stands in this pair", "bound the figure alone")
     if figure is None:
-        raise LatexError(-1, "no figure stands right before this mark", "let nothing stand between")
+        message = mark.unread or "no figure stands right before this mark"
+        raise LatexError(-1, message, "let nothing stand between, or bound it by a pair")
     return figure, piece.part(figure.start, figure.end)
 
 

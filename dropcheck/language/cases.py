@@ -175,7 +175,7 @@ def parse_law(text: str, at: Location) -> Call:
     Raises:
         DropcheckError: where the text is no law, at the parameter's place.
     """
-    source = SourceText(text, at.file, ((at.line or 1, at.column or 1),), (at.text or text,))
+    source = SourceText.placed(text, at)
     try:
         node = parse_expression(source)
     except DropcheckError as error:
@@ -352,7 +352,4 @@ def check_requires(
 
 
 def _position(location: Location, text: str) -> Position:
-    source = SourceText(
-        text, location.file, ((location.line or 1, location.column or 1),), (location.text or text,)
-    )
-    return Position(source, 0, 0)
+    return Position(SourceText.placed(text, location), 0, 0)

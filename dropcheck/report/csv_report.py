@@ -126,7 +126,7 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "result": str(case.result),
         "reason": text_field(None if case.explanation is None else str(case.explanation)),
         "file": text_field(place.file),
-        "line": "" if place.line is None else str(place.line),
+        "line": "" if place.file_line is None else str(place.file_line),
         "seed": str(seed),
         "repeat": text_field(case.repeat),
         "exact": number_field(None if case.exact is None else case.exact.value),

@@ -56,8 +56,6 @@ def _more(problems: int, rest: int) -> Sequence[str]:
 def _of_problem(problem: Problem, workspace: Path | None) -> str:
     where = problem.location
     known = _file(where, workspace) if where is not None else {}
-    if known and where is not None and where.column is not None:
-        known["col"] = str(where.column)
     lines = [one_line(problem.message)]
     if problem.hint:
         lines.append(f"hint: {one_line(problem.hint)}")
@@ -107,8 +105,10 @@ def _file(where: Location, workspace: Path | None) -> dict[str, str]:
     except (ValueError, OSError, RuntimeError):  # outside, no name of a file, a loop of links
         return {}
     properties = {"file": str(PurePosixPath(*inner.parts))}
-    if where.line is not None:
-        properties["line"] = str(where.line)
+    if where.file_line is not None:
+        properties["line"] = str(where.file_line)
+        if where.column is not None and where.cell is None:  # whose columns are not the file's
+            properties["col"] = str(where.column)
     return properties
 
 

@@ -142,7 +142,12 @@ def parameter_data(parameters: Mapping[str, Value]) -> dict[str, Any]:
 
 def location(place: Location) -> dict[str, Any]:
     """Where a claim stands."""
-    return {"file": place.file, "line": place.line}
+    return {"file": place.file, **cell(place), "line": place.line, "column": place.column}
+
+
+def cell(place: Location) -> dict[str, Any]:
+    """The cell of a notebook that a place is in, whose lines count from its beginning."""
+    return {} if place.cell is None else {"cell": place.cell.number}
 
 
 def errors_json(problems: Iterable[Problem]) -> str:
@@ -155,6 +160,7 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     place = problem.location or Location("")
     return {
         "file": place.file or None,
+        **cell(place),
         "line": place.line,
         "column": place.column,
         "message": problem.message,

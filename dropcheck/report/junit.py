@@ -101,7 +101,7 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
     yield "verdict", str(case.verdict)
     yield "expect", str(case.expect)
     yield "file", one_line(case.location.file)
-    yield "line", "" if case.location.line is None else str(case.location.line)
+    yield "line", "" if case.location.file_line is None else str(case.location.file_line)
     yield "repeat", one_line(case.repeat)
 
 

@@ -218,7 +218,7 @@ def test_gate_opens(reader: Reader, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "code", "told"),
     [
-        ("sd / sqrt(n)\n  mean", "sd / n\n  mean", 1, "::error file=claims.yaml,line=4"),
+        ("sd / sqrt(n)\n  mean", "sd / n\n  mean", 1, "::error file=claims.yaml,line=4,col=3"),
         ("normal(", "normall(", 2, "did you mean 'normal'?"),
         ("normal(10, sd)[n]\n    claim", "student_t(2)[n]\n    claim", 4, "undecided"),
     ],

@@ -149,8 +149,8 @@ def test_under_actions_failures_stand_beside_the_table(on_github: Cli) -> None:
     table, *commands = result.out.split("\n::")
     assert table.startswith("claim ")
     assert [command.split("::")[0].split(",title")[0] for command in commands] == [
-        "error file=claims.yaml,line=11",
-        "error file=claims.yaml,line=17",
+        "error file=claims.yaml,line=11,col=3",
+        "error file=claims.yaml,line=17,col=3",
     ]
     summary = Path("summary.md").read_text(encoding="utf-8")
     assert summary.startswith("### dropcheck\n\n| claim | statement |")
@@ -166,14 +166,14 @@ def test_off_github_nothing_of_this_is_told(cli: Cli, monkeypatch: pytest.Monkey
 def test_annotations_alone_are_a_format(cli: Cli) -> None:
     result = cli("run", "kept-share", "--format", "github")
     assert result.code == 1
-    assert result.out.startswith("::error file=claims.yaml,line=11,title=")
+    assert result.out.startswith("::error file=claims.yaml,line=11,col=3,title=")
     assert result.out.count("\n") == 1
     assert cli("run", "product-variance", "--format", "github").out == ""
 
 
 def test_annotations_alone_are_annotations_under_actions_too(on_github: Cli) -> None:
     result = on_github("run", "kept-share", "--format", "github")
-    assert result.out.startswith("::error file=claims.yaml,line=11,title=")
+    assert result.out.startswith("::error file=claims.yaml,line=11,col=3,title=")
     assert result.out.count("\n") == 1
     assert "kept-share" in Path("summary.md").read_text()
 

@@ -146,7 +146,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "expect": "verified",
                 "result": "pass",
                 "reason": None,
-                "location": {"file": "claims.yaml", "line": 18},
+                "location": {"file": "claims.yaml", "line": 18, "column": None},
                 "repeat": "dropcheck run qk-variance --dk 512 --seed 0",
                 "standard_error": 0.45,
                 "sides": None,

@@ -238,10 +238,19 @@ def place(location: Location | None) -> str:
 
     >>> place(Location("claims.yaml", 12, 9))
     'claims.yaml:12:9'
+    >>> from dropcheck.errors import Cell
+    >>> place(Location("paper.ipynb", 2, 7, cell=Cell(3, (8, 9))))
+    'paper.ipynb:cell 3:line 2:column 7'
     """
     if location is None:
         return ""
     parts = [one_line(location.file)]
+    if location.cell is not None:
+        parts.append(f"cell {location.cell.number}")
+        parts.append(f"line {location.line}")
+        if location.column is not None:
+            parts.append(f"column {location.column}")
+        return ":".join(parts)
     if location.line is not None:
         parts.append(str(location.line))
         if location.column is not None:

@@ -1,0 +1,254 @@
+"""HTML: its comments outside code, the text that stands before each, and headings and sentences.
+
+The standard library's parser takes time that grows with the square of what is never closed: a
+minute for 60 kB in Python 3.11. A document is a stranger's, so this one goes through it once, by
+the rules of the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html#tokenization);
+the tests compare the two.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from dropcheck.claims.source import Position, Report, Source
+from dropcheck.documents.carrier import HIDDEN, WORD, Comment, Marked, Piece, Prose, parts_of
+from dropcheck.documents.sentences import sentence_at
+
+LONGEST_BEFORE = 1_000  # characters before a mark that are looked at, as in Markdown
+_NEXT = re.compile(r"<(?=[A-Za-z/!?])|&[#\w]+;?")
+_COMMENT = re.compile(r"<!--(?:-?>|(?P<text>.*?)--!?>)", re.DOTALL)
+_TAG = re.compile(
+    r"<(?P<close>/)?(?P<name>[A-Za-z][^\s/>]*+)"
+    r"(?:[^>\"'=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|[\"'])*+>"
+)
+_MARK = re.compile(rf"<!--\s*/?{WORD}\b")
+_RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
+_UNREAD = ("pre", "code", "template", "svg", "math")
+_WITHIN = (
+    "a abbr b bdi bdo big cite code data del dfn em font i img input ins kbd label mark math nobr "
+    "q s samp small span strike strong sub sup svg time tt u var wbr"
+)
+_INLINE = frozenset(_WITHIN.split())
+_HEADING = re.compile(r"h[1-6]\Z")
+_SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
+
+
+def read_html(source: Source, report: Report) -> Marked:
+    """The marks and blocks of an HTML document.
+
+    Args:
+        source: its text.
+        report: takes what is wrong with the marks.
+    """
+    reader = _Reader(source, report)
+    comments = list(reader.comments())
+    return Marked(
+        title=reader.title or reader.heading or source.name,
+        parts=parts_of(comments, report),
+        passages=tuple(reader.passages),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pending:
+    """A comment whose paragraph is not yet read to its end."""
+
+    text: Piece
+    start: Position
+    end: Position
+    at: int  # how much of the paragraph stands before it
+    own_line: bool
+
+
+class _Reader:
+    """Goes through a document in order, paragraph by paragraph."""
+
+    def __init__(self, source: Source, report: Report) -> None:
+        self.source = source
+        self.report = report
+        self.whole = "\n".join(source.lines)
+        self.starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
+        self.title = self.heading = self.section = ""
+        self.passages: list[Prose] = []
+        self.within: Counter[str] = Counter()  # the elements that are open and not read
+        self.passed: dict[str, int] = {}  # where marks stand in them, of the last one open
+        self.level = ""  # of the heading that is read
+        self.breaks = False  # the paragraph is over
+        self.closing = False  # it is a heading
+        self.text: list[str] = []
+        self.places: list[Position] = []
+        self.hidden: list[bool] = []
+        self.pending: list[_Pending] = []
+
+    def place(self, at: int) -> Position:
+        """Where a character of the document stands."""
+        line = min(bisect_right(self.starts, at) - 1, len(self.source.lines) - 1)
+        return line, at - self.starts[line]
+
+    def comments(self) -> Iterator[Comment]:
+        """Comments outside code."""
+        at = 0
+        while at < len(self.whole):
+            found = _NEXT.search(self.whole, at)
+            start = found.start() if found is not None else len(self.whole)
+            self._take(at, start)
+            if found is None:
+                break
+            if found.group() != "<":
+                self._add(html.unescape(found.group()), start)
+                at = found.end()
+            elif self.whole.startswith("<!--", start):
+                at = self._comment(start)
+            else:
+                tag = _TAG.match(self.whole, start)
+                at = self._tag(tag) if tag is not None else self._other(start)
+                if self.breaks:
+                    yield from self._flushed()
+        yield from self._flushed()
+        for name, mark in self.passed.items():
+            message = f"this mark is not read, for a <{name}> before it is never closed"
+            self.report.add(self.place(mark), message, f"close it: </{name}>")
+
+    # ---- text ----------------------------------------------------------------------------------
+
+    def _take(self, start: int, end: int) -> None:
+        """Take text as it stands."""
+        while start < end:
+            line, column = self.place(start)
+            stop = min(end, self.starts[line + 1])
+            self._add(self.whole[start:stop], start)
+            if not self.within["math"]:
+                first = len(self.places) - (stop - start)
+                self.places[first:] = [(line, column + shift) for shift in range(stop - start)]
+            start = stop
+
+    def _add(self, text: str, at: int) -> None:
+        """Take text that stands at one place."""
+        if not self.within["math"]:
+            self.text += text
+            self.places += [self.place(at)] * len(text)
+            self.hidden += [self._unread()] * len(text)
+
+    def _unread(self) -> bool:
+        return any(self.within.values())
+
+    # ---- comments and tags ---------------------------------------------------------------------
+
+    def _comment(self, start: int) -> int:
+        """Take a comment; where to go on."""
+        found = _COMMENT.match(self.whole, start)
+        if found is None:  # it takes all that follows
+            if _MARK.match(self.whole, start):
+                self.report.add(self.place(start), "this mark is never closed", "close it: -->")
+            return len(self.whole)
+        if self._unread():
+            if _MARK.match(self.whole, start):
+                for name in +self.within:
+                    self.passed.setdefault(name, start)
+        elif found["text"] is not None:
+            first, stop = found.span("text")
+            places = tuple(self.place(at) for at in range(first, stop + 1))
+            line, column = self.place(start)
+            self.pending.append(
+                _Pending(
+                    text=Piece(found["text"], places),
+                    start=(line, column),
+                    end=self.place(found.end()),
+                    at=len(self.text),
+                    own_line=not self.source.lines[line][:column].strip(),
+                )
+            )
+        return found.end()
+
+    def _tag(self, found: re.Match[str]) -> int:
+        """Take a tag; where to go on."""
+        name, end = found["name"].lower(), found.end()
+        hidden = _MARK.search(found.group())
+        if hidden is not None and not self._unread():
+            place = self.place(found.start() + hidden.start())
+            self.report.add(place, "a mark in a tag is not read", "write it behind the tag")
+        if name in _UNREAD:
+            self._unread_element(found, name)
+        elif name in _RAW and not found["close"]:
+            return self._raw(name, found)
+        if name in ("sub", "sup"):  # so that 5<sup>2</sup> is not 52
+            self._add("^" if not found["close"] else "", found.start())
+        elif name not in _INLINE:
+            self.breaks = True
+        else:
+            return end
+        if _HEADING.match(name):
+            self.closing = bool(found["close"])
+            self.level = name
+        return end
+
+    def _unread_element(self, found: re.Match[str], name: str) -> None:
+        if found.group().endswith("/>") and name in ("svg", "math"):
+            return
+        if not found["close"]:
+            self.within[name] += 1
+        elif self.within[name]:
+            self.within[name] -= 1
+            if not self.within[name]:
+                self.passed.pop(name, None)
+                if name == "math":
+                    self._add(HIDDEN, found.start())
+
+    def _raw(self, name: str, found: re.Match[str]) -> int:
+        """Pass over an element whose content is no HTML; where to go on."""
+        closing = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(self.whole, found.end())
+        if closing is None:
+            return self._rest(found.start(), f"<{name}>")
+        if name == "title" and not self.title:
+            text = self.whole[found.end() : closing.start()][:LONGEST_BEFORE]
+            self.title = " ".join(html.unescape(text).split())
+        return closing.start()
+
+    def _other(self, start: int) -> int:
+        """Pass over a declaration, or a tag that is never closed; where to go on."""
+        if self.whole[start + 1 : start + 3].lstrip("/")[:1].isalpha():
+            return self._rest(start, "this tag")
+        data = self._unread() and self.whole.startswith("<![CDATA[", start)
+        closing = "]]>" if data else ">"
+        end = self.whole.find(closing, start)
+        return self._rest(start, "this tag") if end < 0 else end + len(closing)
+
+    def _rest(self, start: int, what: str) -> int:
+        """Pass over all that is left, which a browser does not show."""
+        if _MARK.search(self.whole, start):
+            message = f"{what} is never closed, so that no mark after it is read"
+            self.report.add(self.place(start), message, "close it")
+        return len(self.whole)
+
+    # ---- paragraphs ----------------------------------------------------------------------------
+
+    def _flushed(self) -> Iterator[Comment]:
+        """The comments of the paragraph, which is over."""
+        text, places = "".join(self.text), (*self.places, self.place(len(self.whole)))
+        if self.closing and text.strip():
+            self.section = " ".join(text.split())[:LONGEST_BEFORE]
+            self.heading = self.heading or (self.section if self.level == "h1" else "")
+        for one in self.pending:
+            first = max(0, one.at - LONGEST_BEFORE)
+            before = text[first : one.at]
+            yield Comment(
+                text=one.text,
+                start=one.start,
+                end=one.end,
+                before=Piece(before, (*places[first : one.at], one.start)),
+                section=self.section,
+                sentence=sentence_at(before, text[one.at : one.at + LONGEST_BEFORE]),
+                own_line=one.own_line,
+                unread="MathML is not read" if before.endswith(HIDDEN) else "",
+            )
+        if _SHOWS_SOMETHING.search(text):
+            shown = (HIDDEN if hide else sign for sign, hide in zip(text, self.hidden, strict=True))
+            self.passages.append(Prose(piece=Piece("".join(shown), places), heading=self.closing))
+        self.text, self.places, self.hidden, self.pending = [], [], [], []
+        self.breaks = self.closing = False

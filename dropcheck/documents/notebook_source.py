@@ -1,0 +1,208 @@
+"""Jupyter notebooks: the text of their Markdown cells, with the place of each line in the file.
+
+The grammar of JSON is the standard library's; what is here only finds where its strings stand.
+Format: nbformat 4, https://nbformat.readthedocs.io/en/latest/format_description.html.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dropcheck.claims.source import Position, Source, forbidden
+from dropcheck.errors import Cell, DropcheckError
+from dropcheck.records import dataclass
+
+DEEPEST = 100  # the format needs six levels; metadata and outputs of real notebooks some ten
+FORMAT = 4
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]', re.DOTALL)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u.{4}|\\.|.",
+                     re.DOTALL)  # fmt: skip
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonString:
+    """A string of a JSON text: the keys and numbers that lead to it, and where it stands."""
+
+    path: Path
+    text: str
+    start: int  # of the character after the opening quote
+
+
+def cells_of(source: Source) -> Source:
+    """The Markdown cells of a notebook as one text, in which places are those of a cell.
+
+    Args:
+        source: the file.
+
+    Raises:
+        DropcheckError: it is no notebook that can be read.
+    """
+    strings = list(strings_of(source))  # first, for it refuses what is nested too deep
+    notebook = _loaded(source)
+    if not isinstance(notebook, dict):
+        raise _error(source, 0, "this is no notebook: a notebook is a JSON object")
+    version = notebook.get("nbformat")
+    if "worksheets" in notebook or (isinstance(version, int) and version < FORMAT):
+        message = f"this notebook is of nbformat {version or 3}; 4 is read"
+        raise _error(source, 0, message, "open it in Jupyter and save it")
+    cells = notebook.get("cells")
+    if version != FORMAT or not isinstance(cells, list):
+        message = f"this is no notebook of nbformat {FORMAT}"
+        raise _error(source, 0, message, "it has keys 'nbformat' and 'cells'")
+    markdown = {
+        number
+        for number, cell in enumerate(cells)
+        if isinstance(cell, dict) and cell.get("cell_type") == "markdown"
+    }
+    return _joined(source, _sources(strings, markdown))
+
+
+def _loaded(source: Source) -> Any:
+    """The value that the file writes as JSON.
+
+    Raises:
+        DropcheckError: it is no JSON.
+    """
+    try:
+        # Numbers are of no interest, and int() refuses some of those that JSON may have.
+        return json.loads(source.text, parse_int=_number, parse_float=str)
+    except json.JSONDecodeError as error:
+        message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise _error(source, error.pos, message, "a notebook is saved as JSON") from None
+
+
+def _number(text: str) -> int | str:
+    return int(text) if len(text) < 10 else text
+
+
+def strings_of(source: Source) -> Iterator[JsonString]:
+    """The strings of a JSON text in their order, those of keys left out.
+
+    Raises:
+        DropcheckError: a key is given twice, or the text is nested too deep.
+    """
+    path: list[str | int] = []  # at each level the key, or the number of the item
+    keys: list[set[str] | None] = []  # at each level the keys so far; None in a list
+    key: tuple[str, int] | None = None  # a string that is a key if a colon follows
+    for found in _TOKEN.finditer(source.text):
+        sign = found.group()
+        if sign[0] == '"':
+            if key is not None and keys and keys[-1] is None:
+                yield JsonString(tuple(path), *key)
+            key = sign[1:-1], found.start() + 1
+        elif sign == ":" and keys and keys[-1] is not None and key is not None:
+            name, start = _decoded(key[0]), key[1]
+            if name in keys[-1]:
+                message = f"the key {name[:40]!r} is given twice"
+                raise _error(source, start - 1, message, "take one of the two out")
+            keys[-1].add(name)
+            path[-1], key = name, None
+        else:
+            if key is not None:
+                yield JsonString(tuple(path), *key)
+                key = None
+            if sign in "{[":
+                if len(keys) >= DEEPEST:
+                    message = f"this notebook is nested more than {DEEPEST} deep"
+                    raise _error(source, found.start(), message)
+                keys.append(set() if sign == "{" else None)
+                path.append("" if sign == "{" else 0)
+            elif sign in "}]" and keys:
+                keys.pop()
+                path.pop()
+            elif sign == "," and keys and keys[-1] is None:
+                path[-1] = int(path[-1]) + 1
+
+
+def _sources(
+    strings: list[JsonString], markdown: set[int]
+) -> Iterator[tuple[int, list[JsonString]]]:
+    """The number of each Markdown cell, and the strings of its text."""
+    parts: dict[int, list[JsonString]] = {number: [] for number in sorted(markdown)}
+    for one in strings:
+        match one.path:
+            case ("cells", int(number), "source") if number in parts:
+                parts[number].append(one)
+            case ("cells", int(number), "source", int()) if number in parts:
+                parts[number].append(one)
+    yield from parts.items()
+
+
+def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> Source:
+    """The text of some cells as one source.
+
+    Raises:
+        DropcheckError: a cell holds a character that no document may hold.
+    """
+    ends = [found.end() for found in _LINE_END.finditer(source.text)]
+    lines: list[str] = []
+    cells: list[tuple[int, Cell]] = []
+    at = 0  # of `ends`; strings come in order, so that all are passed once
+    for number, strings in parts:
+        text, file_lines = "", [0]
+        for one in strings:
+            while at < len(ends) and ends[at] <= one.start:
+                at += 1
+            if file_lines[-1] == 0 or text.endswith(("\n", "\r")):
+                file_lines[-1] = at + 1
+            decoded = _decoded(one.text)
+            text += decoded
+            file_lines += [at + 1] * len(_LINE_END.findall(decoded))
+        within = _LINE_END.split(text)
+        file_lines = [*file_lines, *file_lines[-1:] * len(within)][: len(within)]
+        if not text:
+            continue
+        cell = Cell(number + 1, tuple(file_lines))
+        cells.append((len(lines), cell))
+        lines += within
+        hidden = forbidden(text)
+        if hidden is not None:
+            before = _LINE_END.split(text[: hidden[0]])
+            so_far = Source(source.name, "", tuple(lines), tuple(cells))
+            place = (len(lines) - len(within) + len(before) - 1, len(before[-1]))
+            raise DropcheckError(so_far.problem(place, f"the cell contains {hidden[1]}"))
+    return Source(source.name, "\n".join(lines), tuple(lines), tuple(cells))
+
+
+def place_in_file(data: str, cell: int, line: int, column: int) -> int | None:
+    """Where in the text of the file a character of a cell stands; None if nowhere.
+
+    Args:
+        data: the text of the file.
+        cell: the number of the cell, from 1.
+        line: of the cell, from 1.
+        column: of the line, from 1.
+    """
+    at, here, before = None, (1, 1), ""
+    for one in strings_of(Source("", data, ())):
+        if one.path[:1] + one.path[2:3] != ("cells", "source") or one.path[1] != cell - 1:
+            continue
+        at = one.start
+        for written in _ESCAPE.findall(one.text):
+            decoded = _decoded(written)
+            if before == "\n" or (before == "\r" and decoded != "\n"):
+                here = (here[0] + 1, 1)
+            if here == (line, column):
+                return at
+            at, here, before = at + len(written), (here[0], here[1] + 1), decoded
+    return at if here == (line, column) else None
+
+
+def _decoded(text: str) -> str:
+    """What a string of JSON says; as it stands where it is none, which is refused elsewhere."""
+    try:
+        return str(json.loads(f'"{text}"'))
+    except (json.JSONDecodeError, RecursionError):
+        return text
+
+
+def _error(source: Source, at: int, message: str, hint: str | None = None) -> DropcheckError:
+    """An error at a character of the file."""
+    before = _LINE_END.split(source.text[:at])
+    place: Position = (len(before) - 1, len(before[-1]))
+    return DropcheckError(source.problem(place, message, hint))

@@ -1,0 +1,54 @@
+"""The sentence that a mark stands in, which is the title of its claim."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_TITLE = 100
+# Words whose full stop ends no sentence, in lower case, as papers write them.
+_WORDS = (
+    "al app appx approx ca cf ch chap cor def dr e.g ed eds eq eqn eqs ex fig figs i.e lem no nos "
+    "nr p pp prof prop ref refs resp sec sect st tab thm vol vs w.r.t s.t"
+)
+_SHORT = frozenset(_WORDS.split())
+_END = re.compile(r"[.!?][)\]\"'”’*_]*(?:\s+(?=\S)|\Z)")
+_LAST_WORD = re.compile(r"[\w.]*\Z")
+
+
+def sentence_at(before: str, after: str) -> str:
+    """The sentence around a place, shortened to the length of a title.
+
+    Args:
+        before: the paragraph up to the place, as a reader sees it.
+        after: what follows it there.
+
+    >>> sentence_at("It is so. Then, e.g. in Fig. 3, it rises by 41%", ", they say. No.")
+    'Then, e.g. in Fig. 3, it rises by 41%, they say.'
+    """
+    ends = _ends(before)
+    if ends and ends[-1] == len(before):  # the full stop before the place ends its own sentence
+        ends.pop()
+    begun = before[ends[-1] :] if ends else before
+    # "… 41%. Then": the full stop may stand behind the place
+    rest = after[: next(iter(_ends(after)), len(after))]
+    if before[len(before.rstrip()) - 1 :][:1] in (".", "!", "?") and begun.strip() and _ends(begun):
+        rest = ""
+    glue = "" if rest[:1] in ".,;:!?)" or rest[:1].isspace() or before[-1:].isspace() else " "
+    sentence = " ".join(f"{begun}{glue}{rest}".split())
+    if len(sentence) > LONGEST_TITLE:
+        sentence = sentence[: LONGEST_TITLE - 1].rpartition(" ")[0] + "…"
+    return sentence
+
+
+def _ends(text: str) -> list[int]:
+    """Where sentences end, the white space behind them included."""
+    return [found.end() for found in _END.finditer(text) if not _shortened(text, found)]
+
+
+def _shortened(text: str, found: re.Match[str]) -> bool:
+    """Whether a full stop belongs to a word such as "Fig."."""
+    if text[found.start()] != ".":
+        return False
+    last = _LAST_WORD.search(text, max(0, found.start() - 20), found.start())
+    word = last.group().lower() if last is not None else ""
+    return word in _SHORT

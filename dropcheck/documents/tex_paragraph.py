@@ -1,0 +1,270 @@
+"""A paragraph of LaTeX as it is read: its text without comments, its formulas, its marks."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dropcheck.claims.source import Position
+from dropcheck.documents.carrier import HIDDEN, Block, Comment, Piece, Prose
+from dropcheck.documents.latex.tokens import LONGEST
+from dropcheck.documents.sentences import sentence_at
+
+_NAMES = (
+    "equation align gather multline eqnarray flalign alignat displaymath math dmath IEEEeqnarray"
+)
+_MATHS = _NAMES.split()
+MATHS = frozenset(["[", *_MATHS, *(f"{name}*" for name in _MATHS)])
+r"""What opens a formula: environments, and `\[`."""
+LONGEST_BEFORE = 1_000  # characters before a mark that are looked at, as in Markdown
+_HEADING = re.compile(
+    r"\\(?P<kind>title|part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)\*?(?:\[[^\[\]]*\])?\{"
+)
+# Environments within a formula whose rows are no statements.
+_CELLS = re.compile(r"(?:[pbBvV]?matrix|smallmatrix|cases|array|dcases|rcases)\*?\Z")
+_ENDED = re.compile(r"\\(?:\]|end[ \t]*\{[^{}]*\})\s*")
+_NOTHING = re.compile(
+    r"\\(?:label|tag)\*?\{[^{}]*\}|\\(?:nonumber|notag|displaystyle)(?![A-Za-z])|&|\\\\(?:\[[^\]]{0,50}\])?"
+)
+_ALIGNED = re.compile(
+    r"\\begin\{(?:split|aligned|gathered)\}(?:\[[^\]]*\])?|\\end\{(?:split|aligned|gathered)\}"
+)
+_EMPHASIS = re.compile(
+    r"\\(?:emph|textbf|textit|textrm|textsf|texttt|textsl|underline|mathbf|mathrm|mathit|text|num|bm"
+    r"|boldsymbol|mathbb|hl)[ \t]*\{(?P<inner>[^{}]*)\}\s*\Z"
+)
+# Commands whose arguments no reader sees, or sees as something else.
+_NO_PROSE = re.compile(
+    r"\\(?:begin|end|label|tag|[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|bibliography|bibliographystyle|bibitem|input"
+    r"|include|includegraphics|includesvg|usepackage|documentclass|vspace|hspace|setlength|addtolength|setcounter"
+    r"|addtocounter|rule|raisebox|resizebox|scalebox|definecolor|color|textcolor|cmidrule|cline|pagestyle"
+    r"|thispagestyle|newtheorem|hypersetup|geometry|parbox|rowcolor|cellcolor)\*?"
+    r"(?:[ \t]*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}))+|\\\\\[[^\]]{0,50}\]"
+)  # fmt: skip
+_EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
+_SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pending:
+    """A comment of the paragraph, whose sentence is not yet read to its end."""
+
+    text: Piece
+    start: Position
+    end: Position
+    at: int  # how much of the paragraph stands before it
+    own_line: bool
+    formula: Piece | None
+    unread: str
+
+
+class Paragraph:
+    """Gathers a paragraph; `flushed` gives its comments and blocks, and begins the next."""
+
+    def __init__(self, *, preamble: bool) -> None:
+        self.title = ""
+        self.section = ""
+        self.passages: list[Prose] = []
+        self.preamble = preamble  # until \begin{document}, nothing is prose
+        self.over = False
+        self.glued = False  # a comment took the end of the line before
+        self.text: list[str] = []
+        self.places: list[Position] = []
+        self.hidden: list[tuple[int, int]] = []
+        self.pending: list[_Pending | Block] = []
+        self.maths: list[str] = []  # the open environments, from that of a formula on
+        self.rows: list[int] = []  # where rows of the formula begin
+        self.ended: tuple[int, int, int] | None = (
+            None  # the last formula: where it begins, ends; rows
+        )
+
+    def add(self, text: str, line: int, column: int, *, hidden: bool = False) -> None:
+        """Take some text of a line."""
+        if hidden:
+            self.hidden.append((len(self.text), len(self.text) + len(text)))
+        self.text += text.replace("~", " ")  # a space that no line ends at
+        self.places += [(line, place) for place in range(column, column + len(text))]
+
+    def add_block(self, block: Block) -> None:
+        """Take a block."""
+        self.pending.append(block)
+
+    def end(self) -> None:
+        """The paragraph ends here."""
+        self.over = bool(self.text or self.pending)
+
+    def edge(self, begins: bool, name: str, length: int) -> None:
+        """An environment began or ended with the last `length` characters."""
+        at = len(self.text)
+        if begins and (self.maths or name in MATHS):
+            if not self.maths:
+                self.rows = [at]
+            self.maths.append(name)
+        elif begins and name == "document":
+            self.preamble = False
+            self.hidden.append((0, at))
+        elif not begins and name in self.maths:
+            while self.maths.pop() != name:
+                pass
+            if not self.maths:
+                last = at - length
+                empty = len(self.rows) > 1 and self._blank(self.rows[-1], last)
+                self.ended = self.rows[0], last, len(self.rows) - empty
+
+    def row(self) -> None:
+        """A row of a formula ends here."""
+        if self.maths and not any(map(_CELLS.match, self.maths)):
+            self.rows.append(len(self.text))
+
+    def add_comment(self, *, text: Piece, start: Position, end: Position, own_line: bool) -> None:
+        """Take a comment that may be a mark."""
+        formula, unread = None, ""
+        if own_line:
+            unread = "nothing stands before this mark on its line"
+        elif self.maths:
+            blank = len(self.rows) > 1 and self._blank(self.rows[-1], len(self.text))
+            formula = self._formula(self.rows[-2 if blank else -1], len(self.text))
+        elif self.ended is not None:
+            first, stop, count = self.ended
+            closing = "".join(self.text[stop : stop + 100])
+            if stop + 100 > len(self.text) and _ENDED.fullmatch(closing):
+                if count > 1:
+                    unread = "several rows stand before this mark: put it at the end of its row"
+                formula = self._formula(first, stop)
+        if formula is not None and len(formula.text) > LONGEST:
+            unread = f"the formula before this mark is longer than {LONGEST:,} characters"
+        self.pending.append(
+            _Pending(text=text, start=start, end=end, at=len(self.text), own_line=own_line,
+                     formula=None if unread else formula, unread=unread)
+        )  # fmt: skip
+
+    def _blank(self, first: int, end: int) -> bool:
+        """Whether a part of the paragraph shows nothing."""
+        text = "".join(self.text[first : min(end, first + LONGEST)])
+        return not _NOTHING.sub("", text).strip()
+
+    def _formula(self, first: int, end: int) -> Piece:
+        """A part of the paragraph as a formula, without what only sets it."""
+        end = min(end, first + 2 * LONGEST)
+        text = "".join(self.text[first:end])
+        places = [*self.places[first:end], *self.places[end : end + 1]]
+        if len(places) == len(text):
+            line, column = places[-1] if places else (0, 0)
+            places.append((line, column + 1))
+        kept = [True] * len(text)
+        for pattern in (_NOTHING, _ALIGNED):
+            for found in pattern.finditer(text):
+                kept[found.start() : found.end()] = [False] * len(found.group())
+        shown = [at for at, keep in enumerate(kept) if keep]
+        piece = Piece(
+            "".join(text[at] for at in shown), (*(places[at] for at in shown), places[-1])
+        )
+        return piece.part(0, len(piece.text))
+
+    def flushed(self) -> Iterator[Comment | Block]:
+        """The comments and blocks of the paragraph, which is over."""
+        text = "".join(self.text)
+        last = (self.places[-1][0], self.places[-1][1] + 1) if self.places else (0, 0)
+        places = (*self.places, last)
+        headings = list(_headings(text))
+        begins = [begin for _, _, begin, _ in headings]
+        ends = [end for _, _, _, end in headings]
+        named = [(end, name) for kind, name, _, end in headings if kind != "title"]
+        for one in self.pending:
+            if isinstance(one, Block):
+                yield one
+                continue
+            passed = bisect_right(ends, one.at)
+            start = max(ends[passed - 1] if passed else 0, one.at - LONGEST_BEFORE)
+            following = begins[bisect_left(begins, one.at) :][:1]
+            stop = min(*following, len(text), one.at + LONGEST_BEFORE)
+            sections = bisect_right(named, one.at, key=lambda heading: heading[0])
+            yield Comment(
+                text=one.text,
+                start=one.start,
+                end=one.end,
+                before=_before(text, places, one.at),
+                section=named[sections - 1][1] if sections else self.section,
+                sentence=sentence_at(plain(text[start : one.at]), plain(text[one.at : stop])),
+                own_line=one.own_line,
+                formula=one.formula,
+                unread=one.unread,
+            )
+        for kind, name, _, _ in headings:
+            if kind == "title":
+                self.title = self.title or name
+            else:
+                self.section = name
+        if not self.preamble and _SHOWS_SOMETHING.search(text):
+            self._pass(text, places, bool(headings))
+        self.text, self.places, self.pending, self.hidden = [], [], [], []
+        self.rows, self.ended, self.over = [0], None, False
+
+    def _pass(self, text: str, places: tuple[Position, ...], heading: bool) -> None:
+        """Keep the paragraph as prose."""
+        shown = list(text)
+        unread = [found.span() for found in _NO_PROSE.finditer(text) if not _of_formula(found)]
+        for start, end in (*unread, *self.hidden):
+            shown[start:end] = HIDDEN * (end - start)
+        heading = heading and text.lstrip().startswith("\\")
+        self.passages.append(Prose(piece=Piece("".join(shown), places), heading=heading))
+
+
+def _of_formula(found: re.Match[str]) -> bool:
+    """Whether a command opens or closes a formula, which prose shows."""
+    edge = _EDGE.match(found.group())
+    return edge is not None and edge["name"] in MATHS
+
+
+def _headings(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """The headings of a paragraph: of what kind, what they say, where they begin and end."""
+    last = 0
+    for found in _HEADING.finditer(text):
+        if found.start() < last:  # within another
+            continue
+        end, depth = found.end(), 1
+        while end < len(text) and depth:
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1 + (text[end] == "\\")
+        last = end = min(end, len(text))
+        name = plain(text[found.end() : min(end - (not depth), found.end() + LONGEST_BEFORE)])
+        yield found["kind"], " ".join(name.split()), found.start(), end
+
+
+def _before(text: str, places: tuple[Position, ...], at: int) -> Piece:
+    """What stands before a mark: without white space and emphasis around its end."""
+    first = max(0, at - LONGEST_BEFORE)
+    piece = Piece(text[first:at], places[first : at + 1])
+    end = len(piece.text.rstrip())
+    found = _EMPHASIS.search(piece.text, 0, end)
+    if found is None:
+        return Piece(piece.text[:end], piece.places[: end + 1])
+    start, inner = found.start(), slice(*found.span("inner"))
+    return Piece(
+        piece.text[:start] + found["inner"],
+        (*piece.places[:start], *piece.places[inner], piece.places[found.end("inner")]),
+    )
+
+
+_UNSEEN = re.compile(
+    r"[ \t]*\\(?:label|[a-zA-Z]*cite[a-zA-Z]*|footnotemark)\*?(?:\[[^\]]*\])*\{[^{}]*\}"
+)
+_STYLED = re.compile(r"\\(?:emph|text[a-z]{2}|underline|textsuperscript)\{([^{}]*)\}")
+_SIGNS = re.compile(r"&|\\([%&#_{}])|\\[,;! ]|``|''|\\item\b|\\(?:begin|end)\{[^{}]*\}|---?")
+_SPELLED = {"``": "“", "''": "”", "--": "–", "---": "—", "\\,": " ", "\\;": " ", "\\ ": " "}
+
+
+def plain(text: str) -> str:
+    r"""LaTeX as a reader sees it, but for formulas.
+
+    >>> plain(r"rises by \emph{41\%}~\cite{srivastava}, see $d_k$")
+    'rises by 41%, see $d_k$'
+    """
+    text = _STYLED.sub(r"\1", _UNSEEN.sub("", text.replace("~", " ")))
+
+    def sign(found: re.Match[str]) -> str:
+        return found[1] or _SPELLED.get(found.group(), "")
+
+    return _SIGNS.sub(sign, text)

@@ -1,0 +1,279 @@
+"""Notebooks, LaTeX and HTML: the same marks, at their places, and none where there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.registry import Registry
+from dropcheck.documents.any_file import read_any
+from dropcheck.documents.notebook_source import place_in_file
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.checks import check_registry
+from dropcheck.report.terminal.screen import place
+
+MODELS = """\
+models:
+  inverted: |
+    x ~ normal(0, 1)
+    m ~ bernoulli(1 - p)
+    y = m * x / (1 - p)
+  scores: "q, k ~ normal(0, 1)[d_k]"
+"""
+GAIN = "dropcheck #gain: ~= Std(y) / Std(x) - 1; model: inverted; p: 0.5"
+VARIANCE = "dropcheck #variance: d_k: [16, 64]"
+TEX = (
+    "\\documentclass{article}\n%%dropcheck\n"
+    + "".join(f"% {line}\n" for line in MODELS.splitlines())
+    + rf"""
+\title{{A paper}}
+\begin{{document}}
+\section{{Scaling of \emph{{dropout}}}}
+It raises it by 41\% % {GAIN}
+and so on.
+\begin{{align}}
+  \operatorname{{Var}}(q \cdot k) &= d_k \\ \label{{eq:v}} % {VARIANCE}
+  \operatorname{{Var}}(q^\top k / \sqrt{{d_k}}) &= 1. % dropcheck #scaled: d_k: 64
+\end{{align}}
+\end{{document}}
+"""
+)
+HTML = f"""\
+<!doctype html><title>A paper</title>
+<!-- dropcheck
+{MODELS}-->
+<h2>Scaling of <em>dropout</em></h2>
+<p>It raises it by <b>41&nbsp;%</b><!-- {GAIN} -->
+and so on. \\(\\operatorname{{Var}}(q \\cdot k) = d_k\\)<!-- {VARIANCE} -->
+$\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- dropcheck #scaled: d_k: 64 -->.
+"""
+MARKDOWN = (
+    f"# A paper\n\n<!-- dropcheck\n{MODELS}-->\n",
+    f"## Scaling of *dropout*\nIt raises it by **41%**<!-- {GAIN} -->\nand so on.\n\n"
+    f"$\\operatorname{{Var}}(q \\cdot k) = d_k$<!-- {VARIANCE} -->,\n"
+    "$\\operatorname{Var}(q^\\top k / \\sqrt{d_k}) = 1$<!-- dropcheck #scaled: d_k: 64 -->.",
+)
+
+
+def notebook(*cells: str | list[str], **more: object) -> str:
+    code: object = {"cell_type": "code", "source": "8<!-- dropcheck: == 9 -->", "outputs": []}
+    texts: list[object] = [
+        {"cell_type": "markdown", "metadata": {}, "source": cell} for cell in cells
+    ]
+    made = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [code, *texts], **more}
+    return json.dumps(made, indent=1)
+
+
+PAPERS = {
+    "paper.tex": TEX,
+    "paper.html": HTML,
+    "paper.HTM": HTML,
+    "paper.ipynb": notebook(*MARKDOWN),
+    "lines.ipynb": notebook(*(text.splitlines(keepends=True) for text in MARKDOWN)),
+}
+
+
+def read(tmp_path: Path, text: str, name: str) -> Registry:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return read_any(path, name)
+
+
+def problems(tmp_path: Path, text: str, name: str) -> list[Problem]:
+    try:
+        registry = read(tmp_path, text, name)
+    except DropcheckError as error:
+        return list(error.problems)
+    return list(check_registry(registry).problems)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_paper(tmp_path: Path, name: str) -> None:
+    registry = read(tmp_path, PAPERS[name], name)
+    assert check_registry(registry).problems == ()
+    assert {one.id: one.statement.text for one in registry.claims.values()} == {
+        "gain": "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
+        "variance": "Var(q @ k) == d_k",
+        "scaled": "Var(q @ k / sqrt(d_k)) == 1",
+    }
+    (document,) = registry.documents.values()
+    assert document.title == "A paper"
+    gain = registry.claims["gain"]
+    assert {one.sources[0].section for one in registry.claims.values()} == {"Scaling of dropout"}
+    assert gain.title.replace("\N{NO-BREAK SPACE}", "") in (
+        "It raises it by 41% and so on.", "It raises it by 41 % and so on."
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_places_are_those_of_the_text(tmp_path: Path, name: str) -> None:
+    registry = read(tmp_path, PAPERS[name], name)
+    if name.endswith("ipynb"):
+        gain, variance = registry.claims["gain"], registry.claims["variance"]
+        assert place(gain.location) == f"{name}:cell 3:line 2:column 24"
+        assert place(variance.statement.locate(0, 0)) == f"{name}:cell 3:line 5:column 2"
+        assert place(variance.model.locate(0, 0) if variance.model else None) == (
+            f"{name}:cell 2:line 9:column 12"
+        )
+        return
+    lines = PAPERS[name].split("\n")
+    for claim in registry.claims.values():
+        where = claim.location
+        assert where.line is not None
+        assert where.column is not None
+        assert lines[where.line - 1][where.column - 1 :].lstrip("<!-%").startswith(" dropcheck #")
+
+
+def test_a_place_in_a_cell_is_found_in_the_file(tmp_path: Path) -> None:
+    text = notebook('A "quote" \\ é\n𝔼 and\ttab\r\nby 41%<!-- dropcheck: ~= 0.41 -->', "by 42%")
+    (claim,) = read(tmp_path, text, "paper.ipynb").claims.values()
+    assert claim.written is not None
+    at, end = claim.written.start, claim.written.end
+    places = []
+    for one in (at, end):
+        assert one.cell is not None
+        assert one.line is not None
+        assert one.column is not None
+        places.append(place_in_file(text, one.cell.number, one.line, one.column))
+    assert text[slice(*places)] == "41%"
+    assert claim.location.file_line == text[: text.index("41%")].count("\n") + 1
+    assert place_in_file(text, 1, 1, 1) == text.index("8<!--")
+    assert place_in_file(text, 9, 1, 1) is None
+
+
+MARK = "dropcheck: == 9"
+NO_MARKS = {
+    "paper.tex": [
+        f"8\\% {MARK}", f"\\verb|8 % {MARK}|",
+        f"\\begin{{verbatim}}\n8 % {MARK}\n\\end{{verbatim}}",
+        f"\\begin{{comment}}\n8 % {MARK}\n\\end{{comment}}", f"\\url{{a%{MARK}}}",
+        f"\\end{{document}}\n8 % {MARK}", f"\\iffalse\n8 % {MARK}\n\\ifx a b\\fi 8 % {MARK}\n\\fi",
+        f"\\lstinline[language=C]!8 % {MARK}!", f"8 % old: 7 % {MARK}", "", "%", "\\",
+        f"\\lstnewenvironment{{py}}{{}}{{}}\n\\begin{{py}}\n8 % {MARK}\n\\end{{py}}",
+        f"\\begin{{minted}}{{python}}\n8 % {MARK}\n\\end{{minted}}", "50\\% off, and 3\\%",
+    ],
+    "paper.html": [
+        f"<pre>8<!-- {MARK} --></pre>", f"<code>8<!-- {MARK} --></code>",
+        f"<script>8<!-- {MARK} --></script>", f"<style>8<!-- {MARK} --></style>",
+        f"<textarea>8<!-- {MARK} --></textarea>", f"8&lt;!-- {MARK} -->",
+        f"8<!-- x <!-- {MARK} -->",
+        "", "<", "<!", "</", "&", "&#x110000;", "<a", "<!-->8-->", "<p/>",
+    ],
+    "paper.ipynb": [
+        notebook(), notebook("", []), notebook(f"`8<!-- {MARK} -->`"),
+        notebook(f"    8<!-- {MARK} -->"), notebook("8<!--", f" {MARK} -->"),
+        notebook("```", f"8<!-- x {MARK} -->"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in NO_MARKS.items() for text in texts]
+)
+def test_what_only_looks_like_a_mark_is_none(tmp_path: Path, name: str, text: str) -> None:
+    assert read(tmp_path, text, name).claims == {}
+
+
+BAD = {
+    ("paper.tex", "8 % dropchek: == 9"): "paper.tex:1:3: 'dropchek' is no mark",
+    ("paper.tex", "so\n% dropcheck: == 9"): "paper.tex:2:1: nothing stands before this mark",
+    ("paper.tex", "% dropcheck: x: 1"): "paper.tex:1:1: nothing stands before this mark",
+    ("paper.tex", "\\begin{align}\n1&=1\\\\\n2&=2\n\\end{align} % dropcheck: x: 1"): (
+        "paper.tex:4:13: several rows stand before this mark"
+    ),
+    ("paper.tex", "%%dropchek\n% models:\n"): "paper.tex:1:1: 'dropchek' is no mark",
+    ("paper.tex", "%%dropcheck\n% model: 3\n"): "paper.tex:2:3: a block has no key 'model'",
+    ("paper.tex", "\\begin{verbatim}\n8 % dropcheck: == 9"): (
+        "paper.tex:1:1: \\begin{verbatim} is never ended"
+    ),
+    ("paper.tex", "$x \\approx 1$ % dropcheck: model: x = 1"): "paper.tex:1:4: an approximation",
+    ("paper.html", "8<!-- dropchek: == 9 -->"): "paper.html:1:2: 'dropchek' is no mark",
+    ("paper.html", "8<!-- dropcheck: == 9"): "paper.html:1:2: this mark is never closed",
+    ("paper.html", "<math><mn>8</mn></math><!-- dropcheck: == 9 -->"): (
+        "paper.html:1:24: MathML is not read"
+    ),
+    ("paper.html", "<math><mn>8</mn></math><!-- dropcheck: x: 9 -->"): (
+        "paper.html:1:24: MathML is not read"
+    ),
+    ("paper.html", "5<sub>2</sub><!-- dropcheck: == 9 -->"): "paper.html:1:2: '5^2' may be read",
+    ("paper.html", "12<sub>345</sub><!-- dropcheck: == 9 -->"): "paper.html:1:3: '12^345' may be",
+    ("paper.html", '<img alt="8<!-- dropcheck: == 9 -->">'): "paper.html:1:12: a mark in a tag",
+    ("paper.html", "<code>8 <p>9<!-- dropcheck: == 9 -->"): "paper.html:1:13: this mark is not",
+    ("paper.html", "<p x='>9<!-- dropcheck: == 9 --"): "paper.html:1:1: this tag is never closed",
+    ("paper.ipynb", notebook("so\nit is 8<!-- dropchek: == 9 -->")): (
+        "paper.ipynb:cell 2:line 2:column 8: 'dropchek' is no mark"
+    ),
+    ("paper.ipynb", "{"): "paper.ipynb:1:2: this is no JSON",
+    ("paper.ipynb", "[]"): "paper.ipynb:1:1: this is no notebook",
+    ("paper.ipynb", '{"nbformat": 4}'): "paper.ipynb:1:1: this is no notebook of nbformat 4",
+    ("paper.ipynb", '{"nbformat": 3, "worksheets": []}'): (
+        "paper.ipynb:1:1: this notebook is of nbformat 3; 4 is read"
+    ),
+    ("paper.ipynb", '{"nbformat": 4,\n "cells": [], "cells": []}'): (
+        "paper.ipynb:2:15: the key 'cells' is given twice"
+    ),
+    ("paper.ipynb", '{"nbformat": 4, "cells": ' + "[" * 5000): (
+        "paper.ipynb:1:125: this notebook is nested more than 100 deep"
+    ),
+    ("paper.ipynb", notebook("so", "a\nb\x07")): (
+        "paper.ipynb:cell 3:line 2:column 2: the cell contains the control character U+0007"
+    ),
+    ("paper.ipynb", notebook("8<!-- dropcheck #a: == 8 -->\n\n8<!-- dropcheck #a: == 8 -->")): (
+        "paper.ipynb:cell 2:line 3:column 2: the id 'a' is given twice: first on line 1 of cell 2"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text"), BAD)
+def test_what_is_wrong_is_said_at_its_place(tmp_path: Path, name: str, text: str) -> None:
+    found = [f"{place(one.location)}: {one.message}" for one in problems(tmp_path, text, name)]
+    assert any(one.startswith(BAD[name, text]) for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("paper.tex", "A third is % dropcheck #third: ~= 1 / 3\n0.333 % /dropcheck\n, so.\n"),
+        ("paper.tex", "% dropcheck #third: ~= 1 / 3\n0.333\n% /dropcheck\n, so.\n"),
+        (
+            "paper.html",
+            "<p><!-- dropcheck #third: ~= 1 / 3 --><b>0.333</b><!-- /dropcheck -->, so.",
+        ),
+        ("paper.ipynb", notebook("<!-- dropcheck #third: ~= 1 / 3 -->0.333<!-- /dropcheck -->")),
+    ],
+)
+def test_pairs(tmp_path: Path, name: str, text: str) -> None:
+    (claim,) = read(tmp_path, text, name).claims.values()
+    assert claim.statement.text == "0.3325 <= 1 / 3 <= 0.3335"
+
+
+FORMULAS = [
+    "\\[ 1 = x \\] % {}",
+    "\\[\n1\n= x % {}\n\\]",
+    "\\begin{{equation*}}\n1 = x\\label{{a}}, % {}\n\\end{{equation*}}",
+    "\\begin{{align}} 1 &= x \\end{{align}} % {}",
+    "\\begin{{alignat}}{{2}} 1 &= x \\nonumber % {}\n\\end{{alignat}}",
+    "\\begin{{equation}}\\begin{{split}} 2 &= 3 \\\\ 1 &= x % {}\n\\end{{split}}\\end{{equation}}",
+    "$1 = x$ % {}",
+    "\\(1 = x\\)% {}",
+    "$$1 = x$$ % {}",
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_formulas_of_latex(tmp_path: Path, formula: str) -> None:
+    text = formula.format("dropcheck #one: model: x = 1")
+    (claim,) = read(tmp_path, text, "paper.tex").claims.values()
+    assert claim.statement.text == "1 == x"
+
+
+FIGURES = ["8 % {}", "\\textbf{{8}}% {}", "$8$ % {}", "by~8 % {}", "a & 8 % {}", "$x = 8$%{}"]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_figures_of_latex(tmp_path: Path, figure: str) -> None:
+    text = figure.format("dropcheck #one: == y; model: y = 8")
+    (claim,) = read(tmp_path, text, "paper.tex").claims.values()
+    assert claim.statement.text == "y == 8"
