@@ -54,6 +54,14 @@ OPTIONS: tuple[Option, ...] = (
         accepts="a share such as 2% or 0.02",
         help="With a file: also repeat a copy of each claim that is shifted by this share of its "
         "scale: 2%."),
+    Option(name="unclaimed", commands=("list",),
+        help="In place of the claims, list the figures and formulas of documents that no mark "
+        "speaks of."),
+    Option(name="expect_claims", commands=("run", "check"), kind=Kind.WHOLE, high=10**6,
+        accepts="a whole number from 0 on",
+        ini="how many claims the documents are to hold; another number is an error",
+        help="How many claims the documents are to hold; another number is an error: a mark that "
+        "was deleted claims nothing."),
     Option(name="alpha", commands=(*_CASES, "mutate"), kind=Kind.NUMBER, high=1, accepts=_RATE,
         setting="alpha", in_repeat=True, in_verify=_RATE,
         ini="the probability that any verdict of a file is wrong", ini_default="1e-6",

@@ -20,7 +20,8 @@ from _pytest._code.code import (  # pytest offers no other way to its summary li
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
-from dropcheck.documents.any_file import read_any
+from dropcheck.coverage import Coverage, unexpected
+from dropcheck.documents.any_file import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import check_registry, problems_of
@@ -57,6 +58,9 @@ class ClaimsPlugin:
         self._shown = ", ".join(os.path.relpath(path, self.root) for path in paths)
         values = _values(config, keys)
         self.policy = values.pop("undecided")
+        self.expected: int | None = values.pop("expect_claims", None)
+        self.documents = {path.resolve() for path in paths if is_document(path)}
+        self.coverage: dict[Path, Coverage] = {}  # of the documents that were collected
         worker: dict[str, Any] | None = getattr(config, "workerinput", None)
         if worker is not None:  # workers share the cores; no result depends on that
             values |= {"seed": worker.get(SEED, values["seed"]), "threads": 1}
@@ -87,6 +91,18 @@ class ClaimsPlugin:
             return None
         file: ClaimsFile = ClaimsFile.from_parent(parent, path=file_path, plugin=self)
         return file
+
+    def pytest_collection_finish(self) -> None:
+        """See that the documents hold as many claims as are expected, if all were collected.
+
+        Raises:
+            UsageError: they hold another number.
+        """
+        if self.expected is None or self.documents != set(self.coverage):
+            return
+        problem = unexpected(list(self.coverage.values()), self.expected)
+        if problem is not None:
+            raise pytest.UsageError(f"dropcheck_expect_claims: {problem.message}: {problem.hint}")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -133,6 +149,8 @@ class ClaimsFile(pytest.File):
                 raise DropcheckError(checked.problems)
         except DropcheckError as error:
             raise self.CollectError(_text_of(problems_of(error))) from None
+        for document in registry.coverage:
+            self.plugin.coverage[self.path.resolve()] = document
         for note in checked.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in registry.expand():

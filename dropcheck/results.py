@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
+from dropcheck.coverage import Coverage
 from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.settings import Settings
@@ -319,6 +320,7 @@ class RunResult:
     seconds: float
     interrupted: bool = False
     warnings: tuple[str, ...] = field(default=())
+    coverage: tuple[Coverage, ...] = ()  # of each document that was run
 
     def count(self, outcome: Outcome) -> int:
         """How many cases ended so."""

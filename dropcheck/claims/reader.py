@@ -123,9 +123,14 @@ def _joined(registries: Sequence[Registry]) -> Registry:
             sources = [replace(one, document=keys.get(one.document)) for one in claim.sources]
             claims[claim.id] = replace(claim, sources=tuple(sources))
     notes = tuple(note for registry in registries for note in registry.notes)
-    pages = tuple(page for registry in registries for page in registry.pages)
-    name = ", ".join(one.name for one in registries)
-    return Registry(name=name, documents=documents, claims=claims, notes=notes, pages=pages)
+    return Registry(
+        name=", ".join(one.name for one in registries),
+        documents=documents,
+        claims=claims,
+        notes=notes,
+        pages=tuple(page for registry in registries for page in registry.pages),
+        coverage=tuple(one for registry in registries for one in registry.coverage),
+    )
 
 
 def _shipped() -> Path:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from dropcheck.claims.source import Position, Source
+from dropcheck.coverage import Coverage
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.records import dataclass
 from dropcheck.results import Passage, Value, Written
@@ -241,6 +242,7 @@ class Registry:
     claims: Mapping[str, Claim]  # in file order
     notes: tuple[Problem, ...] = ()  # on what no claim shows, such as a model that none uses
     pages: tuple[Page, ...] = ()  # of the documents that claims stand in
+    coverage: tuple[Coverage, ...] = ()  # of each document, what it prints that is claimed
 
     @property
     def files(self) -> tuple[str, ...]:

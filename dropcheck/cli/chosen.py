@@ -12,6 +12,7 @@ from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_reg
 from dropcheck.claims.registry import Case, PartlyReadError, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.cli.given import Given
+from dropcheck.coverage import Coverage, unexpected
 from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
@@ -98,6 +99,17 @@ def claims_of(files: Sequence[str]) -> Registry:
         from dropcheck.language.checks import problems_of
 
         raise DropcheckError(problems_of(error)) from None
+
+
+def expect_claims(expected: int | None, documents: Sequence[Coverage]) -> None:
+    """See that documents hold as many claims as are expected, if a number is.
+
+    Raises:
+        DropcheckError: they hold another number.
+    """
+    problem = None if expected is None else unexpected(documents, expected)
+    if problem is not None:
+        raise DropcheckError(problem)
 
 
 def _as_warning(note: Problem) -> str:

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ from dropcheck.claims.selection import repeat_command, select_claims
 from dropcheck.cli.chosen import claims_of, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
+from dropcheck.coverage import unexpected
 from dropcheck.documents.any_file import read_any
+from dropcheck.documents.carrier import ENDINGS
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 
@@ -32,6 +35,8 @@ def list_or_show(given: Given) -> ExitCode:
 
     as_json = _is_json(given)
     registry = load_registry(given.files, read_any)
+    if given.flag("unclaimed"):
+        return _list_unclaimed(given, registry, as_json=as_json)
     claims = select_claims(registry, given.patterns, given.several("tag"))
     if as_json:
         print_out(claims_json(claims, registry))
@@ -44,23 +49,53 @@ def list_or_show(given: Given) -> ExitCode:
     return ExitCode.PASSED
 
 
+def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitCode:
+    """Print what no mark of the documents speaks of.
+
+    Raises:
+        DropcheckError: no document is named, or claims are.
+    """
+    from dropcheck.report.command_json import coverage_json
+    from dropcheck.report.terminal.coverage_table import coverage_table
+    from dropcheck.report.terminal.screen import terminal_of
+
+    if given.patterns or given.several("tag"):
+        message = "option '--unclaimed' lists what is in no claim, and claims are named"
+        raise DropcheckError(Problem(message, hint="name documents alone"))
+    if not registry.coverage:
+        message = f"option '--unclaimed' is for documents, and there is none in {registry.name}"
+        hint = f"a document ends in {', '.join(ENDINGS)}"
+        raise DropcheckError(Problem(message, hint=hint))
+    documents = registry.coverage
+    table = coverage_json if as_json else partial(coverage_table, terminal=terminal_of(sys.stdout))
+    print_out(table(documents))
+    return ExitCode.PASSED
+
+
 def check(given: Given) -> ExitCode:
     """Report everything that can be said of claims files before any draw."""
     from dropcheck.cli.reporting import annotate, in_workflow
     from dropcheck.report.command_json import check_json
     from dropcheck.report.terminal.claim_cards import check_line
 
+    expected = given.value("expect_claims")
     as_json = _is_json(given)
     names: tuple[str | None, ...] = (*given.words, *given.several("file"))
     checked = [check_file(name) for name in names or (None,)]
     errors = [error for one in checked for error in one.errors]
+    miscounted: list[Problem] = []
+    if expected is not None and not errors:  # what could not be read could not be counted
+        found = unexpected([document for one in checked for document in one.coverage], expected)
+        miscounted = [] if found is None else [found]
+    errors += miscounted
     if as_json:
-        print_out(check_json(checked))
+        print_out(check_json(checked, errors))
     else:
         for one in checked:
             complain(one.errors)
             complain(one.notes, "note")
             print_out(check_line(one) + "\n")
+        complain(miscounted)
         if errors and in_workflow():
             annotate(errors)
     return ExitCode.ERROR if errors else ExitCode.PASSED
@@ -87,6 +122,7 @@ def check_file(name: str | None) -> CheckedFile:
         name=registry.name,
         claims=len(registry.claims),
         cases=registry.case_count,
+        coverage=registry.coverage,
         errors=in_file_order(checked.problems),
         notes=in_file_order(
             (*checked.notes, *notes_on_resolutions(registry), *_without_an_option(registry))

@@ -13,7 +13,13 @@ from pathlib import Path
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
-from dropcheck.cli.chosen import Chosen, chosen_cases, fallback_notes, refuse_in_automation
+from dropcheck.cli.chosen import (
+    Chosen,
+    chosen_cases,
+    expect_claims,
+    fallback_notes,
+    refuse_in_automation,
+)
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, interactive, print_out
 from dropcheck.cli.reporting import report_run
@@ -35,6 +41,7 @@ def run(given: Given) -> ExitCode:
     require_libraries(outputs)
     refuse_in_automation(given.files)
     chosen = chosen_cases(given, settings.max_memory)
+    expect_claims(given.value("expect_claims"), chosen.registry.coverage)
     _spare_the_claims(outputs, given, chosen.registry)
     complain(fallback_notes(given.files), "note")
     if given.flag("last_failed"):
@@ -171,6 +178,7 @@ def verify_chosen(
         seconds=seconds,
         interrupted=interrupted,
         warnings=chosen.notes,
+        coverage=registry.coverage,
     )
     return finished, problems
 

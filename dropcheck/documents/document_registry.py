@@ -20,6 +20,7 @@ from dropcheck.claims.registry import (
     SourceText,
 )
 from dropcheck.claims.source import Position, Report, Source, decode, read_bytes
+from dropcheck.coverage import Printed
 from dropcheck.documents.carrier import (
     HTML,
     LATEX,
@@ -37,6 +38,7 @@ from dropcheck.documents.markdown_source import read_markdown
 from dropcheck.documents.notebook_source import cells_of
 from dropcheck.documents.spoken_of import Spoken, spoken_of
 from dropcheck.documents.tex_source import read_tex
+from dropcheck.documents.unclaimed import Span, coverage_of
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
@@ -70,7 +72,8 @@ def read_document(path: Path, name: str) -> Registry:
     Raises:
         DropcheckError: it cannot be read, or with everything that is wrong with its marks.
     """
-    source = decode(read_bytes(path, name), name)
+    data = read_bytes(path, name)
+    source = decode(data, name)
     ending = path.suffix.lower()
     if ending in NOTEBOOK:
         source = cells_of(source)
@@ -82,11 +85,12 @@ def read_document(path: Path, name: str) -> Registry:
             builder.add_block(part)
         else:
             builder.add_mark(part)
-    if not builder.claims:
-        if report:
-            raise report.error()
-        return Registry(source.name, {}, {}, ())
-    return builder.registry(marked.title)
+    if report and not builder.claims:
+        raise report.error()
+    empty = Registry(source.name, {}, {}, ())
+    registry = builder.registry(marked.title) if builder.claims else empty
+    covered = coverage_of(source, data, marked.passages, builder.printed, registry.claims.values())
+    return replace(registry, coverage=(covered,))
 
 
 class _Builder:
@@ -103,6 +107,7 @@ class _Builder:
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
         self.marks: set[Position] = set()
         self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
+        self.printed: dict[Span, Printed] = {}  # the same, by its place
         self.dotted: dict[str, str] = {}  # the ids with a dot, by what stands for them
 
     # ---- blocks --------------------------------------------------------------------------------
@@ -220,24 +225,10 @@ class _Builder:
         self.claims[name] = Entry(mark.start, Tree(entries, mark.start))
         if spoken.formula is not None:
             self.formulas[name] = spoken.formula, dict(self.notation)
-        if (written := self._of_text(spoken)) is not None:
-            self.written[name] = written
-
-    def _of_text(self, spoken: Spoken) -> Written | None:
-        """The figure or formula that a mark speaks of, if it speaks of one."""
-        piece, figure = spoken.printed or spoken.formula, spoken.figure
-        if piece is None:
-            return None
-        source = self.report.source
-        return Written(
-            text=piece.text,
-            start=source.location(piece.places[0]),
-            end=source.location(piece.places[-1]),
-            digits=None if figure is None else figure.digits,
-            unit=None if figure is None else figure.unit,
-            percent=figure is not None and figure.percent,
-            rounded=spoken.rounded,
-        )
+        if spoken.prints is not None:
+            self.written[name] = spoken.written(self.report.source)
+            kind = Printed.FORMULA if spoken.figure is None else Printed.FIGURE
+            self.printed[spoken.prints.start, spoken.prints.places[-1]] = kind
 
     def _statement(self, spoken: Spoken, text: str, mark: Mark) -> Scalar:
         written = self._written(spoken, text, mark)

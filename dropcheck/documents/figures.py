@@ -26,7 +26,9 @@ _EXPONENT = (
     r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))"
 )
 _PERCENT = r"(?P<percent>(?:\\,|[ \N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])?\\?%)"
-_FIGURE = re.compile(rf"(?P<number>{_NUMBER}){_EXPONENT}?{_PERCENT}?\Z")
+FIGURE = rf"(?P<number>{_NUMBER}){_EXPONENT}?{_PERCENT}?"
+"""How figures are written, as a regular expression; it fits the empty text too."""
+_FIGURE = re.compile(rf"{FIGURE}\Z")
 _LAST = frozenset("0123456789%⁰¹²³⁴⁵⁶⁷⁸⁹")
 # No figure is longer, so that one search looks at so much of a text and no more.
 LONGEST = 80

@@ -14,7 +14,8 @@ _TAG = re.compile(r"<[^<>]*>")
 _UNREAD = re.compile(r"<(?:script|style|pre|textarea|svg)\b", re.IGNORECASE)
 # What a link leads to, in its three forms; none is longer, so that the search is short.
 _TARGET = re.compile(
-    r"\]\([^()\n]{0,2000}(?:\([^()\n]{0,2000}\)[^()\n]{0,2000})?\)"
+    r"!\[[^\[\]]{0,500}(?=\])"  # what stands for a picture
+    r"|\]\([^()\n]{0,2000}(?:\([^()\n]{0,2000}\)[^()\n]{0,2000})?\)"
     r"|\]\[[^\[\]\n]{0,200}\]"
     r"|<[A-Za-z][\w.+-]{1,31}:[^<>\s]{0,2000}>"
 )

@@ -67,6 +67,7 @@ class _Reader:
         self.tokens = tokens
         self.section = ""
         self.title = ""
+        self.read: tuple[list[int] | None, int] = None, 0  # lines, and how much of them is read
 
     def comments(self) -> Iterator[Comment | Block]:
         """Comments outside code, and fences that hold a block."""
@@ -115,7 +116,7 @@ class _Reader:
         if "<!--" not in token.content:
             return
         region = self.region(*token.map)
-        at = 0
+        at = self.read[1] if self.read[0] == token.map else 0  # of the cells before it in its row
         for place, child in enumerate(token.children):
             opened = child.content.find("<!--") if child.type in ("text", "image") else -1
             if opened >= 0:
@@ -132,6 +133,7 @@ class _Reader:
             if child.type == "html_inline" and found is not None:
                 at = found.end()
                 yield self._comment(region, found, _sentence(token.children, place))
+        self.read = token.map, at
 
     def region(self, first: int, end: int) -> Piece:
         """Lines of the document with their places; what quotes them is left out."""

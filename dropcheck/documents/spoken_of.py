@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dropcheck.claims.source import Position
+from dropcheck.claims.source import Position, Source
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, read_before
 from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.results import Written
 
 ROUNDED = "~="
 _RELATION = re.compile(r"(~=|==|<=|>=|<|>)")
@@ -38,6 +39,25 @@ class Spoken:
     # the figure as it is printed, or the formula with what opens and closes it
     printed: Piece | None = None
     rounded: bool = False
+
+    @property
+    def prints(self) -> Piece | None:
+        """The figure or formula of the document that the claim is about, if it is about one."""
+        return self.printed or self.formula
+
+    def written(self, source: Source) -> Written:
+        """What the document prints, as data that goes with the claim and its results."""
+        piece, figure = self.prints, self.figure
+        assert piece is not None
+        return Written(
+            text=piece.text,
+            start=source.location(piece.start),
+            end=source.location(piece.places[-1]),
+            digits=None if figure is None else figure.digits,
+            unit=None if figure is None else figure.unit,
+            percent=figure is not None and figure.percent,
+            rounded=self.rounded,
+        )
 
 
 def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dropcheck.coverage import Counts, Coverage
 from dropcheck.report.json_report import (
+    counts_data,
     dump,
     header,
     location,
@@ -19,6 +21,7 @@ from dropcheck.report.json_report import (
 if TYPE_CHECKING:  # each command loads its own
     from dropcheck.audit.error_rates import Audit, Group, Row
     from dropcheck.claims.registry import Claim, Registry, Tolerance
+    from dropcheck.errors import Problem
     from dropcheck.mutation.outcome import ClaimResult, MutantResult, MutationRun
     from dropcheck.planning.plan import CasePlan, Plan
     from dropcheck.report.terminal.claim_cards import CheckedFile
@@ -76,15 +79,44 @@ def _tolerance(given: Tolerance | None) -> float | dict[str, float] | None:
     return {"absolute": given.size} if given.absolute else given.size
 
 
-def check_json(files: Sequence[CheckedFile]) -> str:
-    """The finding as data."""
+def coverage_json(documents: Sequence[Coverage]) -> str:
+    """What no mark of documents speaks of, as data."""
+    return dump(
+        {
+            **header(),
+            "summary": counts_data(Counts.of(documents)),
+            "documents": [{"file": one.file, **counts_data(Counts.of([one]))} for one in documents],
+            "unclaimed": [
+                {
+                    "kind": str(one.kind),
+                    "text": one.text,
+                    **location(one.location),
+                    "column": one.location.column,
+                    "before": one.before,
+                    "after": one.after,
+                }
+                for document in documents
+                for one in document.unclaimed
+            ],
+        }
+    )
+
+
+def check_json(files: Sequence[CheckedFile], errors: Iterable[Problem]) -> str:
+    """The finding as data; `errors` are those of the files, and of all of them together."""
     return dump(
         {
             **header(),
             "files": [
-                {"file": file.name, "claims": file.claims, "cases": file.cases} for file in files
+                {
+                    "file": file.name,
+                    "claims": file.claims,
+                    "cases": file.cases,
+                    "covered": None if not file.coverage else counts_data(Counts.of(file.coverage)),
+                }
+                for file in files
             ],
-            "errors": [problem_data(problem) for file in files for problem in file.errors],
+            "errors": [problem_data(problem) for problem in errors],
             "notes": [problem_data(problem) for file in files for problem in file.notes],
         }
     )

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dropcheck import __version__
+from dropcheck.coverage import Counts
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
@@ -40,10 +41,18 @@ def run_json(result: RunResult) -> str:
                 "asymptotic": result.asymptotic,
                 "draws": result.draws,
             },
+            "documents": [
+                {"file": one.file, **counts_data(Counts.of([one]))} for one in result.coverage
+            ],
             "cases": [_case(case) for case in result.cases],
             "warnings": list(result.warnings),
         }
     )
+
+
+def counts_data(counts: Counts) -> dict[str, int]:
+    """How much of documents is claimed."""
+    return asdict(counts)
 
 
 def header() -> dict[str, Any]:

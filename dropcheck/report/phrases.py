@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
+from dropcheck.coverage import Counts, Coverage
 from dropcheck.reasons import Reason
 from dropcheck.report import numbers, promises
 from dropcheck.results import CaseResult, Method, Outcome, Region, RunResult, Verdict
@@ -299,6 +300,20 @@ def on_the_limit(run: RunResult) -> str | None:
         return None
     verb = "rests" if run.asymptotic == 1 else "rest"
     return f"{run.asymptotic} of {len(run.cases)} {verb} on the limit theorem"
+
+
+def claimed_share(documents: Sequence[Coverage]) -> str | None:
+    """How much of documents is claimed: `24 of 31 figures claimed`; None where nothing is there."""
+    found = Counts.of(documents)
+    parts = [
+        f"{claimed} of {numbers.plural(count, name)}"
+        for claimed, count, name in (
+            (found.claimed_figures, found.figures, "figure"),
+            (found.claimed_formulas, found.formulas, "formula"),
+        )
+        if count
+    ]
+    return f"{' and '.join(parts)} claimed" if parts else None
 
 
 def counts(run: RunResult) -> str:

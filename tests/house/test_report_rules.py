@@ -11,7 +11,16 @@ import pytest
 REPORT = Path(__file__).parents[2] / "dropcheck" / "report"
 
 # What every report may read: results, the ground, and how parameters are written in a claims file.
-EVERYWHERE = ("report", "errors", "results", "reasons", "records", "claims.values", "__version__")
+EVERYWHERE = (
+    "report",
+    "coverage",
+    "errors",
+    "results",
+    "reasons",
+    "records",
+    "claims.values",
+    "__version__",
+)
 # What only these read, and why.
 ELSEWHERE = {
     "__init__": {"claims.registry"},  # passed on to the reports below

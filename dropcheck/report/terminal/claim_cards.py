@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Claim, Document, Registry, Tolerance
 from dropcheck.claims.values import format_value, parameter_text
+from dropcheck.coverage import Coverage
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import numbers
+from dropcheck.report.phrases import claimed_share
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 from dropcheck.results import Passage, Value
@@ -229,6 +231,7 @@ class CheckedFile:
     cases: int | None
     errors: tuple[Problem, ...]
     notes: tuple[Problem, ...]
+    coverage: tuple[Coverage, ...] = ()  # of a document, what it prints that is claimed
 
 
 def check_line(checked: CheckedFile) -> str:
@@ -242,4 +245,6 @@ def check_line(checked: CheckedFile) -> str:
     if checked.claims is not None and checked.cases is not None:
         counts = [numbers.plural(checked.claims, "claim"), numbers.plural(checked.cases, "case")]
     notes = [numbers.plural(len(checked.notes), "note")] if checked.notes else []
-    return f"{one_line(checked.name)}: {', '.join([*counts, errors, *notes])}"
+    share = claimed_share(checked.coverage)
+    parts = [*counts, *([share] if share else []), errors, *notes]
+    return f"{one_line(checked.name)}: {', '.join(parts)}"

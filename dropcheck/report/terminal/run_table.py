@@ -194,6 +194,7 @@ def summary_parts(result: RunResult) -> tuple[str, ...]:
         *(("interrupted",) if result.interrupted else ()),
         words.counts(result),
         *([limit] if (limit := words.on_the_limit(result)) else []),
+        *([share] if (share := words.claimed_share(result.coverage)) else []),
         numbers.draws(result.draws),
         numbers.duration(result.seconds),
         f"seed {result.settings.seed}",

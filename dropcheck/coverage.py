@@ -1,0 +1,107 @@
+"""How much of what a document prints is claimed, as plain data: standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dropcheck.errors import Location, Problem
+
+
+class Printed(StrEnum):
+    """What a document prints that a claim may speak of."""
+
+    FIGURE = "figure"
+    FORMULA = "formula"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclaimed:
+    """A figure or a formula that no mark speaks of, with the words around it."""
+
+    kind: Printed
+    text: str
+    location: Location
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What of a document is claimed.
+
+    `digest` is that of the bytes that were read: by it a change of the file shows.
+    """
+
+    file: str
+    claims: tuple[Location, ...]  # where each claim of the document stands
+    claimed_figures: int
+    claimed_formulas: int
+    unclaimed: tuple[Unclaimed, ...]  # in the order of the document
+    digest: str
+
+    @property
+    def figures(self) -> int:
+        """How many figures there are, claimed or not."""
+        return self.claimed_figures + self._others(Printed.FIGURE)
+
+    @property
+    def formulas(self) -> int:
+        """How many formulas that say something there are, claimed or not."""
+        return self.claimed_formulas + self._others(Printed.FORMULA)
+
+    def _others(self, kind: Printed) -> int:
+        return sum(one.kind is kind for one in self.unclaimed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Of one document or several: figures and formulas, and how many of them are claimed."""
+
+    figures: int
+    claimed_figures: int
+    formulas: int
+    claimed_formulas: int
+
+    @classmethod
+    def of(cls, documents: Iterable[Coverage]) -> Counts:
+        """The sums over documents."""
+        listed = tuple(documents)
+        return cls(
+            figures=sum(one.figures for one in listed),
+            claimed_figures=sum(one.claimed_figures for one in listed),
+            formulas=sum(one.formulas for one in listed),
+            claimed_formulas=sum(one.claimed_formulas for one in listed),
+        )
+
+    @property
+    def unclaimed(self) -> int:
+        """Figures and formulas that no mark speaks of."""
+        return self.figures - self.claimed_figures + self.formulas - self.claimed_formulas
+
+
+MOST_LINES = 20  # of a document, that a message lists
+
+
+def unexpected(documents: Sequence[Coverage], expected: int) -> Problem | None:
+    """What to say where documents hold another number of claims than is expected; else None."""
+    found = sum(len(one.claims) for one in documents)
+    if found == expected:
+        return None
+    if not documents:
+        message = f"{expected} claims are expected in documents, and no document is read"
+        return Problem(message, hint="name the documents")
+    verb = "claim was" if expected == 1 else "claims were"
+    message = f"{expected} {verb} expected, and the documents hold {found}"
+    return Problem(message, hint="; ".join(map(_standing, documents)))
+
+
+def _standing(document: Coverage) -> str:
+    """How many claims a document holds, and where: `paper.md: 3, on lines 4, 9 and 12`."""
+    lines = [str(one.line) for one in document.claims]
+    more = [f"{len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+    *first, last = [*lines[:MOST_LINES], *more] or [""]
+    where = f"{', '.join(first)} and {last}" if first else last
+    on = f", on line{'s' if first else ''} {where}" if lines else ""
+    return f"{document.file}: {len(lines)}{on}"

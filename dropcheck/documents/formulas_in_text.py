@@ -1,0 +1,90 @@
+r"""Formulas in running text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and the environments of LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dropcheck.records import dataclass
+
+LONGEST_FORMULA = 5_000
+_ENVIRONMENTS = "equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign"
+_OPENS = re.compile(
+    rf"(?<!\\)(?:\$\$?|\\\(|\\\[)|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
+)
+_CLOSERS = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
+# A relation counts that stands in no brackets, indices, exponents, words or names.
+_TOKEN = re.compile(
+    r"(?P<hiding>(?:[_^]|\\(?:text\w*|mbox|label|tag|ref|eqref|begin|end|operatorname|mathrm)\*?)"
+    r"\s*\{|\\\{|[(\[])"
+    r"|(?P<open>\{)|(?P<close>\\?\}|[)\]])"
+    r"|(?P<relation>(?<![:\\])=|[<>≤≥≈]"
+    r"|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|approx|neq?|simeq)(?![A-Za-z]))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula of a text: `text[start:end]` with what opens and closes it."""
+
+    start: int
+    end: int
+    inner_start: int
+    inner_end: int
+    has_relation: bool  # whether it says something, as `a = b` does and `x^2` does not
+
+
+def formulas_in(text: str) -> Iterator[Formula]:
+    r"""The formulas of a text, in order; the two dollar signs of "$5 and $6" make none.
+
+    >>> text = r"$5 and $6, $x_{i=1}$ and \(a < b\)"
+    >>> [text[one.start : one.end] for one in formulas_in(text)]
+    ['$x_{i=1}$', '\\(a < b\\)']
+    """
+    closers: dict[str, int] = {}  # where the next one of each stands, so that none is sought twice
+    at = 0
+    while (opened := _OPENS.search(text, at)) is not None:
+        close = _CLOSERS.get(opened.group()) or f"\\end{{{opened['environment']}}}"
+        inner = opened.end()
+        if closers.get(close, 0) < inner:
+            closers[close] = _next(text, close, inner)
+        end = closers[close]
+        at = inner
+        if end - inner > LONGEST_FORMULA or end == len(text):
+            continue
+        content = text[inner:end]
+        behind = end + len(close)
+        money = close == "$" and content[:1].isdigit()
+        if not content.strip() or (
+            money and (content[-1].isspace() or text[behind : behind + 1].isdigit())
+        ):
+            continue
+        yield Formula(opened.start(), behind, inner, end, has_relation(content))
+        at = behind
+
+
+def _next(text: str, close: str, at: int) -> int:
+    """Where the next closing stands that no backslash takes its meaning from; else the end."""
+    while (found := text.find(close, at)) >= 0:
+        if close[0] != "$" or text[found - 1] != "\\":
+            return found
+        at = found + 1
+    return len(text)
+
+
+def has_relation(formula: str) -> bool:
+    r"""Whether a formula has a relation outside brackets, indices and words.
+
+    >>> has_relation(r"\operatorname{Var}(q \cdot k) = d_k"), has_relation(r"\sum_{i=1}^n P(x > i)")
+    (True, False)
+    """
+    hidden: list[bool] = []  # of each bracket that is open, whether it hides what stands in it
+    for found in _TOKEN.finditer(formula):
+        match found.lastgroup:
+            case "relation" if not any(hidden):
+                return True
+            case "hiding" | "open" as kind:
+                hidden.append(kind == "hiding")
+            case "close" if hidden:
+                hidden.pop()
+    return False

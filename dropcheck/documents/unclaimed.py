@@ -1,0 +1,220 @@
+"""The figures and formulas of a document that no mark speaks of.
+
+A figure is a number with a decimal point, a percent sign, a power of ten or a thousands separator;
+a formula counts if it has a relation. What only looks like a figure (the number of a section, a
+version, a date, an address) is left out, and so is a whole number: most of them count or name
+something. A mark may speak of any of these all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from dropcheck.claims.registry import Claim
+from dropcheck.claims.source import Position, Source
+from dropcheck.coverage import Coverage, Printed, Unclaimed
+from dropcheck.documents.carrier import HIDDEN, Prose
+from dropcheck.documents.figures import FIGURE
+from dropcheck.documents.formulas_in_text import Formula, formulas_in
+from dropcheck.records import dataclass
+
+Span = tuple[Position, Position]
+"""Where something begins, and the place behind it."""
+
+WORDS_AROUND = 40  # characters on either side that are shown
+_NUMBER = re.compile(rf"(?=\.?[0-9]){FIGURE}")
+_SIGNS = "-\N{MINUS SIGN}"
+_HYPHENS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
+
+# What is no prose, wherever it stands: addresses, and the attributes of Pandoc.
+_ADDRESS = re.compile(
+    r"(?:[a-z][\w+.-]{1,15}://|www\.|doi:|arxiv:|mailto:)[^\s<>]{1,2000}"
+    r"|[\w.+-]{1,64}@[\w.-]{1,255}"
+    r"|\b10\.\d{4,9}/[^\s<>]{1,500}"
+    r"|\{(?:[#.][\w-]|[\w-]{1,40}=)[^{}\n]{0,500}\}",
+    re.IGNORECASE,
+)
+# What a number stands behind that it is the number of. In small letters some of these words are
+# verbs or have other meanings ("the figure 0.41", "it claims 0.5"): those only count as names.
+_NUMBERED = re.compile(
+    r"(?:§{1,2}"
+    r"|\b(?:[Ss]ections?|[Ss]ecs?\.|[Cc]hapters?|[Cc]h(?:ap)?s?\.|[Aa]ppendi(?:x|ces)|[Aa]pp\."
+    r"|[Tt]ables?|[Tt]abs?\.|[Ff]igs?\.|[Ee]quations?|[Ee]q(?:n)?s?\.|[Tt]heorems?|[Tt]hms?\."
+    r"|[Ll]emmas?|[Cc]orollar(?:y|ies)|[Pp]ropositions?|[Pp]rops?\.|[Dd]efinitions?|[Dd]efs?\."
+    r"|[Aa]lgorithms?|[Aa]lgs?\.|[Vv]ersions?|[Vv]ers?\.|[Rr]eleases?|[Vv]\.?|[Pp]ages?|[Pp]p?\."
+    r"|Figures?|Remarks?|Examples?|Exercises?|Problems?|Assumptions?|Conjectures?|Claims?|Parts?"
+    r"|Volumes?|Vols?\.|Nos?\.|Steps?|Listings?|Notes?|Rules?|Python|RFC|ISO|CC(?: BY(?:-\w+)*)?))"
+    r"[\s~\N{NO-BREAK SPACE}(\[*_]*(?:[<>=≥≤~^!]{1,2}\s?)?\Z"
+)
+_LONGEST_WORD = 24
+# Between two numbers of one list: "Sections 3.2, 3.3 and 4.1".
+_LISTED = re.compile(r"[\s~,;()\[\]*_]*(?:(?:and|or|to|through|&|[-–—])[\s~(\[*_]*)?\Z")
+_HEADING = re.compile(r"[\s#>*_]*(?:[A-Z]\.)?\Z")
+_TIME = re.compile(r"\s?(?:[ap]\.?m\b|[AP]M\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A figure or formula within a passage."""
+
+    kind: Printed
+    start: int
+    end: int
+
+
+def coverage_of(
+    source: Source,
+    data: bytes,
+    passages: Iterable[Prose],
+    printed: Mapping[Span, Printed],
+    claims: Iterable[Claim],
+) -> Coverage:
+    """What of a document is claimed.
+
+    Args:
+        source: the document.
+        data: the bytes that were read.
+        passages: its prose.
+        printed: what its marks speak of, by its place.
+        claims: its claims.
+    """
+    kinds = Counter(printed.values())
+    return Coverage(
+        file=source.name,
+        claims=tuple(claim.location for claim in claims),
+        claimed_figures=kinds[Printed.FIGURE],
+        claimed_formulas=kinds[Printed.FORMULA],
+        unclaimed=tuple(unclaimed_in(passages, tuple(printed), source)),
+        digest=digest_of(data),
+    )
+
+
+def digest_of(data: bytes) -> str:
+    """What tells the bytes of a document from all others."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def unclaimed_in(
+    passages: Iterable[Prose], claimed: Sequence[Span], source: Source
+) -> Iterator[Unclaimed]:
+    """What a document prints and no mark speaks of, in its order.
+
+    Args:
+        passages: its prose.
+        claimed: where the figures and formulas stand that marks speak of.
+        source: the document.
+    """
+    spans = sorted(claimed)
+    starts = [start for start, _ in spans]
+    for passage in passages:
+        piece = passage.piece
+        for item in _items(piece.text, heading=passage.heading):
+            start, end = piece.places[item.start], piece.places[item.end]
+            before = bisect_left(starts, end)
+            if before and spans[before - 1][1] > start:
+                continue  # some of it is claimed
+            yield Unclaimed(
+                kind=item.kind,
+                text=" ".join(piece.text[item.start : item.end].split()),
+                location=source.location(start),
+                before=_before(piece.text, item.start),
+                after=_after(piece.text, item.end),
+            )
+
+
+def _items(text: str, *, heading: bool) -> Iterator[_Item]:
+    """The figures and formulas of a passage, in order."""
+    prose = _ADDRESS.sub(lambda found: HIDDEN * len(found.group()), text)
+    at = 0
+    for formula in formulas_in(prose):
+        yield from _figures(prose, at, formula.start, heading=heading)
+        yield from _of_formula(prose, formula)
+        at = formula.end
+    yield from _figures(prose, at, len(prose), heading=heading)
+
+
+def _of_formula(text: str, formula: Formula) -> Iterator[_Item]:
+    """A formula with a relation, or one that is nothing but a figure."""
+    if formula.has_relation:
+        yield _Item(Printed.FORMULA, formula.start, formula.end)
+        return
+    inner = text[formula.inner_start : formula.inner_end]
+    bare = inner.strip().lstrip(_SIGNS)
+    found = _NUMBER.fullmatch(bare)
+    if found is not None and _is_decimal(found):
+        start = formula.inner_start + inner.find(bare)
+        yield _Item(Printed.FIGURE, start, start + len(bare))
+
+
+def _figures(text: str, first: int, end: int, *, heading: bool) -> Iterator[_Item]:
+    """The figures of prose between two places."""
+    named = -1  # where the last number ends that only names something
+    at = first
+    while (found := _NUMBER.search(text, at, end)) is not None:
+        start, at = found.start(), max(found.end(), found.start() + 1)
+        whole_end = _end_of_token(text, at, end)
+        if _is_part(text, start, first) or whole_end != at:
+            at = max(at, whole_end)
+            continue
+        listed = named >= 0 and _LISTED.match(text, named, start) is not None
+        if listed or _NUMBERED.search(text, max(0, start - _LONGEST_WORD), start) is not None:
+            named = at
+            continue
+        named = -1
+        in_heading = heading and _HEADING.match(text, 0, start) is not None
+        if _is_decimal(found) and not in_heading and _TIME.match(text, at) is None:
+            sign = start > first and text[start - 1] in _SIGNS
+            signed = sign and not (start - 1 > first and text[start - 2].isalnum())
+            yield _Item(Printed.FIGURE, start - signed, at)
+
+
+def _is_decimal(found: re.Match[str]) -> bool:
+    """Whether a number is more than a whole one."""
+    plain = found["number"].isdigit()
+    return not plain or any(found[name] for name in ("e", "power", "raised", "percent"))
+
+
+def _is_part(text: str, start: int, first: int) -> bool:
+    """Whether what stands before a number makes it a part of a name, a version or a date."""
+    before = text[start - 1] if start > first else " "
+    if before.isalnum() or before in "#@\\":
+        return True
+    further = text[start - 2] if start > first + 1 else " "
+    if before in "_.,:/'’":
+        return further.isalnum()
+    return before in _HYPHENS and (further.isalpha() or further == ".")
+
+
+def _end_of_token(text: str, at: int, end: int) -> int:
+    """Where a token ends that goes on behind a number: `1.0.68`, `3.12rc1`, `0.5.x`, `12.05.`."""
+    found = _GOES_ON.match(text, at, end)
+    return at if found is None else found.end()
+
+
+# A unit may follow a figure, `1.5x` or `16.5ms`; digits behind letters make it a name.
+_GOES_ON = re.compile(
+    r"(?:[.,:/][0-9][\w.:/-]*|\.[A-Za-z][\w.-]*|[_@]\w[\w.-]*"
+    r"|[A-Za-z]+[0-9][\w.-]*|-?(?:rc|alpha|beta|dev|post)\b[\w.-]*)"
+)
+
+
+def _before(text: str, start: int) -> str:
+    """The words before a place, on one line."""
+    words = _words(text[max(0, start - 4 * WORDS_AROUND) : start])
+    return words if len(words) <= WORDS_AROUND else words[-WORDS_AROUND:].partition(" ")[2]
+
+
+def _after(text: str, end: int) -> str:
+    """The words behind a place, on one line."""
+    words = _words(text[end : end + 4 * WORDS_AROUND])
+    return words if len(words) <= WORDS_AROUND else words[:WORDS_AROUND].rpartition(" ")[0]
+
+
+def _words(part: str) -> str:
+    """Text as it is read, but for white space at its ends, of which one space is kept."""
+    shown = " ".join(part.replace(HIDDEN, "").split())
+    return f"{' ' if part[:1].isspace() else ''}{shown}{' ' if part[-1:].isspace() else ''}"

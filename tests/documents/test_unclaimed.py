@@ -1,0 +1,248 @@
+"""What of a document no mark speaks of: each figure and formula, and nothing that only looks so."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from cli_stub import Called, Cli
+
+from dropcheck.cli import main
+from dropcheck.coverage import Counts, Coverage, unexpected
+from dropcheck.documents.any_file import read_any
+from dropcheck.documents.formulas_in_text import formulas_in, has_relation
+
+MODEL = "model: b ~ bernoulli(0.8)"
+MARK = f"<!-- dropcheck: == E(10 * b); {MODEL} -->"
+
+
+def covered(tmp_path: Path, text: str, name: str = "paper.md") -> Coverage:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    (found,) = read_any(path, name).coverage
+    for one in found.unclaimed:  # each stands where it is said to stand
+        place = one.location
+        assert place.line is not None
+        assert place.column is not None
+        if one.text in text:
+            line = text.split("\n")[place.line - 1]
+            assert line[place.column - 1 :].startswith(one.text)
+    return found
+
+
+FIGURES = {
+    "it is 0.41, or 41%": ["0.41", "41%"],
+    "it is .41 or 41 %": [".41", "41 %"],
+    "between 0.4 and 0.5": ["0.4", "0.5"],
+    "from 3.4–5.6 or 0.1-0.2": ["3.4", "5.6", "0.1", "0.2"],
+    "1,234 of 12,345.6": ["1,234", "12,345.6"],
+    "−0.75 and -0.5 and minus 1e-6": ["−0.75", "-0.5", "1e-6"],
+    "0.41 ± 0.005, and ±0.1": ["0.41", "0.005", "0.1"],
+    "1.5× as fast, 1.5x, 16.5ms, 3.5B": ["1.5", "1.5", "16.5", "3.5"],
+    "1.2×10⁻³ and 1.2 × 10^-3": ["1.2×10⁻³", "1.2 × 10^-3"],
+    "**0.41** and _0.42_ and ~~0.43~~ and (0.44)": ["0.41", "0.42", "0.43", "0.44"],
+    "p=0.05, p<0.01, ~0.3, $6.50": ["0.05", "0.01", "0.3", "6.50"],
+    "at the end 0.41.": ["0.41"],
+    "the figure 0.41 of what it claims, 0.5": ["0.41", "0.5"],
+    "[a 0.5 link](http://x.y/1.5 'at 1.6')": ["0.5"],
+    "[a 0.5 link][at 1.5]\n\n[at 1.5]: http://x.y/1.5": ["0.5"],
+    "an <b title='1.5'>0.5</b>": ["0.5"],
+    "is $0.41$ or $-1.20 \\times 10^{-3}$": ["0.41", "1.20 \\times 10^{-3}"],
+    "costs $5.50 and $6.50": ["5.50", "6.50"],
+    "a 50\\% share": ["50\\%"],
+    # no figures
+    "2 of 12 heads, 512 wide, in 2019, 3 times": [],
+    "`0.41` and ``0.4 ` 1`` and <!-- 0.43 -->": [],
+    "    0.41\n": [],
+    "```\n0.41\n```": [],
+    "version 1.0.68, v1.2, V2.0, Python 3.12, Python >=3.11, 3.12rc1": [],
+    "12.05.2024, 2024.05.12 and 9.30 pm, 9.30 a.m., 10:30.5": [],
+    "Section 3.2, §4.1, §§ 5.1 and 5.2, sections 6.1, 6.2–6.3 and Theorem 2.1": [],
+    "Tables 1.1, 1.2 and 1.3; Fig. 2.1; (Eq. 3.1); Equation (3.2); Lemma~4.5": [],
+    "Appendix A.1 and A1.5 and x_1.5": [],
+    "arXiv:1706.03762 doi:10.1145/12.5 https://doi.org/10.1145/12.5 a1.5@b.com": [],
+    "gpt-3.5, cuda-12.4, 192.168.0.1, #1.5": [],
+    "<http://1.5.com> ![a 0.5 b](c.png){width=12.5%}": [],
+    "[12], [3, 4] and [12, Section 3.2]": [],
+    "# 3.2 Results": [],
+    "3.2 Results\n===": [],
+    "1. one\n2. two": [],
+    "CC BY 4.0": [],
+    "---\nversion: 1.5\n---\ntext": [],
+    "<style>\np {width: 1.5em}\n</style>": [],
+}
+
+
+@pytest.mark.parametrize("text", FIGURES)
+def test_figures(tmp_path: Path, text: str) -> None:
+    found = [one.text for one in covered(tmp_path, text).unclaimed if one.kind == "figure"]
+    assert found == FIGURES[text]
+
+
+FORMULAS = {
+    "is $a = b$, and \\(a < b\\)": ["$a = b$"],  # as Markdown, \( is a bracket
+    "is $x^2$, $P(x > 0)$, $\\sum_{i=1}^n x_i$, $f: x \\to y$": [],
+    "$$\n\\operatorname{Var}(x)\n= 1\n$$": ["$$ \\operatorname{Var}(x) = 1 $$"],
+    "$X \\sim N(0, 4)$ and $y := x$": [],
+    "$a \\leq b$ and $a \\left( b \\right) \\approx c$": [
+        "$a \\leq b$", "$a \\left( b \\right) \\approx c$",
+    ],
+    "\\begin{align}\na &= b\n\\end{align}": ["\\begin{align} a &= b \\end{align}"],
+    "$p = 0.5$": ["$p = 0.5$"],
+    "$5 and $6 = 7": [],
+    "`$a = b$`": [],
+    "\\$a = b\\$": [],
+    "$\\text{if } a = b$ and $\\{x = 1\\}$ and $\\mathbf{x = 1}$": [
+        "$\\text{if } a = b$", "$\\mathbf{x = 1}$",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas(tmp_path: Path, text: str) -> None:
+    found = [one.text for one in covered(tmp_path, text).unclaimed if one.kind == "formula"]
+    expected = FORMULAS[text]
+    if "\\(" in text:
+        expected = [*expected, "\\(a < b\\)"]
+    assert found == expected
+
+
+def test_relations_are_outside_brackets_and_indices() -> None:
+    assert has_relation("{x = 1}")
+    assert has_relation(r"x \in [0, 1), y = 2")
+    assert not has_relation("x_{i = 1}")
+    assert not has_relation(r"[x \geq 1]")
+    assert not has_relation(r"\neg x")
+
+
+def test_what_marks_speak_of_is_claimed(tmp_path: Path) -> None:
+    text = (
+        f"It is 8{MARK}, or 8.0{MARK}, or <!-- dropcheck: == E(10 * b); {MODEL} -->8.00"
+        f"<!-- /dropcheck --> and $n = 8.0${MARK}\n"
+        f"and $\\operatorname{{Var}}(b) = 0.16$<!-- dropcheck: {MODEL} -->, not "
+        "$a = b$, $c = d$, 8.0 or 2.\n"
+    )
+    found = covered(tmp_path, text)
+    assert [one.text for one in found.unclaimed] == ["$a = b$", "$c = d$", "8.0"]
+    assert Counts.of([found]) == Counts(
+        figures=5, claimed_figures=4, formulas=3, claimed_formulas=1
+    )
+    assert len(found.claims) == 5
+    (formula, *_) = found.unclaimed
+    assert formula.before == "$\\operatorname{Var}(b) = 0.16$, not "
+    assert formula.after == ", $c = d$, 8.0 or 2."
+
+
+def test_cells_of_one_row_are_apart(tmp_path: Path) -> None:
+    text = f"| a | b |\n|---|---|\n| 8.0{MARK} | 8.0{MARK} |\n| 8.0 | 8.0{MARK} |\n"
+    found = covered(tmp_path, text)
+    assert [(one.text, one.location.line) for one in found.unclaimed] == [("8.0", 4)]
+    assert found.claimed_figures == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["`" * 10_000, "$" * 10_000, "$1 " * 10_000, r"\( " * 10_000, "1.5 " * 10_000,
+             "{a=" * 10_000, "](" * 10_000, "<!--" * 5_000, "1." * 10_000, "1,234" * 5_000,
+             "§ " * 10_000 + "1.5", "a@" * 10_000, r"\begin{align}" * 3_000, "a{" * 10_000]
+)  # fmt: skip
+def test_hostile_text_takes_little_time(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "paper.md"
+    path.write_text(text)
+    started = time.process_time()
+    read_any(path)
+    assert time.process_time() - started < 3  # of which Markdown takes the most
+    list(formulas_in(text))
+
+
+# ---- at the command line -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cli(folder: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """The program itself, in a folder with a document."""
+    (folder / "paper.md").write_text(PAPER)
+
+    def call(*arguments: str) -> Called:
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return Called(code, captured.out, captured.err)
+
+    return call
+
+
+PAPER = f"# T\n\nIt is 8.0{MARK}, not 7.5 or 41%, and $a = b$.\n"
+
+
+def test_the_list(cli: Cli) -> None:
+    Path("other.md").write_text("# Other\n\nHere is 9.5.\n")
+    listed = cli("list", "paper.md", "--unclaimed")
+    assert listed.code == 0
+    rows = [line.split()[:3] for line in listed.out.splitlines()[2:5]]
+    column = PAPER.split("\n")[2].index("7.5") + 1
+    assert rows[0] == [f"paper.md:3:{column}", "figure", "7.5"]
+    assert [row[2] for row in rows] == ["7.5", "41%", "$a"]
+    assert listed.out.splitlines()[-1] == "3 figures, 1 claimed; 1 formula, 0 claimed"
+    several = cli("list", "paper.md", "other.md", "--unclaimed").out.splitlines()[-3:]
+    assert several == [
+        "paper.md: 3 figures, 1 claimed; 1 formula, 0 claimed",
+        "other.md: 1 figure, 0 claimed; 0 formulas, 0 claimed",
+        "4 figures, 1 claimed; 1 formula, 0 claimed",
+    ]
+    data = json.loads(cli("list", "paper.md", "--unclaimed", "--format", "json").out)
+    assert data["summary"] == {
+        "figures": 3, "claimed_figures": 1, "formulas": 1, "claimed_formulas": 0,
+    }  # fmt: skip
+    assert [one["text"] for one in data["unclaimed"]] == ["7.5", "41%", "$a = b$"]
+    assert (data["unclaimed"][0]["line"], data["unclaimed"][0]["column"]) == (3, column)
+    # an empty list says so all the same
+    Path("none.md").write_text("# None\n")
+    assert (
+        cli("list", "none.md", "--unclaimed").out == "0 figures, 0 claimed; 0 formulas, 0 claimed\n"
+    )
+
+
+def test_the_list_is_of_documents(cli: Cli) -> None:
+    Path("claims.yaml").write_text("dropcheck: 1\nclaims: {one: {title: One, claim: 1 == 1}}\n")
+    refused = cli("list", "claims.yaml", "--unclaimed")
+    assert (refused.code, refused.out) == (2, "")
+    assert "is for documents, and there is none in claims.yaml" in refused.err
+    assert cli("list", "paper.md", "one", "--unclaimed").code == 2
+    assert cli("list", "paper.md", "--tag", "x", "--unclaimed").code == 2
+
+
+def test_counts_stand_in_summaries(cli: Cli) -> None:
+    share = "1 of 3 figures and 0 of 1 formula claimed"
+    assert share in cli("run", "paper.md").out.splitlines()[-1]
+    assert share in cli("check", "paper.md").out
+    assert share in cli("run", "paper.md", "--format", "markdown").out
+    data = json.loads(cli("run", "paper.md", "--format", "json").out)
+    assert data["documents"] == [
+        {"file": "paper.md", "figures": 3, "claimed_figures": 1, "formulas": 1,
+         "claimed_formulas": 0}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_another_number_of_claims_is_an_error(cli: Cli, command: str) -> None:
+    Path("claims.yaml").write_text("dropcheck: 1\nclaims: {one: {title: One, claim: 1 == 1}}\n")
+    assert cli(command, "paper.md", "claims.yaml", "--expect-claims", "1").code == 0
+    short = cli(command, "paper.md", "claims.yaml", "--expect-claims", "2")
+    assert short.code == 2
+    assert "2 claims were expected, and the documents hold 1" in short.err
+    assert "paper.md: 1, on line 3" in short.err
+    assert short.err.count("were expected") == 1
+    none = cli(command, "claims.yaml", "--expect-claims", "2")
+    assert none.code == 2
+    assert "no document is read" in none.err
+
+
+def test_where_claims_stand_is_listed_as_far_as_it_helps(tmp_path: Path) -> None:
+    found = covered(tmp_path, "".join(f"8{MARK}\n\n" for _ in range(30)))
+    problem = unexpected([found], 31)
+    assert problem is not None
+    assert problem.hint is not None
+    assert problem.hint.startswith("paper.md: 30, on lines 1, 3, 5, ")
+    assert problem.hint.endswith(", 39 and 10 more")
+    assert unexpected([found], 30) is None
