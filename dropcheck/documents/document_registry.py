@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,38 +19,18 @@ from dropcheck.claims.registry import (
     Registry,
     SourceText,
 )
-from dropcheck.claims.source import Position, Report, Source, decode, read_bytes
+from dropcheck.claims.source import Position, Report, read_bytes
 from dropcheck.coverage import Printed
-from dropcheck.documents.carrier import (
-    HTML,
-    LATEX,
-    MARKDOWN,
-    NOTEBOOK,
-    Block,
-    Mark,
-    Marked,
-    Piece,
-)
-from dropcheck.documents.html_source import read_html
+from dropcheck.documents.carrier import Block, Mark, Piece
+from dropcheck.documents.carriers import marked_in
 from dropcheck.documents.latex.formula import statements
 from dropcheck.documents.latex.tokens import LatexError
-from dropcheck.documents.markdown_source import read_markdown
-from dropcheck.documents.notebook_source import cells_of
 from dropcheck.documents.spoken_of import Spoken, spoken_of
-from dropcheck.documents.tex_source import read_tex
 from dropcheck.documents.unclaimed import Span, coverage_of
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
 from dropcheck.results import Written
-
-Carrier = Callable[[Source, Report], Marked]
-CARRIERS: Mapping[str, Carrier] = {
-    **dict.fromkeys((*MARKDOWN, *NOTEBOOK), read_markdown),
-    **dict.fromkeys(LATEX, read_tex),
-    **dict.fromkeys(HTML, read_html),
-}
-"""What reads a document, by the ending of its name."""
 
 _FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents"}
 _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
@@ -72,13 +52,16 @@ def read_document(path: Path, name: str) -> Registry:
     Raises:
         DropcheckError: it cannot be read, or with everything that is wrong with its marks.
     """
-    data = read_bytes(path, name)
-    source = decode(data, name)
-    ending = path.suffix.lower()
-    if ending in NOTEBOOK:
-        source = cells_of(source)
-    report = Report(source)
-    marked = CARRIERS[ending](source, report)
+    return document_of(read_bytes(path, name), path, name)
+
+
+def document_of(data: bytes, path: Path, name: str) -> Registry:
+    """The claims of a document that has these bytes.
+
+    Raises:
+        DropcheckError: as `read_document`.
+    """
+    report, marked = marked_in(data, path.suffix.lower(), name)
     builder = _Builder(report, _slug(path.stem) or "document")
     for part in marked.parts:
         if isinstance(part, Block):
@@ -87,9 +70,9 @@ def read_document(path: Path, name: str) -> Registry:
             builder.add_mark(part)
     if report and not builder.claims:
         raise report.error()
-    empty = Registry(source.name, {}, {}, ())
-    registry = builder.registry(marked.title) if builder.claims else empty
-    covered = coverage_of(source, data, marked.passages, builder.printed, registry.claims.values())
+    registry = builder.registry(marked.title) if builder.claims else Registry(name, {}, {})
+    claims = registry.claims.values()
+    covered = coverage_of(report.source, data, marked.passages, builder.printed, claims)
     return replace(registry, coverage=(covered,))
 
 
