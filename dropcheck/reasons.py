@@ -72,6 +72,10 @@ class Reason(Enum):
         "then has no value",
         "the model may be undefined on some draws, be they too rare to be seen: " + _DOMAIN,
     )
+    MAY_BE_INFINITE = (
+        "by the model, {step} may be infinite in some draws, and the quantity then has no value",
+        "the model may be undefined on some draws, be they too rare to be seen; {mend}",
+    )
     POWERS_OVERFLOW = (
         "the draws are finite, and the powers that are averaged are not: they are beyond the "
         "largest number of float64, 1.8e+308",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.suggestions import NO_FUNCTIONS
+from dropcheck.language.suggestions import LONGEST_SHOWN, NO_FUNCTIONS
 from dropcheck.language.syntax import Position
 
 DEEPEST_LOOPS = 8  # loops within one another
@@ -41,6 +41,14 @@ _STATEMENTS = {
 }
 _LOOP = re.compile(r"\s*for(?!\w)")
 _IN = re.compile(r"(?<!\w)in(?!\w)")
+_RANGE = re.compile(r"\s*range\(.*\)\s*")
+# `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`: as other languages count.
+_COUNTED = re.compile(
+    r"\s*for\s*\(?\s*(?P<name>[^\W\d]\w*)\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
+    r"(?P<low>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))"
+    r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
+    r"(?:\s+(?:by|step)\s+(?P<step>\w+))?\s*(?:\)?\s*[:{]?|do)\s*"
+)
 _COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
 
 
@@ -159,7 +167,10 @@ def header(source: SourceText, first: int, rows: list[str]) -> Header:
     colon = _colon(rows, within.end())
     if colon is None:
         at = Position(source, first + len(rows) - 1, len(rows[-1].rstrip()))
-        raise at.error("a loop's first line ends in ':'", HOW)
+        complete = within is not None and _RANGE.fullmatch(rows[-1], within.end())
+        short = len(rows) == 1 and len(rows[0]) <= LONGEST_SHOWN
+        hint = f"write {rows[0].strip()}:" if complete and short else HOW
+        raise at.error("a loop's first line ends in ':'", hint)
     row, column = colon
     if rows[row][column + 1 :].strip() or row + 1 < len(rows):
         at = Position(source, first + row, column + 1)
@@ -172,6 +183,26 @@ def header(source: SourceText, first: int, rows: list[str]) -> Header:
     over = [" " * within.end() + rows[0][within.end() :], *rows[1:]]
     over[row] = over[row][:column]
     return Header(name, over)
+
+
+def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
+    """Refuse a loop's first line that counts as other languages do.
+
+    Raises:
+        DropcheckError: with the range to write in its place.
+    """
+    counted = _COUNTED.fullmatch(row) if len(row) <= LONGEST_SHOWN else None
+    if counted is None:
+        return
+    low, high, step = (counted[part] for part in ("low", "high", "step"))
+    high = high.strip()
+    less = re.fullmatch(r"(.*?)\s*-\s*1", high)
+    stop = str(int(high) + 1) if high.isdecimal() else less[1] if less else f"{high} + 1"
+    numbers = [stop] if low == "0" and step is None else [low, stop, *([step] if step else [])]
+    raise Position(source, first, counted.start("low")).error(
+        "a loop goes through range(…)",
+        f"write for {counted['name']} in range({', '.join(numbers)}):",
+    )
 
 
 def _colon(rows: list[str], start: int) -> tuple[int, int] | None:

@@ -117,6 +117,7 @@ def _loop_header(source: SourceText, block: Block) -> tuple[Name, tuple[Node, ..
     Raises:
         DropcheckError: where the first line of the loop cannot be read.
     """
+    indentation.refuse_other_counting(source, block.first, block.rows[0])
     text_checks.check_signs(source, block.first, block.rows)
     header = indentation.header(source, block.first, block.rows)
     name, *more = _names(source, block.first, header.name)

@@ -17,6 +17,8 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.suggestions import NO_FUNCTIONS, argument_hint, function_hint
 from dropcheck.language.syntax import Position
 from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE, INTEGRAL
+from dropcheck.vocabulary.latex_words import CALLED, GROUPED, LETTERS, LOGIC, RELATIONS
+from dropcheck.vocabulary.relations import INDEPENDENT, INDEPENDENT_ELSEWHERE, SIGNATURE
 
 # Bounds on a text: far above what anybody writes, far below what could exhaust the reader.
 LONGEST_EXPRESSION = 20_000  # characters
@@ -52,8 +54,15 @@ _SIGNS = {
     "?": "write 'a if c else b'",
     "$": "write names without it",
     ";": "write each definition on a line of its own",
-    "\\": "an open bracket goes on over lines by itself",
 }  # fmt: skip
+_SIGN_OF_INDEPENDENCE = (
+    rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
+)
+_COMMANDS = {
+    **{command: name for command, (name, _) in GROUPED.items()},
+    **RELATIONS, **LOGIC, **CALLED, **LETTERS,
+}  # fmt: skip
+_INDEPENDENCE = re.compile(rf"{_SIGN_OF_INDEPENDENCE}(?:[\s\\!]*{_SIGN_OF_INDEPENDENCE})*")
 _QUOTES = "'\"`“”‘’«»"
 # Letters of other alphabets are looked at one by one.
 _PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
@@ -184,12 +193,15 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
             )
         if _PLAIN.issuperset(line):
             continue
+        _refuse_independence(source, number, line)
         for column, character in enumerate(line):
             if character in _PLAIN or (character == "!" and line[column + 1 : column + 2] == "="):
                 continue
             at = Position(source, number, column)
             if character in _QUOTES:
                 raise _quoted(at, line)
+            if character == "\\":
+                raise _command(at, line)
             if character in _SIGNS:
                 raise at.error(f"{character!r} is not part of the language", _SIGNS[character])
             if not character.isprintable():
@@ -202,6 +214,38 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
                     f"{character!r} is not part of the language",
                     "names are letters, digits and '_'; signs are those of Python's arithmetic",
                 )
+
+
+def _refuse_independence(source: SourceText, number: int, line: str) -> None:
+    """Refuse the sign of papers for independence.
+
+    Raises:
+        DropcheckError: with both sides as the arguments of the statement.
+    """
+    found = _INDEPENDENCE.search(line)
+    if found is None:
+        return
+    sides = [line[: found.start()].strip(), line[found.end() :].strip()]
+    named = all(re.fullmatch(r"[\w.\[\]+\-*/ ]+", side) for side in sides)
+    meant = f"{INDEPENDENT}({', '.join(sides)})" if named else SIGNATURE
+    message = f"'{found.group()}' is not part of the language"
+    raise Position(source, number, found.start()).error(message, f"write {meant}")
+
+
+def _command(at: Position, line: str) -> DropcheckError:
+    """What is wrong with a backslash: a command of LaTeX, or a line that goes on."""
+    found = re.compile(r"\\[^\W\d_]+").match(line, at.column)
+    if found is None:
+        message = "'\\' is not part of the language"
+        return at.error(message, "an open bracket goes on over lines by itself")
+    word = found.group()
+    known = _COMMANDS.get(word)
+    return at.error(
+        f"'{word}' is a command of LaTeX, which is read in documents alone",
+        "names are written without it, and formulas as in Python: (a + b) / c"
+        if known is None
+        else f"write {known}",
+    )
 
 
 def _quoted(at: Position, line: str) -> DropcheckError:

@@ -12,3 +12,6 @@ OVER = "over"
 SIGNATURE = f"{INDEPENDENT}(x, y)"
 """How it is written, for a message."""
 EXAMPLES = f"'y {FOLLOWS} normal(0, 1)', 'x {FOLLOWS} y' or '{SIGNATURE}'"
+
+INDEPENDENT_ELSEWHERE = ("⊥", "⟂", "⫫", r"\perp", r"\bot", r"\indep", r"\independent", "_||_")
+"""Signs between two quantities that papers write for it, or two of them side by side."""

@@ -47,7 +47,7 @@ def test_a_search_has_one_spelling(text: str) -> None:
         ("any of 0..1", "is not a search"),
         ("any in 1", "is not a search"),
         ("any in 0..", "is not a range"),
-        ("any in 1..0", "does not end above its start"),
+        ("any in 1..0", "its end is below its start"),
         ("any in 0..p", "'p' is not a number"),
         ("any in 0..1 by 0", "needs a step above 0"),
         ("any in 0..1e9 by 1", "more than 100,000 values"),

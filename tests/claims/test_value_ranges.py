@@ -76,3 +76,45 @@ def test_a_grid_of_ranges_is_counted_before_it_is_made() -> None:
         read_text(
             f"dropcheck: 1\nclaims: {{c: {{title: T, claim: 1 == 1, parameters: {{{grid}}}}}}}"
         )
+
+
+MEANT = {
+    "0.1..0.9 step 0.1": "write 0.1..0.9 by 0.1",
+    "0.1..0.9 in steps of 0.1": "write 0.1..0.9 by 0.1",
+    "0.1..0.9..0.1": "write 0.1..0.9 by 0.1",
+    "0.1..0.9, 0.1": "write 0.1..0.9 by 0.1",
+    "16..1024 x2": "write 16..1024 by x2",
+    "16..1024 times 2": "write 16..1024 by x2",
+    "0.1:0.9:0.1": "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2",
+    "5..1 by 1": "write 1..5 by 1",
+    "64..16 by x2": "write 16..64 by x2",
+    "3..3 by 1": "write the number itself, 3",
+    "any in 1..0": "write any in 0..1",
+    "any in 9..0 by 3": "write any in 0..9 by 3",
+    "any in 1..1": "write the number itself, 1",
+    "any in 0..1 step 0.1": "write any in 0..1 by 0.1",
+    "any in [0, 1]": "write any in 0..1",
+    "any from 0 to 1": "write any in 0..1",
+    "any 0..1": "write any in 0..1",
+    "any of them": "write any in 0..1, or any in 16..1024 by x2",
+}
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_what_is_no_range_says_what_to_write(text: str) -> None:
+    with pytest.raises(RangeError) as caught:
+        read_values(text)
+    assert caught.value.hint == MEANT[text]
+    written = MEANT[text].removeprefix("write ")
+    if "," not in written:
+        read_values(written)
+
+
+@pytest.mark.parametrize("text", ["1..{9}", "1..{1 }", "any in [{ }", "0..1{ in}", "1..1{x}"])
+def test_a_long_text_that_is_no_range_is_soon_refused(text: str) -> None:
+    start, _, rest = text.partition("{")
+    repeated, _, end = rest.partition("}")
+    started = time.perf_counter()
+    with pytest.raises(RangeError):
+        read_values(start + 20_000 * repeated + end)
+    assert time.perf_counter() - started < 2

@@ -102,7 +102,7 @@ def test_a_search_is_set_on_the_command_line_and_replaced_there(cli: Cli) -> Non
     result = cli("run", "coins", "--n", "3,4", "--format", "json")
     assert [case["search"] for case in json.loads(result.out)["cases"]] == [None, None]
     refused = cli("run", "coins", "--n", "any in 3..1")
-    assert "--n: 'any in 3..1' does not end above its start" in refused.err
+    assert "--n: 'any in 3..1' holds no number: its end is below its start" in refused.err
 
 
 def test_what_failed_is_searched_again(cli: Cli) -> None:

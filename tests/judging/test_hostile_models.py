@@ -101,3 +101,14 @@ def test_what_is_undefined_once_in_a_trillion_draws_is_not_verified(claim: str) 
     assert judged("x ~ normal(7, 1)", claim.replace("> -1", "> 0")).guarantee is (
         Guarantee.MOMENTS if "given" in claim else Guarantee.ASYMPTOTIC
     )
+
+
+def test_a_time_that_may_never_come_says_what_to_write() -> None:
+    model = "z ~ bernoulli(0.5)[40]\nt = first(z == 1)"
+    result = judged(model, "E(t) == 1")
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.MAY_BE_INFINITE)
+    assert result.explanation is not None
+    assert "minimum(first(…), T)" in result.explanation.reading
+    assert "given=t < T" in result.explanation.reading
+    for mean in ("E(minimum(t, 40))", "E(minimum(t, 40), given=t < 40)"):
+        assert judged(model, f"0.9 <= {mean} <= 1.1").verdict is Verdict.VERIFIED

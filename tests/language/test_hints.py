@@ -8,8 +8,10 @@ import re
 import pytest
 
 from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.checks import Checked, check_registry
+from dropcheck.language.parser import parse_model
 from dropcheck.language.suggestions import function_hint, law_hint
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.other_words import OTHER_WORDS
@@ -447,3 +449,84 @@ def test_the_probability_of_a_number_is_noted(law: str, noted: bool) -> None:
         "'P' of a number counts each value but 0 as true, and a draw of "
         f"{law.partition('(')[0]} is never 0"
     ] * noted
+
+
+# ---- what papers and other languages write -------------------------------------------------------
+
+LOOPS = {
+    "for t in 1..10:": "write for t in range(1, 11):",
+    "for t in 1..10": "write for t in range(1, 11):",
+    "for t = 1:10": "write for t in range(1, 11):",
+    "for (t in 1:n)": "write for t in range(1, n + 1):",
+    "for t in 0..n-1:": "write for t in range(n):",
+    "for t from 1 to n do": "write for t in range(1, n + 1):",
+    "for t in 2...n by 2": "write for t in range(2, n + 1, 2):",
+    "for t ∈ 1…5": "write for t in range(1, 6):",
+    "for t in range(1, n + 1)": "write for t in range(1, n + 1):",
+}
+
+
+@pytest.mark.parametrize("header", LOOPS)
+def test_a_loop_that_counts_as_elsewhere(header: str) -> None:
+    text = f"n = 5\n{header}\n  x = t\n"
+    with pytest.raises(DropcheckError) as caught:
+        parse_model(SourceText.plain(text))
+    (problem,) = caught.value.problems
+    assert problem.hint == LOOPS[header]
+    assert problem.location is not None
+    assert problem.location.line == 2
+    written = LOOPS[header].removeprefix("write ")
+    parse_model(SourceText.plain(f"n = 5\n{written}\n  x = t\n"))  # the hint can be followed
+
+
+@pytest.mark.parametrize(
+    "sign", ["⊥", "⟂", "⫫", "⊥⊥", "\\perp", "\\perp\\!\\!\\!\\perp", "\\indep", "_||_"]
+)
+def test_independence_as_papers_write_it(sign: str) -> None:
+    problem = told("x, y ~ normal(0, 1)", f"x {sign} y")
+    assert problem.hint == "write independent(x, y)"
+    assert problem.location is not None
+    assert problem.location.text is not None
+    if "\\" not in sign:  # which is an escape in the file
+        assert problem.location.column == problem.location.text.index("x ") + 3
+    joined = told("x, y, z ~ normal(0, 1)", f"(x, y) {sign} z")
+    assert joined.hint == "write independent(x, y)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "hint"),
+    [
+        ("E(x) \\le 1", "write <="),
+        ("E(\\sqrt(x)) == 1", "write sqrt"),
+        ("E(\\theta) == 1", "names are written without it, and formulas as in Python: (a + b) / c"),
+        ("E(x) == \\\\ 1", "an open bracket goes on over lines by itself"),
+    ],
+)
+def test_commands_of_latex(claim: str, hint: str) -> None:
+    assert told("x ~ normal(0, 1)", claim).hint == hint
+
+
+@pytest.mark.parametrize(
+    ("claim", "hint"),
+    [
+        ("Cov(x, y) == eye(2)", "write Cov([x, y]) for the matrix, or claim one entry: Cov(x, y)"),
+        ("Corr(x, y) == eye(2)", "write Corr([x, y]) for the matrix"),
+        ("eye(2) == Cov(x, y)", "write Cov([x, y]) for the matrix"),
+        ("Var(x) == eye(2)", "Var(x) is one number: claim a number of it"),
+        ("Var(z) == eye(3)", "the matrix of all pairs of elements is Cov(z) or Corr(z)"),
+        ("Cov(z, z) == eye(3)", "write Cov(z) for the matrix of all pairs of elements"),
+        ("Cov(z, w) == eye(3)", "claim one entry, such as Cov(z[0], w[1])"),
+        ("Cov(z) == eye(2)", "give both one shape, or compare with a number"),
+        ("E(z @ w) == [0, 0]", "pick an element, x[0], or reduce it: max(…), sum(…)"),
+    ],
+)
+def test_a_matrix_claimed_of_what_is_none(claim: str, hint: str) -> None:
+    problem = told("x, y ~ normal(0, 1); z, w ~ normal(0, 1)[3]", claim)
+    assert problem.hint is not None
+    assert hint in problem.hint
+
+
+def test_what_the_hints_on_matrices_say_can_be_written() -> None:
+    model = "x, y ~ normal(0, 1); z, w ~ normal(0, 1)[3]"
+    for claim in ("Cov([x, y]) == eye(2)", "Corr(z) == eye(3)", "Cov(z[0], w[1]) == 0"):
+        assert checked(model, claim).problems == ()

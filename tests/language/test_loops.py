@@ -206,7 +206,7 @@ def told(model: str, claim: str = "1 == 1") -> list[Problem]:
 
 # a model, the line and the column, what is said, what to do
 REFUSED = {
-    "for t in range(3)\n  x = 1": (1, 18, "a loop's first line ends in ':'", "for t in range(T):"),
+    "for t in range(3)\n  x = 1": (1, 18, "a loop's first line ends in ':'", "for t in range(3):"),
     "for t in range(3):": (1, 1, "this loop has no body", "indent at least one line"),
     "for t in range(3):\nx = 1": (1, 1, "this loop has no body", "indent at least one line"),
     "for t in range(3): x = 1": (1, 19, "the body of a loop stands below", "on a line of its own"),

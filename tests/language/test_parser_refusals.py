@@ -84,7 +84,7 @@ REFUSED: Refused = {
     "a ? b : c": (1, 3, "'?' is not part", "a if c else b"),
     "$x$": (1, 1, "'$' is not part", ""),
     "Cov(x; y)": (1, 6, "';' is not part", "a line of its own"),
-    "\\frac{a}{b}": (1, 1, "'\\\\' is not part", "an open bracket"),
+    "\\frac{a}{b}": (1, 1, "'\\frac' is a command of LaTeX", "(a + b) / c"),
     "x ≤ 3": (1, 3, "'≤' is not part", "write <="),
     "a−b": (1, 2, "'−' is not part", "write -"),
     "x²": (1, 2, "'²' is not part", "**2"),

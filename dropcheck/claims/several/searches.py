@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 
+from dropcheck.claims.several import value_ranges
 from dropcheck.claims.several.value_ranges import Range, RangeError, read_ends, read_range
 from dropcheck.claims.values import format_value
 from dropcheck.records import dataclass
@@ -31,6 +32,11 @@ _NEAR = 2.0
 
 _SEARCH = re.compile(r"\s*any\s+in\s+(.*)", re.DOTALL)
 _BEGINS = re.compile(r"\s*any\b")
+# Both ends in another form: `any in [0, 1]`, `any from 0 to 1`, `any 0..1`.
+_OTHER_ENDS = re.compile(
+    rf"\s*any(?:\s+(?:in|of|from|between))?\s*[\[(]?\s*(?P<low>{value_ranges.NUMBER})"
+    rf"\s*(?:,|\.\.\.?|-|to|and)\s*(?P<high>{value_ranges.NUMBER})\s*[\])]?\s*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,13 @@ def read_search(text: str) -> Search:
     Raises:
         RangeError: a predicate that the caller completes, and what to do.
     """
-    return _search(_range_of(text))
+    try:
+        return _search(_range_of(text))
+    except RangeError as error:
+        if error.meant is not None:
+            raise RangeError(str(error), f"write any in {error.meant}") from None
+        hint = WRITTEN if error.hint == value_ranges.WRITTEN else error.hint
+        raise RangeError(str(error), hint) from None
 
 
 def one_spelling(text: str) -> str:
@@ -130,7 +142,9 @@ def one_spelling(text: str) -> str:
 def _range_of(text: str) -> str:
     found = _SEARCH.fullmatch(text)
     if found is None or ".." not in found[1]:
-        raise RangeError("is not a search", WRITTEN)
+        ends = _OTHER_ENDS.fullmatch(text)
+        meant = None if ends is None else f"{ends['low']}..{ends['high']}"
+        raise RangeError("is not a search", WRITTEN, meant=meant)
     return found[1]
 
 

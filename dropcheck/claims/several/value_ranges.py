@@ -28,14 +28,25 @@ _DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # of 0..1 by 1/3 do not add up in decimals.
 _MISSED = Decimal("1e-9")
 _ARITHMETIC = Context(prec=60)
+NUMBER = r"[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?(?:/\d{1,20})?"
+# A step in other words than `by`: `step 0.1`, `in steps of 0.1`, `..0.1`; or a factor, `times 2`.
+_OTHER_STEP = re.compile(
+    rf"(?P<high>{NUMBER})(?:\.\.|\s*[,;:]|(?:\s+(?:in|with|a|step|steps|of|size|stride|every))+"
+    rf"|(?P<times>\s*[x*]|\s+times))(?:\s*=)?\s*(?P<step>{NUMBER})"
+)
+_COLONS = re.compile(rf"\s*{NUMBER}\s*:\s*{NUMBER}(?:\s*:\s*{NUMBER})?\s*")
 
 
 class RangeError(ValueError):
-    """A range that cannot be read: a predicate, and what to do."""
+    """A range that cannot be read: a predicate, and what to do.
 
-    def __init__(self, says: str, hint: str = WRITTEN) -> None:
+    `meant` is the range that was likely meant: the hint then says to write it.
+    """
+
+    def __init__(self, says: str, hint: str = WRITTEN, *, meant: str | None = None) -> None:
         super().__init__(says)
-        self.hint = hint
+        self.hint = hint if meant is None else f"write {meant}"
+        self.meant = meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +85,14 @@ class Range:
 
 
 def is_range(text: str) -> bool:
-    """Whether a text is written as a range; no number has two points side by side, no law either.
+    """Whether a text is written as a range, or with colons as elsewhere.
+
+    No number has two points side by side, and no law either.
 
     >>> is_range("1..3 by 1"), is_range("0.5"), is_range("normal(0, 1)")
     (True, False, False)
     """
-    return ".." in text
+    return ".." in text or _COLONS.fullmatch(text) is not None
 
 
 def read_ends(text: str) -> tuple[Decimal, Decimal]:
@@ -90,8 +103,13 @@ def read_ends(text: str) -> tuple[Decimal, Decimal]:
     """
     found = _matched(text)
     low, high = (_decimal(found[end]) for end in ("low", "high"))
-    if low >= high:
-        raise RangeError("does not end above its start")
+    if low == high:
+        number = found["low"].strip()
+        raise RangeError("holds one number alone", f"write the number itself, {number}")
+    if low > high:
+        step = "" if found["step"] is None else f" by {found['times'] or ''}{found['step']}"
+        meant = f"{found['high'].strip()}..{found['low'].strip()}{step}"
+        raise RangeError("holds no number: its end is below its start", meant=meant)
     return low, high
 
 
@@ -99,6 +117,11 @@ def _matched(text: str) -> re.Match[str]:
     found = _RANGE.fullmatch(text.strip())
     if found is None:
         raise RangeError("is not a range")
+    other = None if found["step"] else _OTHER_STEP.fullmatch(found["high"].strip())
+    if other is not None:
+        step = f"{'x' if other['times'] else ''}{other['step']}"
+        meant = f"{found['low'].strip()}..{other['high']} by {step}"
+        raise RangeError("is not a range", meant=meant)
     return found
 
 

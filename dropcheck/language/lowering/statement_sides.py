@@ -12,6 +12,7 @@ from dropcheck.language.graph import Kind, Value, operators
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.entries import Index, entries_of_sides
+from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, children
 from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
@@ -118,15 +119,39 @@ def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
             raise node.at.error(
                 "sides are compared entry by entry, and have shapes "
                 f"{list(shaped[0].shape)} and {list(value.shape)}",
-                "give both one shape, or compare with a number",
+                _of_a_matrix(nodes, values) or "give both one shape, or compare with a number",
             )
     estimated = [one for one in values if one.estimated]
     if estimated and not any(one.shape for one in estimated):
         node = next(one for one, value in zip(nodes, values, strict=True) if value.shape)
         raise node.at.error(
             f"this side of the claim has shape {list(shaped[0].shape)}, and the other is a number",
-            "pick an element, x[0], or reduce it: max(…), sum(…)",
+            _of_a_matrix(nodes, values) or "pick an element, x[0], or reduce it: max(…), sum(…)",
         )
+
+
+def _of_a_matrix(nodes: Sequence[Node], values: Sequence[Value]) -> str | None:
+    """What to write where a matrix is claimed of an operator that gives none."""
+    if not any(len(one.shape) == 2 and one.shape[0] == one.shape[1] for one in values):
+        return None
+    pairs = zip(nodes, values, strict=True)
+    found = ((one, value.shape) for one, value in pairs if isinstance(one, Call))
+    node, shape = next((one for one in found if one[0].name in OPERATORS), (None, ()))
+    if node is None or len(shape) > 1 or not node.arguments:
+        return None
+    name, operands = node.name, [unparse(one) for one in node.arguments]
+    if OPERATORS[name].of_pairs:
+        if len(set(operands)) == 1:
+            return f"write {name}({operands[0]}) for the matrix of all pairs of elements"
+        if not shape:
+            pair = ", ".join(operands)
+            return f"write {name}([{pair}]) for the matrix, or claim one entry: {name}({pair})"
+        entry = f"{name}({operands[0]}[0], {operands[1]}[1])"
+        return f"{name} of two vectors pairs element by element: claim one entry, such as {entry}"
+    if not shape:
+        return f"{name}({', '.join(operands)}) is one number: claim a number of it"
+    matrices = " or ".join(f"{one}({operands[0]})" for one in OPERATORS if OPERATORS[one].of_pairs)
+    return f"the matrix of all pairs of elements is {matrices}"
 
 
 def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
