@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dropcheck.claims import families, grids, models
+from dropcheck.claims import families, grids, models, slots
 from dropcheck.claims.kinds import (
     Apart,
     Field,
@@ -264,6 +264,12 @@ FILE = Level(
             description="Models that several claims share: a name, and lines as under `model`. "
             "A model may name those above it.",
             examples=({"dropout": "x ~ normal(0, 1)\nm ~ bernoulli(1 - p)\n"},)),
+        Key("slots",
+            named(slots.LEVEL.kind, slots.NAMES, what="slot ",
+                  hint="write 'name:', and indent its keys under it"),
+            description="What code may be bound to by whoever runs the file: a name, and the "
+            "mathematics that stands in where none is. The file itself names no code.",
+            examples=({"scaled": {"takes": ["x", "c"], "gives": "c * x"}},)),
         Key("defaults", DEFAULTS.kind, description=DEFAULTS.description,
             examples=DEFAULTS.examples),
         Key("claims",
@@ -276,7 +282,9 @@ FILE = Level(
     check=_check_file,
     misplaced=dict.fromkeys(_CLAIM_KEYS, "it is a key of a claim: indent it under the claim's id"),
 )  # fmt: skip
-LEVELS = (FILE, DOCUMENT, DEFAULTS, CLAIM, STATEMENT, families.PASSAGE, TOLERANCE_LEVEL)
+LEVELS = (
+    FILE, DOCUMENT, slots.LEVEL, DEFAULTS, CLAIM, STATEMENT, families.PASSAGE, TOLERANCE_LEVEL,
+)  # fmt: skip
 
 
 def claims_schema() -> Schema:

@@ -123,11 +123,12 @@ _VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
 _RANGE = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}"
 _SEARCH = rf"\s*any\s+in\s+{_DIGITS}\.\.{_DIGITS}(?:\sby\s{_DIGITS})?"
 _LAW = r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
+_FORMATS = "|".join(values.NUMBER_FORMATS)
 _NUMBERS: Schema = {"type": ["number", "string"], "minimum": -LARGEST, "maximum": LARGEST}
 VALUE_DEFINITION: Schema = {
     "description": f"A parameter's value: {VALUE_IN_FULL}.",
     **_NUMBERS,
-    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_SEARCH}|{_LAW})$",
+    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_SEARCH}|{_LAW}|{_FORMATS})$",
     "patternErrorMessage": f"write {VALUE_IN_FULL}",
     "examples": [512, "1/3", "normal(0, 1)"],
 }

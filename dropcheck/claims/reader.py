@@ -26,6 +26,7 @@ from dropcheck.claims.registry import (
     Registry,
     Stated,
 )
+from dropcheck.claims.slots import slots_of
 from dropcheck.claims.source import Report, Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem
 
@@ -253,7 +254,10 @@ def _registry(
         for one, inner in zip(stated, mapping_at(entry.node, "claims").items(), strict=True):
             levels, at = (defaults, own, several[inner[0]]), source.location(inner[1].key_start)
             claims[one.id] = _claim(one.id, levels, at, places, family)
+    slots = slots_of(values, top, source)
     for name, claim in claims.items():
+        if slots:
+            claims[name] = claim = replace(claim, slots=slots)
         if claim.truth is not None:
             family_id = None if claim.family is None else claim.family.id
             claims[name] = replace(claim, truth=truth_id(claim.truth, family_id, claims))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Protocol
 
 from dropcheck.claims.source import Position, Source
 from dropcheck.coverage import Coverage
@@ -93,6 +93,78 @@ class Sample:
     draw: Callable[[Any, int], Mapping[str, Any]]
 
 
+DTYPE = "dtype"
+"""The parameter that names the number format which code computes in."""
+SEED, CALL, BATCH = "seed", "call", "batch"
+"""Axes in front of what code is given: seeds that follow each other, calls that do, one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What code is asked for in one step of a program.
+
+    `shapes` are those of one draw of each input. `size` is the shape of one draw of a sampler, and
+    None of a function. `seeds` and `calls` are the lengths of such axes in front of what varies, 1
+    where there are none. With `single` one draw is one call, else many draws are. `begin` says to
+    seed first; otherwise the state of the framework goes on from the call before.
+    """
+
+    draws: int
+    shapes: tuple[tuple[int, ...] | None, ...]
+    dtype: str | None
+    modes: frozenset[str]
+    size: tuple[int, ...] | None = None
+    seeds: int = 1
+    calls: int = 1
+    single: bool = False
+    begin: bool = True
+
+
+class Code(Protocol):
+    """Code that is bound to a slot."""
+
+    def drawn(self, generator: Any, asked: Asked, inputs: Sequence[Any]) -> Mapping[str, Any]:
+        """An array for each mode: float64, [*shape of one draw, draws].
+
+        Args:
+            generator: what seeds the code where it is to be seeded.
+            asked: what is asked for.
+            inputs: float64, [*shape, draws], or [*shape, 1] where nothing varies.
+
+        Raises:
+            DropcheckError: the code raises, or returns what is not asked for.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What a claims file names and code may be bound to, with the mathematics that stands in.
+
+    `gives` is an expression of `model` and of what it takes. A sampler has a `law` in their place.
+    `gradient` and `evaluation` are what the gradient and an evaluation give. `independent` says
+    that the draws of one call are independent of each other.
+    """
+
+    name: str
+    title: str | None
+    takes: tuple[str, ...]
+    model: SourceText | None
+    gives: SourceText | None
+    law: SourceText | None
+    gradient: SourceText | None
+    evaluation: SourceText | None
+    independent: bool
+    location: Location
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """An implementation: its name, and its code by slot."""
+
+    name: str
+    code: Mapping[str, Code]
+
+
 @dataclass(frozen=True, slots=True)
 class Tolerance:
     """How far off `L == R` may be by the claim itself: a share of R, or an absolute number."""
@@ -157,6 +229,8 @@ class Claim:
     tails: float | None = None
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
+    slots: Mapping[str, Slot] = field(default_factory=dict)  # those of its file
+    column: Column | None = None  # the code that is under test; None: the mathematics
 
     @property
     def entry(self) -> str:
@@ -180,15 +254,22 @@ class Claim:
         return self.cases if self.cases is not None else ({},)
 
     @property
+    def _grid(self) -> Mapping[str, tuple[Value, ...]]:
+        """The values to be crossed; the number format of code says nothing of the mathematics."""
+        if self.column is not None or DTYPE not in self.parameters or not self.slots:
+            return self.parameters
+        return {name: values for name, values in self.parameters.items() if name != DTYPE}
+
+    @property
     def case_count(self) -> int:
         """How many cases `expand` gives."""
-        return math.prod(map(len, self.parameters.values())) * len(self._rows)
+        return math.prod(map(len, self._grid.values())) * len(self._rows)
 
     def expand(self) -> tuple[Case, ...]:
         """The claim's cases: the crossed grid, or the cases listed (each crossed with the grid)."""
         grid = [
-            dict(zip(self.parameters, values, strict=True))
-            for values in itertools.product(*self.parameters.values())
+            dict(zip(self._grid, values, strict=True))
+            for values in itertools.product(*self._grid.values())
         ]
         return tuple(Case(self, {**point, **row}) for row in self._rows for point in grid)
 

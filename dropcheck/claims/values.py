@@ -22,6 +22,8 @@ ACCEPTED = (
     "as normal(0, 1)"
 )
 KINDS_OF_VALUE = "a number, a vector or a law"
+NUMBER_FORMATS = ("float64", "float32", "bfloat16", "float16")
+"""Formats of numbers that a parameter may stand for."""
 
 # A call or a name with a sign of arithmetic, or the other way round.
 _COMPUTES = re.compile(r"(?<![\w.])[^\W\d]\w*\s*[(*/+%]|[*/+%]\s*[^\W\d]")
@@ -140,6 +142,8 @@ def parse_value(text: str) -> Value:
         raise ValueError("is empty")
     if stripped.startswith("["):
         return _parse_vector(stripped)
+    if stripped in NUMBER_FORMATS:
+        return stripped
     if _LAW_BEGINS.match(stripped):
         return _one_spelling(stripped)
     try:

@@ -10,14 +10,13 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.cases import (
     LoweredCase,
     ParsedClaim,
+    context_of,
     define_parameters,
     lower_case,
     parse_claim,
 )
 from dropcheck.language.graph import Value
-from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.loops import define_model
-from dropcheck.language.lowering.lower import lower
 from dropcheck.language.lowering.tolerance_checks import check_tolerance
 from dropcheck.language.syntax import lines_of
 from dropcheck.results import Value as ParameterValue
@@ -172,7 +171,7 @@ def _texts(claim: Claim) -> tuple[object, ...]:
 
 
 def _shared_texts(claim: Claim) -> tuple[object, ...]:
-    return claim.model, claim.requires, claim.family
+    return claim.model, claim.requires, claim.family, claim.slots, claim.column
 
 
 def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, int]:
@@ -181,7 +180,7 @@ def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> di
     Raises:
         DropcheckError: with every problem of the model.
     """
-    context = Context(lower, DEFAULT_MEMORY, True)
+    context = context_of(parsed, parameters, postpone=True)
     problems: list[Problem] = []
     define_parameters(parsed, context, parameters, problems)
     problems.extend(define_model(context, parsed.model))

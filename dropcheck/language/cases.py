@@ -8,16 +8,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import field
 
-from dropcheck.claims.registry import Claim, Sample, SourceText
-from dropcheck.claims.values import parameter_text
+from dropcheck.claims.registry import DTYPE, Claim, Sample, SourceText
+from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.language.lowering.builder import Skipped
-from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.context import Context, Slots
 from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
+from dropcheck.language.lowering.slots import define_call, names_given
 from dropcheck.language.lowering.statement_sides import Sides, check_range, statement_sides
 from dropcheck.language.lowering.tolerance_checks import check_tolerance
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
@@ -214,7 +215,7 @@ def lower_case(
         DropcheckError: with every problem of the case.
     """
     claim = parsed.claim
-    context = Context(lower, memory, postpone)
+    context = context_of(parsed, parameters, memory, postpone=postpone)
     problems: list[Problem] = []
     define_parameters(parsed, context, parameters, problems)
     if claim.sample is not None:
@@ -283,6 +284,30 @@ def _stated(
     )
 
 
+def context_of(
+    parsed: ParsedClaim,
+    parameters: Mapping[str, ParameterValue],
+    memory: int = DEFAULT_MEMORY,
+    *,
+    postpone: bool = False,
+) -> Context:
+    """What the lowering of a case begins with."""
+    claim = parsed.claim
+    if not claim.slots:
+        return Context(lower, memory, postpone)
+    dtype = parameters.get(DTYPE)
+    statements = [one for one in (parsed.statement, *parsed.beside) if one is not None]
+    given = names_given(parsed.model, statements, claim.slots) if claim.column is not None else ()
+    slots = Slots(
+        known=claim.slots,
+        define=define_call,
+        column=claim.column,
+        dtype=dtype if isinstance(dtype, str) else None,
+        given=frozenset(given),
+    )
+    return Context(lower, memory, postpone, slots)
+
+
 def define_parameters(
     parsed: ParsedClaim,
     context: Context,
@@ -293,7 +318,8 @@ def define_parameters(
     for name, value in parameters.items():
         node = parsed.parameter(name)
         try:
-            given = parsed.law(name, value) if isinstance(value, str) else value
+            is_law = isinstance(value, str) and value not in NUMBER_FORMATS
+            given = parsed.law(name, value) if is_law else value
             define_parameter(context, node, given)
         except DropcheckError as error:
             problems.extend(error.problems)

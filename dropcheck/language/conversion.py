@@ -15,6 +15,7 @@ from dropcheck.language import syntax
 from dropcheck.language.suggestions import NO_FUNCTIONS, attribute_hint
 from dropcheck.language.syntax import Node, Position
 from dropcheck.language.text_checks import NO_COMPREHENSION
+from dropcheck.vocabulary import slot_calls
 from dropcheck.vocabulary.functions.other_words import COMPLEX
 
 DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
@@ -190,16 +191,29 @@ class Converter:
             )
         return syntax.Number(at, number)
 
+    def _called(self, at: Position, function: ast.expr) -> str:
+        """The name of what is called.
+
+        Raises:
+            DropcheckError: it is no name.
+        """
+        match function:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=ast.Name(id=slot), attr=slot_calls.EVAL):
+                return slot_calls.evaluation_of(slot)
+            case ast.Call(func=ast.Name(id=slot_calls.GRAD), args=[ast.Name(id=slot)], keywords=[]):
+                return slot_calls.gradient_of(slot)
+            case ast.Attribute(value=base, attr=name):
+                raise self._end(base).error(
+                    f"'.{name}(…)' is not part of the language", attribute_hint(name)
+                )
+            case ast.Lambda():
+                self.convert(function)
+        raise at.error("only a name can be called", "write '*' between a number and a bracket")
+
     def _call(self, at: Position, node: ast.Call) -> Node:
-        if isinstance(node.func, ast.Attribute):
-            name = node.func.attr
-            raise self._end(node.func.value).error(
-                f"'.{name}(…)' is not part of the language", attribute_hint(name)
-            )
-        if isinstance(node.func, ast.Lambda):
-            self.convert(node.func)
-        if not isinstance(node.func, ast.Name):
-            raise at.error("only a name can be called", "write '*' between a number and a bracket")
+        called = self._called(at, node.func)
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 raise self.position(argument).error(
@@ -213,10 +227,10 @@ class Converter:
                 )
             if keyword.arg in keywords:
                 raise self.position(keyword.value).error(
-                    f"{keyword.arg!r} of {node.func.id} is given twice", "take one of them out"
+                    f"{keyword.arg!r} of {called} is given twice", "take one of them out"
                 )
             keywords[keyword.arg] = self.convert(keyword.value)
-        return syntax.Call(at, node.func.id, self._all(node.args), tuple(keywords.items()))
+        return syntax.Call(at, called, self._all(node.args), tuple(keywords.items()))
 
     def _index(self, node: ast.expr) -> Node:
         if isinstance(node, ast.Slice):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Sample
+from dropcheck.claims.registry import Asked, Code, Sample, Slot
 from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.syntax import Position
 from dropcheck.records import dataclass
@@ -62,6 +62,25 @@ class Suspect:
     cured_if_finite: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class CodeCall:
+    """One call of code under test: what is called, for what, and what it is asked for.
+
+    Calls with one `tag` are one: what it gives and its gradient come from the same random numbers.
+    """
+
+    slot: Slot
+    code: Code
+    asked: Asked
+    tag: str
+    mode: str
+
+    @property
+    def dependent(self) -> bool:
+        """Whether draws of one call may depend on each other."""
+        return not (self.asked.single or self.slot.independent or self.slot.law is not None)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """One quantity of a case.
@@ -89,6 +108,8 @@ class Value:
     suspect: Suspect | None = None
     # code that draws the value, under its name, in place of a law
     sample: Sample | None = None
+    # code under test that gives the value from its inputs
+    call: CodeCall | None = None
 
     @property
     def known(self) -> Plain | None:

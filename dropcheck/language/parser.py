@@ -22,7 +22,6 @@ from dropcheck.language.syntax import (
     Compare,
     Logic,
     Loop,
-    Member,
     Model,
     ModelLine,
     Name,
@@ -30,6 +29,7 @@ from dropcheck.language.syntax import (
     Position,
     Statement,
     always,
+    of_every_draw,
 )
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions import hint_for
@@ -163,7 +163,7 @@ def parse_statement(source: SourceText) -> Statement:
             "a claim states one thing, and this joins several with 'and'",
             "write one claim for each, or P(… and …) == 1",
         )
-    if isinstance(node, Member):
+    if of_every_draw(node):
         return always(node)
     if not isinstance(node, Compare):
         raise node.at.error(

@@ -14,7 +14,16 @@ from enum import IntEnum
 
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
-from dropcheck.language.syntax import Loop, Model, ModelLine, Node, Statement, always, lines_of
+from dropcheck.language.syntax import (
+    Loop,
+    Model,
+    ModelLine,
+    Node,
+    Statement,
+    always,
+    lines_of,
+    of_every_draw,
+)
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 from dropcheck.vocabulary.relations import FOLLOWS
@@ -109,9 +118,9 @@ class _TextWriter:
     def statement(self, statement: Statement) -> str:
         """A claim's statement; of a set as it is written by itself."""
         match statement.operands:
-            case (syntax.Call(arguments=(syntax.Member() as member,)), _) as sides:
-                if Statement(statement.at, ("==",), sides) == always(member):
-                    return self.text(member)
+            case (syntax.Call(arguments=(event,)), _) if of_every_draw(event):
+                if statement == always(event):
+                    return self.text(event)
         if statement.about_laws:  # nothing binds less tightly than its sign
             return f" {self.sign(FOLLOWS)} ".join(map(self.text, statement.operands))
         return self.chain(statement.operators, statement.operands)

@@ -9,7 +9,12 @@ from dropcheck.claims.registry import Case, Claim
 from dropcheck.claims.several.searches import Point, Search, corners, searched_in, spread
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.cases import check_requires, define_parameters, lower_case
+from dropcheck.language.cases import (
+    check_requires,
+    context_of,
+    define_parameters,
+    lower_case,
+)
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.lower import lower
 
@@ -57,7 +62,7 @@ class SearchPoints:
     def allows(self, point: Point) -> bool:
         """Whether the claim's conditions hold at a point."""
         parameters = self.at(point).parameters
-        context = Context(lower, self._memory, postpone=True)
+        context = context_of(self._parsed, parameters, self._memory, postpone=True)
         # what else is wrong with a condition is an error of a case, and said there
         define_parameters(self._parsed, context, parameters, [])
         return not check_requires(self._parsed, context, parameters, [])

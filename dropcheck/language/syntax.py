@@ -14,6 +14,7 @@ from dropcheck.errors import About, DropcheckError, Location, Problem, suggestio
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.relations import FOLLOWS
+from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,18 @@ class Statement:
             case (Call(name=name), Number(value=0 | 1)) | (Number(value=0 | 1), Call(name=name)):
                 return name == PROBABILITY and self.operators == ("==",)
         return False
+
+
+def of_every_draw(node: Node) -> bool:
+    """Whether an event by itself is a statement: that it is certain.
+
+    A membership is, and an equation with an evaluation or a gradient of a slot as one side.
+    """
+    if isinstance(node, Compare) and node.operators == ("==",):
+        return any(
+            isinstance(one, Call) and slot_and_mode(one.name)[1] != TRAIN for one in node.operands
+        )
+    return isinstance(node, Member)
 
 
 def always(event: Node) -> Statement:

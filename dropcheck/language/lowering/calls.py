@@ -7,21 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.claims.registry import DTYPE
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Plain, Value, hashable
 from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import batch_shape, check_values, own_axes, read_draw
 from dropcheck.language.suggestions import function_hint, notation_hint
-from dropcheck.language.syntax import Call, Node, bind, unknown_keyword
+from dropcheck.language.syntax import Call, Name, Node, bind, unknown_keyword
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function, Parameter
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
+from dropcheck.vocabulary.functions.elementwise import ROUND
+from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.truths import WHERE
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import operator_like
 from dropcheck.vocabulary.relations import INDEPENDENT, SIGNATURE
 from dropcheck.vocabulary.shapes import Shape, ShapeError
+from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode
 
 # More axes, sizes or levels than anybody names.
 LONGEST_OPTION = 1_000
@@ -33,12 +37,33 @@ def call(context: Context, node: Call) -> Value:
     Raises:
         DropcheckError: where there is no such function, or its arguments are not what it takes.
     """
+    if slot_and_mode(node.name)[0] in context.slots.known and context.slots.define is not None:
+        return context.slots.define(context, node, None)
     if node.name in OF_LAWS:
         return _of_law(context, node)
     function = FUNCTIONS.get(node.name)
+    if function is ROUND and len(node.arguments) == 2:
+        return _rounded(context, *node.arguments)
     if function is None:
         raise unknown_function(node)
     return _function(context, function, node)
+
+
+def _rounded(context: Context, number: Node, to: Node) -> Value:
+    """`round(x, dtype)`: in the model's own column, where there is no such format, as it is."""
+    name = to.name if isinstance(to, Name) else ""
+    found = context.slots.formats.get(name, name)
+    if found == DTYPE:
+        found = context.slots.dtype or ""
+        if not found:
+            return context.lower(number)
+    if found not in ROUNDED:
+        raise to.at.error(
+            "round takes a format of numbers as its second argument",
+            f"write round(x, {next(iter(ROUNDED))}), or one of {', '.join(ROUNDED)}; "
+            "to digits: round(100 * x) / 100",
+        )
+    return context.graph.elementwise(ROUNDED[found], (context.lower(number),), to.at)
 
 
 def unknown_function(node: Call) -> DropcheckError:
@@ -47,6 +72,11 @@ def unknown_function(node: Call) -> DropcheckError:
         return node.at.error(
             f"{node.name!r} is a law, and cannot stand in an expression",
             f"draw from it on a line of the model: x ~ {node.name}(…)",
+        )
+    slot, mode = slot_and_mode(node.name)
+    if mode != TRAIN:
+        return node.at.error(
+            f"there is no slot {slot!r}", "list it under 'slots' of the file, with its mathematics"
         )
     if node.name == INDEPENDENT:
         return node.at.error(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
+from typing import Any
 
+from dropcheck.claims.registry import Code, Column, Slot
 from dropcheck.errors import Problem
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import GraphBuilder, Skipped
@@ -14,10 +16,12 @@ from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.shapes import Shape
 
 MOST_LISTED = 20  # names, of those that a hint lists
 
 
+DefineCall = Callable[["Context", Call, Shape | None], Value]
 Later = Callable[[], Value]
 """What a name means, worked out where it is first asked for."""
 
@@ -120,6 +124,42 @@ class Scope:
         raise at.error(f"{name!r} is not defined", hint)
 
 
+class Slots:
+    """The slots of a claim's file, the code under test, and what calls of them have made so far.
+
+    Args:
+        known: the slots by name.
+        define: a call of a slot, or a draw from one, as a value.
+        column: the code; None where the mathematics stands in.
+        dtype: the number format that the code computes in; None where it is that of Python.
+        given: names of the model that code is given, whose values are rounded to that format.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Slot] | None = None,
+        define: DefineCall | None = None,
+        column: Column | None = None,
+        dtype: str | None = None,
+        given: frozenset[str] = frozenset(),
+    ) -> None:
+        self.known = known or {}
+        self.define = define
+        self.column = column
+        self.dtype = dtype
+        self.given = given
+        # by slot and arguments, the last call: its gradient is of the same random numbers
+        self.made: dict[tuple[object, ...], Any] = {}
+        self.calls = 0
+        self.axes: dict[str, tuple[str, ...]] = {}  # of names of the model, where they have names
+        self.formats: dict[str, str] = {}  # parameters that are number formats
+        self.within = ""  # the call whose lines are lowered
+
+    def code(self, slot: str) -> Code | None:
+        """The code that is bound to a slot."""
+        return None if self.column is None else self.column.code.get(slot)
+
+
 class Context:
     """The graph of a case so far, the names defined in it, and notes on what may not be meant.
 
@@ -128,6 +168,7 @@ class Context:
             as a call, gets it here, so that no module needs the one that calls it.
         memory: bytes that one draw may take, together with what is fixed.
         postpone: leave large fixed arrays, and what is made of them, to a run.
+        slots: what of the claim code may be bound to.
     """
 
     def __init__(
@@ -135,8 +176,10 @@ class Context:
         lower: Callable[[Context, Node], Value],
         memory: int = DEFAULT_MEMORY,
         postpone: bool = False,
+        slots: Slots | None = None,
     ) -> None:
-        self._lower = lower
+        self._lower, self._memory = lower, memory
+        self.slots = slots or Slots()
         self.graph = GraphBuilder(memory, postpone)
         self.scope = Scope()
         self.notes: list[Problem] = []
@@ -148,6 +191,10 @@ class Context:
         self.entrywise = False  # whether operators on the law are of each entry of a shape
         self.every_element = False  # whether the statement is about every element of each draw
 
+    def apart(self) -> Context:
+        """A context with a graph of its own, where something is lowered for its shape alone."""
+        return Context(self._lower, self._memory, slots=self.slots)
+
     def lower(self, node: Node) -> Value:
         """The value of an expression.
 
@@ -158,9 +205,10 @@ class Context:
 
     def draw_name(self, name: Name) -> Name:
         """The name of a draw, which is another one at each step of a loop: x[3]."""
-        if not self.steps:
+        if not self.steps and not self.slots.within:
             return name
-        written = f"{name.name}[{', '.join(map(str, self.steps))}]"
+        step = f"[{', '.join(map(str, self.steps))}]" if self.steps else ""
+        written = f"{self.slots.within}{name.name}{step}"
         while written in self._drawn:  # of another loop, or of another line
             written += "'"
         self._drawn.add(written)

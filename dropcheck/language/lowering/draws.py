@@ -42,6 +42,10 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     Raises:
         DropcheckError: where the node is no law, or its arguments or its shape are none.
     """
+    sampler = _sampler(context, node)
+    if sampler is not None and context.slots.define is not None:
+        size = _dimensions(context, node.index) if isinstance(node, Subscript) else ()
+        return context.slots.define(context, sampler, size)
     drawn = read_draw(context, node)
     law = drawn.law
     context.notes += square_for_sd(law, drawn.arguments)
@@ -70,6 +74,12 @@ def draw(context: Context, node: Node, name: Name) -> Value:
         law=law,
         suspect=next((a.suspect for a in arguments if a.suspect), None),
     )
+
+
+def _sampler(context: Context, node: Node) -> Call | None:
+    """The call of a slot that stands right of '~', if one does."""
+    base = node.base if isinstance(node, Subscript) else node
+    return base if isinstance(base, Call) and base.name in context.slots.known else None
 
 
 def sampled(context: Context, name: Name, sample: Sample) -> Value:

@@ -12,6 +12,7 @@ from dropcheck.language.lowering.calls import call
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import draw, sampled
 from dropcheck.language.lowering.indexing import subscript
+from dropcheck.language.lowering.named_axes import note_axes, rounded_for_code
 from dropcheck.language.lowering.operator_calls import operator_call
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.results import Vector
@@ -37,17 +38,25 @@ LONGEST_SHOWN = 40  # characters of the reader's own text in a hint
 
 
 def define_parameter(
-    context: Context, name: syntax.Name, value: float | Vector | syntax.Call
+    context: Context, name: syntax.Name, value: float | Vector | syntax.Call | str
 ) -> None:
     """A parameter at its value in this case."""
     if isinstance(value, syntax.Call):
         context.scope.define(name, value, parameter=True)
+    elif isinstance(value, str):
+        context.slots.formats[name.name] = value
+        context.scope.missing[name.name] = (
+            f"{name.name!r} is a format of numbers, {value}, and no number",
+            f"round to it: round(x, {name.name})",
+        )
     elif isinstance(value, tuple):
         known = context.lower(_written(value, name.at)).called(name.name)
         context.graph.remember(known)
         context.scope.define(name, known, parameter=True)
     else:
         known = context.graph.number(value, name.at, name.name)
+        if name.name in context.slots.given:
+            known = rounded_for_code(context, known, name.at)
         context.scope.define(name, known, parameter=True)
 
 
@@ -83,10 +92,13 @@ def define_line(context: Context, line: ModelLine) -> None:
                     "operators such as E(…) belong in 'claim'; for the elements of one draw "
                     "use mean, var, std, …",
                 )
-            if value.name is None and not context.steps:
+            if value.name is None and not context.steps and not context.slots.within:
                 value = value.called(name.name)
                 context.graph.remember(value)
+        if name.name in context.slots.given and not context.slots.within:
+            value = rounded_for_code(context, value, name.at)
         context.scope.define(name, value)
+    note_axes(context, line, value)
 
 
 def _refuse_recurrence(context: Context, line: ModelLine) -> None:

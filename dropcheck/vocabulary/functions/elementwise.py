@@ -121,6 +121,11 @@ def _logarithm(factor: float) -> growth.Growth:
     return growth.within(exponentials.Logarithm(factor))
 
 
+ROUND = entry(
+    "round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2; to a "
+    "format of numbers: round(x, float32)",
+    rising, _linear(summand=0.5), ranges=pieces.steps(np.rint), defined=defined_where.ROUNDED,
+)  # fmt: skip
 SQRT = entry(
     "sqrt", np.sqrt, "square root", rising, growth.root(2),
     carries_size=True, latex=(r"\sqrt{", "}"), ranges=slopes.SQRT, square=algebra.itself,
@@ -202,9 +207,7 @@ NUMBERS = (
     entry("ceil", np.ceil, "rounded up", rising, _linear(summand=1.0),
           latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",), ranges=pieces.steps(np.ceil),
           defined=defined_where.ROUNDED),
-    entry("round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2",
-          rising, _linear(summand=0.5), ranges=pieces.steps(np.rint),
-          defined=defined_where.ROUNDED),
+    ROUND,
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", hulls.clipped, growth.PICKED,
           parameters=values("x low high"), elsewhere=("clamp",), ranges=pieces.clip,

@@ -1,0 +1,116 @@
+"""Slots: what a claims file names and never binds to code, with the mathematics that stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dropcheck.claims.grids import PARAMETERS, mapping_at
+from dropcheck.claims.kinds import Field, Key, Kind, Level, Names, expression, items, text, word
+from dropcheck.claims.nodes import Scalar, Tree
+from dropcheck.claims.registry import Slot
+from dropcheck.claims.source import Report, Source
+from dropcheck.claims.values import name_problem
+
+ELEMENTS = "independent"
+SIZE = "size"
+"""What a sampler is given last, beside what its slot takes: how many numbers, as a tuple."""
+_HINT = "a slot has a name: write 'dropout:', and indent its keys under it"
+_OTHER = "a slot takes names: [x, p]"
+
+
+def _name_problem(name: str) -> tuple[str, str | None] | None:
+    problem = name_problem(name)
+    if problem is None:
+        return None
+    fixed = re.sub(r"\W+", "_", name).strip("_")
+    return f"{name[:41]!r} {problem}", None if name_problem(fixed) else f"call it {fixed!r}"
+
+
+NAMES = Names(PARAMETERS.schema, _name_problem)
+
+
+def _read_taken(field: Field) -> str:
+    name = text().read(field)
+    assert isinstance(name, str)
+    problem = _name_problem(name)
+    if problem is not None:
+        field.report.add(field.node.start, *problem)
+    return name
+
+
+_TAKEN = Kind("a name", {"type": "string", **PARAMETERS.schema}, _read_taken)
+
+
+def _check(tree: Tree, report: Report) -> None:
+    """Report what a slot is made of twice, or lacks."""
+    entries = tree.entries
+    if "law" in entries:
+        for key in ("gives", "gradient", "evaluation"):
+            if key in entries:
+                message = f"a slot that is drawn from a law has no {key!r}"
+                hint = "keep 'law', or 'model' and 'gives'"
+                report.add(entries[key].key_start, message, hint)
+    elif "gives" not in entries:
+        message = "a slot says what it gives"
+        report.add(tree.start, message, "write 'gives: y', or 'law: normal(0, 1)' of a sampler")
+    taken = [one.text for one in _items(tree, "takes") if isinstance(one, Scalar)]
+    for name in dict.fromkeys(taken):
+        if taken.count(name) > 1:
+            report.add(entries["takes"].key_start, f"{name!r} is taken twice", "name each once")
+
+
+def _items(tree: Tree, key: str) -> Any:
+    entry = tree.entries.get(key)
+    return () if entry is None else getattr(entry.node, "items", ())
+
+
+LEVEL = Level(
+    "slot",
+    description="What code may be bound to, outside of the file, and the mathematics that stands "
+    "in where none is.",
+    keys=(
+        Key("title", text(tidy=lambda written: " ".join(written.split())),
+            description="What it is, in a few words.", examples=("Inverted dropout",)),
+        Key("takes", items(_TAKEN, "a list of names"), examples=(["x", "p"],), required=_OTHER,
+            description="What it takes, in order. A sampler's code is given `size` after these."),
+        Key("model", expression("lines of text"),
+            description="Its mathematics, line by line, made of what it takes.",
+            examples=("m ~ bernoulli(1 - p)[shape(x)]\ny = m * x / (1 - p)\n",)),
+        Key("gives", expression(), description="What it gives: a name of its model, or an "
+            "expression.", examples=("y",)),
+        Key("law", expression(),
+            description="In place of `gives`, of a sampler: the law that its numbers have. A model "
+            "draws from such a slot, `y ~ name(a, b)[n]`.", examples=("uniform(a, b)",)),
+        Key("gradient", expression(), description="What the gradient of the sum of what it gives "
+            "by what it takes first is, for `grad(name)(…)`.", examples=("m / (1 - p)",)),
+        Key("evaluation", expression(), description="What it gives when it is not trained but "
+            "evaluated, for `name.eval(…)`.", examples=("x",)),
+        Key("elements", word(ELEMENTS), description="Says that the draws of one call are "
+            "independent of each other, as a claim may check.", examples=(ELEMENTS,)),
+    ),
+    check=_check,
+    hint=_HINT,
+)  # fmt: skip
+
+
+def slots_of(values: Mapping[str, Any], top: Tree, source: Source) -> dict[str, Slot]:
+    """The slots of a file, from its values as they were read."""
+    entries = mapping_at(top, "slots")
+    found: dict[str, Slot] = {}
+    for name, one in (values.get("slots") or {}).items():
+        own = {"title": None, **dict.fromkeys(("model", "gives", "law")), **one}
+        found[name] = Slot(
+            name=name,
+            title=own["title"],
+            takes=tuple(own["takes"]),
+            model=own["model"],
+            gives=own["gives"],
+            law=own["law"],
+            gradient=own.get("gradient"),
+            evaluation=own.get("evaluation"),
+            independent=own.get("elements") == ELEMENTS,
+            location=source.location(entries[name].key_start),
+        )
+    return found

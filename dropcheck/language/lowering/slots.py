@@ -1,0 +1,235 @@
+"""Calls of slots: the lines of the slot's own model, or a call of the code that is bound to it.
+
+In a column of code, what code is given is rounded to its number format first, and statements speak
+of the rounded values: otherwise hardly any equation would hold of eight binary digits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from dropcheck.claims.registry import BATCH, CALL, SEED, Asked, Code, Slot, SourceText
+from dropcheck.errors import DropcheckError
+from dropcheck.language.drawn_from import Sources
+from dropcheck.language.graph import CodeCall, Kind, Value, joined_sources
+from dropcheck.language.lowering.context import Context, Scope
+from dropcheck.language.lowering.draws import draw
+from dropcheck.language.lowering.loops import define_model
+from dropcheck.language.lowering.named_axes import axis_names, rounded_for_code
+from dropcheck.language.parser import parse_expression, parse_model
+from dropcheck.language.syntax import (
+    Call,
+    Model,
+    Name,
+    Node,
+    Number,
+    Position,
+    Statement,
+    Subscript,
+    bind,
+    children,
+    lines_of,
+)
+from dropcheck.vocabulary.shapes import Shape
+from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
+
+# Calls of slots within slots, and in the lines of one claim.
+MOST_CALLS = 1_000
+
+
+def names_given(model: Model, statement: Sequence[Statement], slots: Mapping[str, Slot]) -> set[str]:
+    """The names that stand by themselves as arguments of slots, anywhere in a claim."""
+    found: set[str] = set()
+    stack: list[Node] = [line.right for line in lines_of(model)]
+    stack += [operand for one in statement for operand in one.operands]
+    while stack:
+        node = stack.pop()
+        stack.extend(children(node))
+        if isinstance(node, Call) and slot_and_mode(node.name)[0] in slots:
+            found |= {one.name for one in children(node) if isinstance(one, Name)}
+    return found
+
+
+def define_call(context: Context, node: Call, size: Shape | None = None) -> Value:
+    """The value of a call of a slot; with a `size`, a draw from one that is a sampler.
+
+    Raises:
+        DropcheckError: its arguments are not what the slot takes, or it does not give what is
+            asked for.
+    """
+    name, mode = slot_and_mode(node.name)
+    slot = context.slots.known[name]
+    signature = f"{node.name}({', '.join(slot.takes)})"
+    bound = bind(node, slot.takes, len(slot.takes), lambda: signature)
+    _check_use(slot, node, mode, drawn=size is not None)
+    context.slots.calls += 1
+    if context.slots.calls > MOST_CALLS:
+        raise node.at.error(
+            f"the slots of this claim are called more than {MOST_CALLS:,} times",
+            "call them for arrays, not step by step",
+        )
+    values = [_argument(context, bound[one]) for one in slot.takes]
+    code = context.slots.code(name)
+    key = (name, size, *map(id, values))
+    again = mode != TRAIN and key in context.slots.made
+    if code is None or context.slots.within:
+        if not again:
+            context.slots.made[key] = _expanded(context, slot, values, node, size)
+        return _part(context, slot, context.slots.made[key], mode, node)
+    if not again:
+        dry = context.apart()  # what its own model gives shows the shape
+        given = _part(dry, slot, _expanded(dry, slot, values, node, size), TRAIN, node)
+        context.slots.made[key] = (f"{name}() {context.slots.calls}", given.shape)
+    tag, shape = context.slots.made[key]
+    shape = values[0].shape if mode == GRAD else shape
+    return _called(context, slot, code, values, bound, node, tag, mode, shape, size)
+
+
+def _check_use(slot: Slot, node: Call, mode: str, *, drawn: bool) -> None:
+    if drawn and slot.law is None:
+        raise node.at.error(
+            f"the slot {slot.name!r} is a function", f"write y = {slot.name}(…), with '='"
+        )
+    if slot.law is not None and not drawn:
+        raise node.at.error(
+            f"the slot {slot.name!r} is a sampler",
+            f"draw from it on a line of the model: y ~ {slot.name}(…)[n]",
+        )
+    if mode == GRAD and not slot.takes:
+        raise node.at.error(f"{slot.name!r} takes nothing, and has no gradient")
+
+
+def _argument(context: Context, node: Node) -> Value:
+    value = context.lower(node)
+    if value.estimated:
+        raise node.at.error(
+            "an operator on the law is given to a slot", "operators such as E(…) belong in 'claim'"
+        )
+    # a name was rounded where it was defined, and a number is given as it stands
+    return value if isinstance(node, Name | Number) else rounded_for_code(context, value, node.at)
+
+
+# ---- the mathematics -----------------------------------------------------------------------------
+
+
+def _expanded(
+    context: Context, slot: Slot, values: Sequence[Value], node: Call, size: Shape | None
+) -> Scope:
+    """The names of a slot's model, with values given for what it takes.
+
+    Raises:
+        DropcheckError: its model has errors.
+    """
+    outer, within = context.scope, context.slots.within
+    scope = Scope()
+    at = Position(_text(slot, slot.gives or slot.law), 0, 0)
+    for name, value in zip(slot.takes, values, strict=True):
+        scope.define(Name(at, name), value, parameter=True)
+    context.scope = scope
+    context.slots.within = f"{within}{slot.name}() {context.slots.calls}: "
+    try:
+        problems = define_model(context, () if slot.model is None else _model(slot.model))
+        if problems:
+            raise DropcheckError(problems)
+        if size is not None and slot.law is not None:
+            law = _expression(slot.law)
+            shaped = law
+            if size:
+                shaped = Subscript(node.at, law, tuple(Number(node.at, float(n)) for n in size))
+            name = context.draw_name(Name(node.at, slot.name))
+            scope.define(Name(at, _GIVEN), draw(context, shaped, name))
+    finally:
+        context.scope, context.slots.within = outer, within
+    return scope
+
+
+_GIVEN = "what it gives"  # no name of a model
+
+
+def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> Value:
+    """What is asked of a slot's model."""
+    text = {TRAIN: slot.gives, EVAL: slot.evaluation, GRAD: slot.gradient}[mode]
+    if slot.law is not None:
+        found = scope.look_up(_GIVEN, node.at)
+        assert isinstance(found, Value)
+        return found
+    if text is None:
+        key = {EVAL: "evaluation", GRAD: "gradient"}[mode]
+        raise DropcheckError(
+            dataclasses.replace(
+                node.at.error(
+                    f"the slot {slot.name!r} does not say what {node.name}(…) is",
+                    f"add '{key}: …' to the slot, or run the claim of code: --with NAME",
+                ).problems[0]
+            )
+        )
+    outer, context.scope = context.scope, scope
+    try:
+        return context.lower(_expression(text))
+    finally:
+        context.scope = outer
+
+
+@lru_cache(maxsize=256)
+def _model(text: SourceText) -> Model:
+    return parse_model(text)
+
+
+@lru_cache(maxsize=1024)
+def _expression(text: SourceText) -> Node:
+    return parse_expression(text)
+
+
+def _text(slot: Slot, text: SourceText | None) -> SourceText:
+    return text or SourceText.plain(slot.name, slot.location.file)
+
+
+# ---- the code ------------------------------------------------------------------------------------
+
+
+def _called(
+    context: Context,
+    slot: Slot,
+    code: Code,
+    values: Sequence[Value],
+    bound: Mapping[str, Node],
+    node: Call,
+    tag: str,
+    mode: str,
+    shape: Shape,
+    size: Shape | None,
+) -> Value:
+    """What code gives, of which nothing is known but its shape."""
+    names = [
+        axis_names(context, bound[one], len(value.shape)) if value.random else ()
+        for one, value in zip(slot.takes, values, strict=True)
+    ]
+    leading = next((found for found in names if found), ())
+    lengths = {name: values[names.index(leading)].shape[at] for at, name in enumerate(leading)}
+    in_front = [name for name in leading[:2] if name in (SEED, CALL)]
+    rest = leading[len(in_front) :]
+    varies = any(value.random for value in values)
+    context.graph.spend_draw(None, shape, Name(node.at, node.name))
+    asked = Asked(
+        draws=1,
+        shapes=tuple(value.shape for value in values),
+        dtype=context.slots.dtype,
+        modes=frozenset({mode}),
+        size=size,
+        seeds=lengths[SEED] if SEED in in_front else 1,
+        calls=lengths[CALL] if CALL in in_front else 1,
+        single=size is None and (not varies or rest[:1] == (BATCH,) or bool(in_front)),
+    )
+    return Value(
+        kind=Kind.DRAW,
+        operation=node.name,
+        shape=shape,
+        at=node.at,
+        inputs=tuple(values),
+        random=True,
+        sources=Sources([tag]) | joined_sources(values),
+        suspect=next((value.suspect for value in values if value.suspect), None),
+        call=CodeCall(slot, code, asked, tag, mode),
+    )

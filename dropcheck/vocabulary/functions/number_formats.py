@@ -1,0 +1,71 @@
+"""Numbers rounded to the formats that code computes in: to the nearest, ties to even (IEEE 754).
+
+What is larger than the largest number of a format is infinite in it. No bound of moments goes
+through such a function, but for what has a range: that of its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from dropcheck.vocabulary import growth
+from dropcheck.vocabulary.function import Array, Function, entry
+from dropcheck.vocabulary.hulls import rising
+
+EPSILONS: Mapping[str, float] = {
+    "float64": 2.0**-52,
+    "float32": 2.0**-23,
+    "bfloat16": 2.0**-7,
+    "float16": 2.0**-10,
+}
+"""By format: the distance from 1 to the next larger number."""
+SMALLEST: Mapping[str, float] = {
+    "float64": 2.0**-1022,
+    "float32": 2.0**-126,
+    "bfloat16": 2.0**-126,
+    "float16": 2.0**-14,
+}
+"""By format: the smallest number that has all its digits."""
+
+
+def rounded(x: Array, number_format: str) -> Array:
+    """Numbers rounded to a format, as float64.
+
+    >>> [float(rounded(np.array([0.1]), one)[0]) for one in ("bfloat16", "float16")]
+    [0.10009765625, 0.0999755859375]
+    """
+    values = np.asarray(x, dtype=np.float64)
+    match number_format:
+        case "float64":
+            return values
+        case "float32":
+            return values.astype(np.float32).astype(np.float64)
+        case "float16":
+            return values.astype(np.float16).astype(np.float64)
+    return _to_bfloat16(values)
+
+
+def _to_bfloat16(x: Array) -> Array:
+    """Eight binary digits, down to those of the smallest exponent; as float64."""
+    _, exponent = np.frexp(x)  # |x| in [1/2, 1) · 2^exponent
+    unit = np.ldexp(1.0, np.maximum(exponent - 8, -133))
+    nearest = np.rint(x / unit) * unit
+    too_large = np.abs(nearest) > (2 - 2.0**-7) * 2.0**127
+    return np.where(np.isfinite(x), np.where(too_large, np.copysign(np.inf, x), nearest), x)
+
+
+ROUNDED: Mapping[str, Function] = {
+    name: entry(
+        name,
+        partial(rounded, number_format=name),
+        f"rounded to a number of the format {name}",
+        rising,
+        growth.ANY,
+    )
+    for name in EPSILONS
+}
+"""What rounds to each format, by its name."""
+NUMBERS = tuple(ROUNDED.values())
