@@ -50,6 +50,15 @@ OPTIONS: tuple[Option, ...] = (
         help="Set a parameter by its name."),
     Option(name="tag", commands=_CHOOSE, kind=Kind.TAG, repeated=True,
         help="Only claims with this tag."),
+    Option(name="with", commands=("run", "plan", "list", "show"), kind=Kind.TEXT, metavar="CODE",
+        repeated=True,
+        help="Also check code that implements the slots of the claims: an implementation of "
+        "pyproject.toml, or NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given "
+        "several times."),
+    Option(name="dtype", commands=("run", "plan", "list", "show"), kind=Kind.TEXT,
+        metavar="FORMATS",
+        help="The number formats in which code is checked, in place of each claim's own: "
+        "float32,bfloat16."),
     Option(name="shift", commands=("audit",), kind=Kind.SHARE, high=1,
         accepts="a share such as 2% or 0.02",
         help="With a file: also repeat a copy of each claim that is shifted by this share of its "

@@ -9,7 +9,7 @@ from dropcheck.analysis.linear import Linear, linear, of_one_operator
 from dropcheck.analysis.products import crossing
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value, operators
+from dropcheck.language.graph import Kind, Value, calls_below, operators
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation
 from dropcheck.records import dataclass
@@ -209,4 +209,6 @@ def _proportion(lowered: LoweredCase) -> Proportion | None:
     event, *conditions = operator.inputs
     if not event.random or any(value.shape != () for value in operator.inputs):
         return None  # the elements of one draw are not independent trials
+    if any(call.dependent for call in calls_below(operator.inputs)):
+        return None  # nor are draws of one call of code
     return Proportion(event, conditions[0] if conditions else None, factor, form.constant)

@@ -255,9 +255,9 @@ def _registry(
             levels, at = (defaults, own, several[inner[0]]), source.location(inner[1].key_start)
             claims[one.id] = _claim(one.id, levels, at, places, family)
     slots = slots_of(values, top, source)
+    if slots:
+        claims = {name: replace(claim, slots=slots) for name, claim in claims.items()}
     for name, claim in claims.items():
-        if slots:
-            claims[name] = claim = replace(claim, slots=slots)
         if claim.truth is not None:
             family_id = None if claim.family is None else claim.family.id
             claims[name] = replace(claim, truth=truth_id(claim.truth, family_id, claims))

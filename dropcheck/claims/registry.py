@@ -93,6 +93,8 @@ class Sample:
     draw: Callable[[Any, int], Mapping[str, Any]]
 
 
+COLUMN = "@"
+"""Between the id of a claim and the name of the column in which it is of code."""
 DTYPE = "dtype"
 """The parameter that names the number format which code computes in."""
 SEED, CALL, BATCH = "seed", "call", "batch"

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from dropcheck.claims.reader import SHIPPED_NAME, USUAL_NAME
-from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry
+from dropcheck.claims.registry import COLUMN, MOST_CASES, Case, Claim, Registry
 from dropcheck.claims.several.value_ranges import RangeError
 from dropcheck.claims.several.written_values import read_values
 from dropcheck.claims.values import (
@@ -106,7 +106,15 @@ def select_claims(
 
 def is_selected(claim: Claim, pattern: str) -> bool:
     """Whether a pattern selects a claim: by its id, or with all that its entry states."""
-    return pattern == ALL or any(fnmatchcase(name, pattern) for name in {claim.id, claim.entry})
+    return pattern == ALL or any(fnmatchcase(name, pattern) for name in _names(claim))
+
+
+def _names(claim: Claim) -> set[str]:
+    """What a claim is called: by itself, with all that its entry states, and in every column."""
+    names = {claim.id, claim.entry}
+    if claim.column is not None:
+        names |= {name.rpartition(COLUMN)[0] for name in names}
+    return names
 
 
 def parse_values(option: str, text: str) -> tuple[Value, ...]:
@@ -181,7 +189,7 @@ def _unknown_id(name: str, registry: Registry) -> Problem:
 def _ids(registry: Registry) -> Iterable[str]:
     """What may stand on a command line: ids of claims, and of entries that hold several."""
     return dict.fromkeys(
-        name for claim in registry.claims.values() for name in (claim.entry, claim.id)
+        name for claim in registry.claims.values() for name in sorted(_names(claim))
     )
 
 

@@ -14,8 +14,6 @@ from dropcheck.claims.source import Report, Source
 from dropcheck.claims.values import name_problem
 
 ELEMENTS = "independent"
-SIZE = "size"
-"""What a sampler is given last, beside what its slot takes: how many numbers, as a tuple."""
 _HINT = "a slot has a name: write 'dropout:', and indent its keys under it"
 _OTHER = "a slot takes names: [x, p]"
 

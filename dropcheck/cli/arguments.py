@@ -174,9 +174,9 @@ def _take(given: Given, arguments: Sequence[str]) -> Line:
 def _find_claims(given: Given, lenient: bool) -> None:
     """Read the claims that the arguments name."""
     from dropcheck.claims.selection import is_selected, select_claims
-    from dropcheck.cli.chosen import claims_of
+    from dropcheck.cli.chosen import columns_of
 
-    given.registry = claims_of(given.files)
+    given.registry = columns_of(given)
     if not lenient or given.several("tag"):
         given.claims = select_claims(given.registry, given.patterns, given.several("tag"))
         return

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_registry
 from dropcheck.claims.registry import Case, PartlyReadError, Registry
 from dropcheck.claims.selection import option_of, select
+from dropcheck.claims.values import NUMBER_FORMATS
 from dropcheck.cli.given import Given
 from dropcheck.coverage import Coverage, unexpected
 from dropcheck.documents.any_file import read_any
-from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order
+from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order, suggestion
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.settings import DEFAULT_MEMORY
 
@@ -80,7 +81,7 @@ def checked_registry(
     from dropcheck.language.checks import check_registry
 
     # it was read where the claims' parameters are options
-    registry = given.registry or claims_of(given.files)
+    registry = given.registry or columns_of(given)
     checked = check_registry(registry, graphs)
     if checked.problems:
         raise DropcheckError(in_file_order(checked.problems))
@@ -110,6 +111,41 @@ def expect_claims(expected: int | None, documents: Sequence[Coverage]) -> None:
     problem = None if expected is None else unexpected(documents, expected)
     if problem is not None:
         raise DropcheckError(problem)
+
+
+def columns_of(given: Given) -> Registry:
+    """The claims of the files that are named, with a column for each implementation.
+
+    Raises:
+        DropcheckError: a file cannot be read or holds errors, or code cannot be found.
+    """
+    registry = claims_of(given.files)
+    formats = _formats(given)
+    if not given.several("with"):
+        if formats:
+            message = "option '--dtype' is of code, and none is under test"
+            raise DropcheckError(Problem(message, hint="name it: --with NAME"))
+        return registry
+    from dropcheck.code.implementations import implementations_of  # imports what is under test
+    from dropcheck.columns import with_columns
+
+    return with_columns(registry, implementations_of(given.several("with"), Path.cwd()), formats)
+
+
+def _formats(given: Given) -> tuple[str, ...]:
+    """The number formats asked for.
+
+    Raises:
+        DropcheckError: one is none.
+    """
+    text = given.value("dtype") or ""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in NUMBER_FORMATS:
+            hint = suggestion(name, NUMBER_FORMATS) or "they are " + ", ".join(NUMBER_FORMATS)
+            message = f"option '--dtype' cannot be {name[:100]!r}: it is no format of numbers"
+            raise DropcheckError(Problem(message, hint=hint))
+    return names
 
 
 def _as_warning(note: Problem) -> str:

@@ -11,15 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dropcheck.claims.reader import load_registry
-from dropcheck.claims.registry import Registry
+from dropcheck.claims.registry import DTYPE, Registry
 from dropcheck.claims.selection import repeat_command, select_claims
-from dropcheck.cli.chosen import claims_of, refuse_in_automation
+from dropcheck.cli.chosen import claims_of, columns_of, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
+<<<<<<< HEAD
 from dropcheck.coverage import unexpected
 from dropcheck.documents.any_file import read_any
 from dropcheck.documents.carrier import ENDINGS
+=======
+>>>>>>> 6611987 (Judge code in columns of its own, with what it was given rounded to its number format)
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 
@@ -34,9 +36,13 @@ def list_or_show(given: Given) -> ExitCode:
     from dropcheck.report.terminal.screen import terminal_of
 
     as_json = _is_json(given)
+<<<<<<< HEAD
     registry = load_registry(given.files, read_any)
     if given.flag("unclaimed"):
         return _list_unclaimed(given, registry, as_json=as_json)
+=======
+    registry = columns_of(given)
+>>>>>>> 6611987 (Judge code in columns of its own, with what it was given rounded to its number format)
     claims = select_claims(registry, given.patterns, given.several("tag"))
     if as_json:
         print_out(claims_json(claims, registry))
@@ -134,7 +140,7 @@ def _without_an_option(registry: Registry) -> Iterable[Problem]:
     """Notes on parameters that are named like an option of `run`."""
     for claim in registry.claims.values():
         for name in claim.parameter_names:
-            if name in RUN_OPTIONS:
+            if name in RUN_OPTIONS and not (name == DTYPE and claim.slots):
                 message = f"the parameter {name!r} is named like an option of run"
                 place = claim.parameter_locations.get(name, claim.location)
                 yield Problem(message, place, f"it is set by --set {name}=VALUE only")

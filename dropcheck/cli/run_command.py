@@ -197,7 +197,8 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
         del options["--time-limit"]
         options["--max-draws"] = str(result.draws)
     command = repeat_command(case, seed, given.files, RUN_OPTIONS)
-    words = [name if text is None else f"{name}={text}" for name, text in options.items()]
+    words = [f"--with={one}" for one in given.several("with")]
+    words += [name if text is None else f"{name}={text}" for name, text in options.items()]
     return f"{command} {shlex.join(words)}" if words else command
 
 

@@ -201,7 +201,7 @@ class CaseRun:
         Raises:
             DropcheckError: with the parameters for which it is so.
         """
-        if not nowhere_defined(pilot) or self._only_powers_overflow():
+        if not nowhere_defined(pilot) or pilot.program.tests_code or self._only_powers_overflow():
             return
         where = parameter_text(self.case.parameters)
         raise self.prepared.lowered.at.error(
@@ -226,10 +226,13 @@ class CaseRun:
         why = undefined_draws(tally)
         if why is None:
             return None
-        if nowhere_defined(tally):
+        verdict = Verdict.INCONCLUSIVE
+        if tally.program.tests_code:  # what may be no number has no mean
+            verdict = Verdict.REFUTED
+        elif nowhere_defined(tally):
             why = Reason.POWERS_OVERFLOW.explain()
         return Finding(
-            verdict=Verdict.INCONCLUSIVE,
+            verdict=verdict,
             method=method,
             guarantee=guarantee,
             draws=tally.drawn,

@@ -44,6 +44,9 @@ from dropcheck.simulation import (
     means_of,
 )
 
+CODE_SECONDS = 20.0
+"""The most that a case of code under test takes, where no other limit is set."""
+
 
 def run_case(
     prepared: Prepared,
@@ -59,13 +62,16 @@ def run_case(
         settings: seed and limits.
         alpha: the case's own share of the error rate.
         repeat: the command that repeats the run.
-        deadline: when to stop; by default the settings' time limit from now.
+        deadline: when to stop; by default the settings' time limit from now. Of code under test
+            it is `CODE_SECONDS` from now at the latest, unless the draws are limited.
 
     Raises:
         DropcheckError: for what only a draw can show: nothing defined, an argument out of its
             law's domain.
     """
     end = deadline or Deadline.after(settings.time_limit)
+    if prepared.case.claim.column is not None and settings.max_draws is None:
+        end = Deadline.after(min(end.left(), CODE_SECONDS), end.clock)
     run = CaseRun(prepared=prepared, settings=settings, alpha=alpha, repeat=repeat, deadline=end)
     return run.result((yield from judge(run)))
 

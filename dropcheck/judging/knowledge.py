@@ -162,6 +162,8 @@ def knowledge_of(compiled: Compiled, strategy: BlockMeans | None = None) -> Know
 
         return BoundedAverages(sizes=sizes, strategy=strategy)
 
+    if compiled.program.whole:  # draws of one call of code may depend on each other
+        return Knowledge(exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC)
     undefined = may_be_undefined(_averaged(compiled))
     if undefined is not None:  # no bound says anything of draws without a value
         return Knowledge(

@@ -18,7 +18,7 @@ from dropcheck.language.lowering.context import Context, Slots
 from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
-from dropcheck.language.lowering.slots import define_call, names_given
+from dropcheck.language.lowering.slot_lowering import define_call, names_given
 from dropcheck.language.lowering.statement_sides import Sides, check_range, statement_sides
 from dropcheck.language.lowering.tolerance_checks import check_tolerance
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
@@ -30,6 +30,7 @@ from dropcheck.language.syntax import (
     Node,
     Position,
     Statement,
+    children,
     names_in,
 )
 from dropcheck.records import dataclass
@@ -37,6 +38,7 @@ from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.relations import FOLLOWS
 
 
@@ -304,8 +306,19 @@ def context_of(
         column=claim.column,
         dtype=dtype if isinstance(dtype, str) else None,
         given=frozenset(given),
+        single=any(one.about_laws or _of_quantiles(one) for one in statements),
     )
     return Context(lower, memory, postpone, slots)
+
+
+def _of_quantiles(statement: Statement) -> bool:
+    stack = list(statement.operands)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Call) and node.name in OPERATORS and OPERATORS[node.name].quantile:
+            return True
+        stack.extend(children(node))
+    return False
 
 
 def define_parameters(
@@ -318,8 +331,9 @@ def define_parameters(
     for name, value in parameters.items():
         node = parsed.parameter(name)
         try:
-            is_law = isinstance(value, str) and value not in NUMBER_FORMATS
-            given = parsed.law(name, value) if is_law else value
+            given: ParameterValue | Call = value
+            if isinstance(value, str) and value not in NUMBER_FORMATS:
+                given = parsed.law(name, value)
             define_parameter(context, node, given)
         except DropcheckError as error:
             problems.extend(error.problems)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from dropcheck.claims.registry import Case, Claim, PartlyReadError, Registry
-from dropcheck.claims.values import parameter_text
+from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry
+from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import (
     MOST_PROBLEMS,
     About,
@@ -314,6 +314,9 @@ def used_names(parsed: ParsedClaim) -> set[str]:
     roots += [line.right for line in lines_of(parsed.model)]
     roots += [node for loop in loops_of(parsed.model) for node in loop.over]
     for name, text in dict.fromkeys((n, v) for n, v in values if isinstance(v, str)):
+        if text in NUMBER_FORMATS:
+            continue
         with suppress(DropcheckError):  # what is no law is an error of its case
             roots.append(parsed.law(name, text))
-    return set().union(*map(names_in, roots))
+    code = {DTYPE} if claim.slots else set()  # says in what format code computes
+    return code.union(*map(names_in, roots))

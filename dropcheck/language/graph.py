@@ -175,6 +175,11 @@ def ordered(roots: Iterable[Value]) -> list[Value]:
     return in_order(drawn, lambda value: [below for below in value.inputs if below.random])
 
 
+def calls_below(roots: Iterable[Value]) -> list[CodeCall]:
+    """The calls of code that some values are made of."""
+    return [value.call for value in ordered(roots) if value.call is not None]
+
+
 def operators(values: Sequence[Value]) -> list[Value]:
     """Every operator on the law below some values, each once."""
     found: dict[int, Value] = {}

@@ -15,8 +15,6 @@ from dropcheck.language.cases import (
     define_parameters,
     lower_case,
 )
-from dropcheck.language.lowering.context import Context
-from dropcheck.language.lowering.lower import lower
 
 # Points that are looked at for one that `requires` allows.
 MOST_LOOKED_AT = 300

@@ -3,7 +3,8 @@
 This is the room's door: what judges and plans a case imports what is named here, and of a program
 it uses only
 
-- how it draws: `calls_own_code`, `cost`, `sampling`, `combined`, `rarest`, `shared`;
+- how it draws: `calls_own_code`, `tests_code`, `cost`, `sampling`, `combined`, `rarest`, `shared`,
+  and `whole`, where each span is one block;
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `span_values`, `block_draws`, `fitted`, `in_blocks`,
   `in_blocks_of`;

@@ -12,6 +12,7 @@ from dropcheck.analysis.products import below
 from dropcheck.language.cost import draw_cost
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, ordered
+from dropcheck.simulation.code_calls import MOST_SPAN_DRAWS, most_of_span
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
@@ -21,13 +22,8 @@ from dropcheck.vocabulary.function import Array, Kernel
 
 # Arrays of one span together: what stays in a second-level cache of 2 MiB beside its code.
 SPAN_BYTES = 2**20
-# Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
-MOST_SPAN_DRAWS = 131_072
 # Rough nanoseconds of a span that several programs share; where that is many draws, cheap ones.
 SPAN_NANOSECONDS = 2e6
-# Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
-# of which nothing is known.
-MOST_SAMPLE_DRAWS = 8192
 
 # A multiply-add within a matrix product, and what each of its results costs afterwards.
 PRODUCT_COST = 0.035
@@ -100,7 +96,8 @@ class Registers:
         held += sum(_bytes_of_powers(self.values[at]) for at in looked_at)
         cost = max(1.0, sum(_cost(self.values[at]) for at in random))
         moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
-        draws = max(1, min(MOST_SPAN_DRAWS, SPAN_BYTES // max(held, 1), moment))
+        most = most_of_span(self.values)
+        draws = max(1, min(most, SPAN_BYTES // max(held, 1), moment))
         return 1 << (draws.bit_length() - 1)
 
 
@@ -141,6 +138,8 @@ class ProgramBuilder:
             judged: the columns that the statement's quantity is made of, where the factors of
                 products may be combined, each with each.
         """
+        if any(value.call is not None and value.call.dependent for value in self._values):
+            return None
         if pairs is not None:
             program = self.build(pairs=pairs)
             if program.paired:
@@ -182,10 +181,11 @@ class ProgramBuilder:
             keep |= products.registers
         all_steps = freeing(steps, keep)
         held = _held(lean if tables else all_steps) + _powers(summed, self._values)
-        sampled = any(value.sample is not None for value in self._values)
-        most = MOST_SAMPLE_DRAWS if sampled else MOST_SPAN_DRAWS
+        calls = [value.call for value in values if value.call is not None]
+        whole = any(call.dependent for call in calls)
+        most = most_of_span(self._values)
         draws = self._all.span or max(1, min(most, SPAN_BYTES // max(held, 1)))
-        blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN else 1
+        blocks = BLOCKS_OF_SPAN if draws >= 64 * BLOCKS_OF_SPAN and not whole else 1
         if plan is not None:
             numbers = SPAN_BYTES // (8 * plan.held)
             blocks = max(1, min(MOST_SPAN_DRAWS, numbers) // plan.batch**2)
@@ -207,6 +207,7 @@ class ProgramBuilder:
             lean=lean,
             separations=products,
             apart=apart,
+            whole=whole,
         )
 
     def _tables(self, steps: list[Step]) -> tuple[tuple[Table, ...], tuple[Step, ...]]:

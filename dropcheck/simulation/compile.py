@@ -17,12 +17,12 @@ from dropcheck.analysis.strategy import (
     Strategy,
     Unanswerable,
 )
-from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.language.graph import Kind, Value, calls_below, ordered
 from dropcheck.simulation.assemble import Crossed, ProgramBuilder, Registers
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.thresholds import AtThresholds, compile_values
-from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, NOT
+from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, IS_TRUE, NOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,8 @@ def compile_strategy(
         case Quantiles(quantities):
             return compile_values(quantities)
         case Certainty(event, condition, claimed):
+            if calls_below([event]):
+                event = _settled(event)
             favoured = _favoured(event, denied=claimed == 0)
             program, exact = (
                 _counting(_denied(one) if claimed == 0 else one, condition, registers, every=True)
@@ -132,7 +134,7 @@ def _counting(
 ) -> Program:
     """The program that counts in how many draws an event holds, and a condition."""
     builder = ProgramBuilder(registers)
-    given = None if condition is None else builder.register(condition)
+    given = None if condition is None else builder.register(_condition(condition))
     builder.term(((builder.register(event), 1),), given, **how)
     if given is not None:
         builder.term((), given)
@@ -161,7 +163,25 @@ def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value
 
 def _truth(value: Value) -> Value:
     """A value asked as a truth: any number but 0 is 1."""
-    return value if value.truth else _denied(_denied(value))
+    asked = value if value.truth else _denied(_denied(value))
+    return _settled(asked) if calls_below([asked]) else asked
+
+
+def _settled(value: Value) -> Value:
+    """An event of what code gave: false where it looks at what is no number."""
+    return dataclasses.replace(
+        value,
+        kind=Kind.COMPUTED,
+        operation=IS_TRUE.name,
+        inputs=(value,),
+        options=(),
+        truth=True,
+        name=None,
+    )
+
+
+def _condition(value: Value) -> Value:
+    return _settled(value) if calls_below([value]) else value
 
 
 def _denied(value: Value) -> Value:
@@ -194,7 +214,7 @@ def _leaf(value: Value, builder: ProgramBuilder, *, sizes: bool) -> Leaf:
     operator = value.operator
     conditional = dict(value.options)["given"]
     quantities = value.inputs[:-1] if conditional else value.inputs
-    given = builder.register(value.inputs[-1]) if conditional else None
+    given = builder.register(_condition(value.inputs[-1])) if conditional else None
     columns: dict[str, int] = {}
     if given is not None:
         columns["g"] = builder.term((), given)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dropcheck.language.graph import Value, number
 from dropcheck.simulation.cell_counts import Counter, counted
+from dropcheck.simulation.code_calls import Calls
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
@@ -78,6 +79,8 @@ class Program:
     shared: bool = False
     # what counts draws in cells, in place of integrands
     counter: Counter | None = None
+    # each span is one call of code, whose draws may depend on each other: it is one block
+    whole: bool = False
 
     @property
     def columns(self) -> int:
@@ -124,7 +127,7 @@ class Program:
 
     def fitted(self, most: int, blocks: int) -> Program:
         """The program in spans that fit a budget of few draws, of which so many blocks are made."""
-        if most >= max(blocks * self.block_draws, self.span_draws):
+        if self.whole or most >= max(blocks * self.block_draws, self.span_draws):
             return self
         draws = max(1, min(self.span_draws, most // blocks))
         return replace(self, span_draws=draws, span_blocks=1, shared=False)
@@ -135,6 +138,8 @@ class Program:
         No block is shorter than what pays for its bookkeeping, or than what shows a model's rarest
         known outcome. In a crossed program a block is a batch.
         """
+        if self.whole:
+            return self
         if self.paired:
             batch = min(max(SMALLEST_BATCH, draws), self.block_draws)
             return self._cut(batch, max(1, min(BLOCKS_OF_SPAN, self.span_values // batch**2)))
@@ -155,6 +160,8 @@ class Program:
         In a crossed program a block is a batch. A span is no shorter than one block, nor than what
         pays for its own stream.
         """
+        if self.whole:
+            return self
         block = min(max(SMALLEST_BATCH if self.paired else 1, block), self.block_draws)
         if self.paired:
             return self._cut(block, max(1, min(BLOCKS_OF_SPAN, self.span_values // block**2)))
@@ -170,7 +177,12 @@ class Program:
     @property
     def calls_own_code(self) -> bool:
         """Whether draws come from a function of the user, who may keep things per thread."""
-        return any(step.value.sample is not None for step in self.steps)
+        return any(step.value.sample or step.value.call for step in self.steps)
+
+    @property
+    def tests_code(self) -> bool:
+        """Whether code is under test, whose values may be no numbers."""
+        return any(step.value.call is not None for step in self.steps)
 
     def registers(
         self,
@@ -187,6 +199,7 @@ class Program:
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
+        code = Calls(self.steps, generator)
         for register, constant in self.fixed:
             held[register] = constant
         for step in self.steps if steps is None else steps:
@@ -201,6 +214,8 @@ class Program:
                     if sampled is None:
                         sampled = step.value.sample.draw(generator, count)
                     held[step.target] = sampled[step.value.name or ""]
+                elif step.value.call is not None:
+                    held[step.target] = code.given(step.value.call, inputs, count)
             else:
                 if observe is not None:
                     observe(step.value, [number(array) for array in inputs])

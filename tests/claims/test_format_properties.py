@@ -176,5 +176,5 @@ def test_what_is_left_out_has_the_default_of_the_table() -> None:
 def test_defaults_may_set_no_more_than_a_claim_may() -> None:
     assert all(key in CLAIM.keys for key in DEFAULTS.keys)
     assert [level.name for level in LEVELS] == [
-        "file", "document", "defaults", "claim", "statement", "passage", "tolerance",
+        "file", "document", "slot", "defaults", "claim", "statement", "passage", "tolerance",
     ]  # fmt: skip

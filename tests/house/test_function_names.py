@@ -16,7 +16,9 @@ OTHER_THINGS = {
     # the relation of a statement; a moment, in a message; a kind of bound
     "analysis": {"==", "mean", "norm"},
     # selections, JSON Schema, and the name of a statement in an example
-    "claims": {"all", "not", "minimum", "maximum", "array", "mean"},
+    "claims": {"all", "not", "minimum", "maximum", "array", "mean", "elements"}
+    # formats of numbers, which a parameter may stand for
+    | {"float64", "float32", "bfloat16", "float16"},
     "cli": {"all", "full"},
     # grammar, Greek letters, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},

@@ -133,6 +133,8 @@ class Slots:
         column: the code; None where the mathematics stands in.
         dtype: the number format that the code computes in; None where it is that of Python.
         given: names of the model that code is given, whose values are rounded to that format.
+        single: whether each draw is a call, unless the slot says that those of a call are
+            independent: what is counted has to be.
     """
 
     def __init__(
@@ -142,8 +144,10 @@ class Slots:
         column: Column | None = None,
         dtype: str | None = None,
         given: frozenset[str] = frozenset(),
+        single: bool = False,
     ) -> None:
         self.known = known or {}
+        self.single = single
         self.define = define
         self.column = column
         self.dtype = dtype

@@ -10,9 +10,10 @@ from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim, Relation, pairs
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
+from dropcheck.language.lowering.named_axes import axis_names
 from dropcheck.language.printing import unparse
 from dropcheck.language.suggestions import square_for_sd
-from dropcheck.language.syntax import Call, Name, Node, Statement, Subscript
+from dropcheck.language.syntax import Array, Call, Name, Node, Statement, Subscript
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
@@ -172,7 +173,8 @@ def _independent(context: Context, node: Call) -> LawClaim:
             raise axes.at.error(
                 f"{OVER!r} goes with one quantity", f"write {INDEPENDENT}(u, {OVER}=[0])"
             )
-        over = _axes(context, axes, quantities[0].shape)
+        names = axis_names(context, node.arguments[0], len(quantities[0].shape))
+        over = _axes(context, axes, quantities[0].shape, names)
         claim = LawClaim(relation=Relation.INDEPENDENT, quantities=tuple(quantities), over=over)
     if len(pairs(claim)) > MOST_PAIRS:
         raise node.at.error(
@@ -183,18 +185,35 @@ def _independent(context: Context, node: Call) -> LawClaim:
     return claim
 
 
-def _axes(context: Context, node: Node, shape: Sequence[int]) -> tuple[int, ...]:
-    value = context.lower_fixed(node, "axes must be fixed", f"write {OVER}=[0]")
-    known = value.known
-    listed = known if isinstance(known, tuple) else (known,)
+def _axes(
+    context: Context, node: Node, shape: Sequence[int], names: Sequence[str]
+) -> tuple[int, ...]:
+    """The axes that `over` lists, by number or by name."""
+    written = node.items if isinstance(node, Array) else (node,)
+    listed: list[object] = []
+    for item in written:
+        if isinstance(item, Name) and item.name in names:
+            listed.append(float(names.index(item.name)))
+            continue
+        value = context.lower_fixed(item, "axes must be fixed", f"write {OVER}=[0]")
+        known = value.known
+        listed += known if isinstance(known, tuple) else (known,)
     axes: list[int] = []
     for one in listed:
         if not isinstance(one, float) or one != int(one) or not -len(shape) <= one < len(shape):
             raise node.at.error(
                 f"{OVER!r} names axes of a quantity of shape {list(shape)}",
-                f"its axes are {list(range(len(shape)))}" if shape else "a number has none",
+                _known_axes(shape, names),
             )
         axes.append(int(one) % len(shape))
     if math.prod(shape[axis] for axis in set(axes)) < 2:
         raise node.at.error(f"along these axes a quantity of shape {list(shape)} has one entry")
     return tuple(sorted(set(axes)))
+
+
+def _known_axes(shape: Sequence[int], names: Sequence[str]) -> str:
+    if not shape:
+        return "a number has none"
+    named = [name for name in names if name]
+    beside = f", and by name {', '.join(named)}" if named else ""
+    return f"its axes are {list(range(len(shape)))}{beside}"

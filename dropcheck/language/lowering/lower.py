@@ -8,6 +8,7 @@ from functools import partial
 from dropcheck.claims.registry import Sample
 from dropcheck.language import syntax
 from dropcheck.language.graph import Suspect, Value
+from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.calls import call
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import draw, sampled
@@ -22,6 +23,7 @@ from dropcheck.vocabulary.functions import SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.elementwise import NEGATIVE
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
+from dropcheck.vocabulary.functions.number_formats import EPSILONS, SMALLEST
 from dropcheck.vocabulary.functions.truths import (
     AND,
     COMPARISONS,
@@ -149,7 +151,9 @@ def lower(context: Context, node: Node) -> Value:
         case syntax.Compare(operators=operators, operands=operands):
             values = [context.lower(operand) for operand in operands]
             links = [
-                context.graph.elementwise(COMPARISONS[sign], (a, b), node.at)
+                _near(context, a, b, node.at)
+                if sign == "==" and context.slots.column is not None
+                else context.graph.elementwise(COMPARISONS[sign], (a, b), node.at)
                 for sign, a, b in zip(operators, values, values[1:], strict=False)
             ]
             return _joined(context, AND, links, node.at)
@@ -157,10 +161,7 @@ def lower(context: Context, node: Node) -> Value:
             return _joined(context, SIGNS[operator], [context.lower(o) for o in operands], node.at)
         case syntax.Member(item=item, options=options):
             asked = context.lower(item)
-            near = [
-                context.graph.elementwise(IS_CLOSE, (asked, context.lower(one)), node.at)
-                for one in options
-            ]
+            near = [_near(context, asked, context.lower(one), node.at) for one in options]
             return _joined(context, OR, near, node.at)
         case syntax.Not(operand=inner):
             return context.graph.elementwise(NOT, (context.lower(inner),), node.at)
@@ -199,6 +200,20 @@ def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) ->
     if right.known == 0 and (value.suspect is None or value.suspect.cured_if_finite):
         return dataclasses.replace(value, suspect=Suspect(node.right.at, "division by zero"))
     return value
+
+
+def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
+    """Whether two numbers are equal to within rounding: of code, that of its number format.
+
+    Code may round on its way: a factor, a product, and what it is held against are each off by half
+    a unit in the last place at most, which is less than twice the format's epsilon in all.
+    """
+    dtype = context.slots.dtype
+    if context.slots.column is None or dtype is None:
+        return context.graph.elementwise(IS_CLOSE, (left, right), at)
+    shape = shape_at(at, "", shapes.broadcast, (left.shape, right.shape))
+    options = (("atol", SMALLEST[dtype]), ("rtol", 2 * EPSILONS[dtype]))
+    return context.graph.operation(IS_CLOSE, (left, right), shape, at, options)
 
 
 def _joined(context: Context, function: Function, values: list[Value], at: Position) -> Value:

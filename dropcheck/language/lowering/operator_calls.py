@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from dropcheck.errors import Problem, suggestion
-from dropcheck.language.graph import Kind, Value, joined_sources
+from dropcheck.language.graph import Kind, Value, in_order, joined_sources
 from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.entries import (
@@ -14,11 +16,14 @@ from dropcheck.language.lowering.entries import (
     entry_of,
     place_in,
 )
-from dropcheck.language.lowering.pooled import note_on_pooling
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Node, bind, children
 from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.operators import OPERATORS
+
+# Means of so many elements are listed; of more the least and the greatest are named.
+MOST_LISTED = 4
 
 
 def operator_call(context: Context, node: Call) -> Value:
@@ -50,7 +55,7 @@ def operator_call(context: Context, node: Call) -> Value:
     if operator.probability:
         context.notes += _notes_on_event(values[0], node, every=context.every_element)
     else:
-        context.notes += note_on_pooling(node, values)
+        context.notes += _note_on_pooling(node, values)
     return _operator(context, node, values, level)
 
 
@@ -225,3 +230,61 @@ def _inner(node: Node) -> Node:
         return node
     found = (_inner(child) for child in children(node))
     return next((one for one in found if isinstance(one, Call) and one.name in OPERATORS), node)
+
+
+# ---- what is pooled ------------------------------------------------------------------------------
+
+
+def _note_on_pooling(node: Call, values: tuple[Value, ...]) -> list[Problem]:
+    """A note where an operator is of what has a shape, and its elements plainly differ in law."""
+    found = [value for value in values if value.random and value.shape and _unlike(value)]
+    if not found:
+        return []
+    value = found[0]
+    count = int(np.prod(value.shape))
+    means = _means(value)
+    return [
+        Problem(
+            f"{node.name!r} of a quantity of shape {list(value.shape)} is pooled over {count} "
+            f"elements{means}: it is that of one picked at random",
+            node.at.location,
+            f"claim each, {node.name}(…) == [a, b], or pick one, x[0]",
+        )
+    ]
+
+
+def _unlike(value: Value) -> bool:
+    """Whether elements differ in law, as far as the lines of the model show it plainly."""
+    known: dict[int, bool] = {}
+    for one in in_order([value], lambda one: one.inputs if one.kind != Kind.OPERATOR else ()):
+        known[id(one)] = _itself(one) or (
+            bool(one.shape) and any(known[id(below)] and below.shape for below in one.inputs)
+        )
+    return known[id(value)]
+
+
+def _itself(value: Value) -> bool:
+    if value.constant is not None:
+        numbers = np.asarray(value.constant, dtype=np.float64)
+        return bool(value.shape) and numbers.size > 1 and bool(np.ptp(numbers) > 0)
+    if value.kind == Kind.COMPUTED and value.function is ARRAY:
+        return any(one is not value.inputs[0] for one in value.inputs)
+    return False
+
+
+def _means(value: Value) -> str:
+    """The means of the elements, of a draw whose law gives them."""
+    law = value.law
+    if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
+        return ""
+    known = [one.known for one in value.inputs]
+    if any(one is None for one in known):
+        return ""
+    with np.errstate(all="ignore"):
+        means = np.broadcast_to(np.asarray(law.mean(*known), dtype=np.float64), value.shape).ravel()
+    if not np.isfinite(means).all() or np.ptp(means) == 0:
+        return ""
+    if len(means) > MOST_LISTED:
+        return f" with means from {means.min():.6g} to {means.max():.6g}"
+    *first, last = (f"{one:.6g}" for one in means)
+    return f" with means {', '.join(first)} and {last}"

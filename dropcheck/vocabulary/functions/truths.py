@@ -209,6 +209,11 @@ NOT = _truth(
     written="not x", ranges=pieces.negation, polynomial=algebra.denial,
 )  # fmt: skip
 
+IS_TRUE = _truth(
+    "is true", lambda x: _split(x)[0], "1 where it is true; 0 where it is false or cannot be told",
+    takes_truth=True, cost=cheap, written="x",
+)  # fmt: skip
+
 _CHOICE = ("a where c holds, else b", hulls.branches, growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
@@ -219,7 +224,7 @@ WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_trut
               ranges=pieces.choice, polynomial=algebra.choice,
               defined=defined_where.CHOSEN)  # fmt: skip
 
-SIGNS = (*COMPARISONS.values(), AND, OR, NOT, CONDITIONAL)
+SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
 TIED = (*FAVOURED.values(), *DENIED.values())
 
 IS_CLOSE = _truth(

@@ -39,11 +39,13 @@ from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 MOST_CALLS = 1_000
 
 
-def names_given(model: Model, statement: Sequence[Statement], slots: Mapping[str, Slot]) -> set[str]:
+def names_given(
+    model: Model, statements: Sequence[Statement], slots: Mapping[str, Slot]
+) -> set[str]:
     """The names that stand by themselves as arguments of slots, anywhere in a claim."""
     found: set[str] = set()
     stack: list[Node] = [line.right for line in lines_of(model)]
-    stack += [operand for one in statement for operand in one.operands]
+    stack += [operand for one in statements for operand in one.operands]
     while stack:
         node = stack.pop()
         stack.extend(children(node))
@@ -138,8 +140,8 @@ def _expanded(
             shaped = law
             if size:
                 shaped = Subscript(node.at, law, tuple(Number(node.at, float(n)) for n in size))
-            name = context.draw_name(Name(node.at, slot.name))
-            scope.define(Name(at, _GIVEN), draw(context, shaped, name))
+            drawn = context.draw_name(Name(node.at, slot.name))
+            scope.define(Name(at, _GIVEN), draw(context, shaped, drawn))
     finally:
         context.scope, context.slots.within = outer, within
     return scope
@@ -220,7 +222,13 @@ def _called(
         size=size,
         seeds=lengths[SEED] if SEED in in_front else 1,
         calls=lengths[CALL] if CALL in in_front else 1,
-        single=size is None and (not varies or rest[:1] == (BATCH,) or bool(in_front)),
+        single=size is None
+        and (
+            not varies
+            or rest[:1] == (BATCH,)
+            or bool(in_front)
+            or (context.slots.single and not slot.independent)
+        ),
     )
     return Value(
         kind=Kind.DRAW,
@@ -231,5 +239,5 @@ def _called(
         random=True,
         sources=Sources([tag]) | joined_sources(values),
         suspect=next((value.suspect for value in values if value.suspect), None),
-        call=CodeCall(slot, code, asked, tag, mode),
+        call=CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode),
     )

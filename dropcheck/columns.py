@@ -1,0 +1,138 @@
+"""Columns: each claim once more for each implementation, with its code bound to the slots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from dropcheck.claims.registry import (
+    COLUMN,
+    DTYPE,
+    Claim,
+    Code,
+    Column,
+    Family,
+    Registry,
+    Slot,
+    Stated,
+)
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.syntax import Call, Node, Subscript, children, lines_of
+from dropcheck.vocabulary.slot_calls import slot_and_mode
+
+RESOLUTION = 0.001
+"""Of a column of code, where a claim says no other."""
+_USUAL = 0.01
+
+
+class Implementation(Protocol):
+    """Code for slots, under a name."""
+
+    @property
+    def name(self) -> str:
+        """The name of its column."""
+
+    @property
+    def dtypes(self) -> Sequence[str]:
+        """The number formats that it computes in, the usual one first."""
+
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+        """Its code by slot; slots for which it has none are left out."""
+
+
+def with_columns(
+    registry: Registry,
+    implementations: Sequence[Implementation],
+    formats: Sequence[str] = (),
+    graphs: CaseGraphs | None = None,
+) -> Registry:
+    """The registry with a column for each implementation: claims beside those of the mathematics.
+
+    Args:
+        registry: the claims.
+        implementations: the code under test.
+        formats: the number formats to look at; by default those of each claim.
+        graphs: keeps what is parsed here.
+
+    Raises:
+        DropcheckError: an implementation has code for no slot that a claim calls.
+    """
+    graphs = graphs or CaseGraphs(keep=0)
+    claims = dict(registry.claims)
+    problems: list[Problem] = []
+    for one in implementations:
+        bound: dict[int, Column] = {}
+        found = 0
+        for claim in registry.claims.values():
+            if not claim.slots:
+                continue
+            if id(claim.slots) not in bound:
+                bound[id(claim.slots)] = Column(one.name, one.bind(claim.slots))
+            column = bound[id(claim.slots)]
+            called = called_slots(claim, graphs)
+            chosen = _formats(claim, one, formats)
+            if called & column.code.keys() and chosen:
+                own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
+                claims[own.id] = own
+                found += 1
+        if not found:
+            message = f"the implementation {one.name!r} has code for no slot that a claim calls"
+            names = sorted({name for one in registry.claims.values() for name in one.slots})
+            hint = "the slots are " + ", ".join(names) if names else "no file here has slots"
+            problems.append(Problem(message, hint=hint))
+    if problems:
+        raise DropcheckError(problems)
+    return replace(registry, claims=claims)
+
+
+def called_slots(claim: Claim, graphs: CaseGraphs) -> set[str]:
+    """The slots that a claim's model and its statement call."""
+    try:
+        parsed = graphs.parsed(claim)
+    except DropcheckError:  # it is reported where the claim is checked
+        return set(claim.slots)
+    stack: list[Node] = [line.right for line in lines_of(parsed.model)]
+    stack += parsed.statement.operands
+    found: set[str] = set()
+    while stack:
+        node = stack.pop()
+        stack.extend(children(node))
+        base = node.base if isinstance(node, Subscript) else node
+        if isinstance(base, Call):
+            found.add(slot_and_mode(base.name)[0])
+    return found & claim.slots.keys()
+
+
+def _of_laws(claim: Claim, graphs: CaseGraphs) -> bool:
+    try:
+        return graphs.parsed(claim).statement.about_laws
+    except DropcheckError:
+        return False
+
+
+def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple[str, ...]:
+    """The number formats of a claim in a column: those asked for that code computes in."""
+    own = claim.parameters.get(DTYPE, (one.dtypes[0],) if not formats else ())
+    asked = formats or [str(name) for name in own]
+    return tuple(name for name in asked if name in one.dtypes)
+
+
+def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: bool) -> Claim:
+    """A claim of code in place of the mathematics, looked at sharply where it is of a number."""
+    name = f"{COLUMN}{column.name}"
+    family = claim.family
+    if family is not None:
+        stated = tuple(Stated(f"{one.id}{name}", one.statement) for one in family.statements)
+        family = Family(f"{family.id}{name}", stated)
+    usual = sharp and claim.resolution == _USUAL and claim.within is None
+    return replace(
+        claim,
+        id=f"{claim.id}{name}",
+        family=family,
+        parameters={**claim.parameters, DTYPE: tuple(formats)},
+        resolution=RESOLUTION if usual else claim.resolution,
+        column=column,
+        truth=None,
+    )

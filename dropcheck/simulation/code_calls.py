@@ -1,0 +1,67 @@
+"""Code as steps of a program: how much is drawn at a time, and what is asked for together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.language.graph import CodeCall, Value
+from dropcheck.simulation.steps import Step
+from dropcheck.vocabulary.function import Array
+
+# Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
+MOST_SPAN_DRAWS = 131_072
+# Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
+# of which nothing is known.
+MOST_SAMPLE_DRAWS = 8192
+# Where each draw is a call of code.
+MOST_CALLS = 256
+
+
+class Calls:
+    """The calls of code in one span: the first one seeds, and what is given is kept.
+
+    Args:
+        steps: those of the program, which say all that is asked of each call.
+        generator: what seeds the code.
+    """
+
+    def __init__(self, steps: Sequence[Step], generator: np.random.Generator) -> None:
+        self._steps = steps
+        self._generator = generator
+        self._given: dict[str, Mapping[str, Array]] = {}
+
+    def given(self, call: CodeCall, inputs: Sequence[Array], draws: int) -> Array:
+        """What a call gives: float64, [*shape, draws].
+
+        Args:
+            call: the call.
+            inputs: float64 or truths, [*shape, draws], or [*shape, 1] of what does not vary.
+            draws: how many draws.
+
+        Raises:
+            DropcheckError: the code raises, or returns what is not asked for.
+        """
+        if call.tag not in self._given:
+            asked = (step.value.call for step in self._steps)
+            modes = frozenset(one.mode for one in asked if one is not None and one.tag == call.tag)
+            begin = not self._given
+            self._given[call.tag] = call.code.drawn(
+                self._generator,
+                replace(call.asked, draws=draws, modes=modes, begin=begin),
+                [np.asarray(array, dtype=np.float64) for array in inputs],
+            )
+        return self._given[call.tag][call.mode]
+
+
+def most_of_span(values: Iterable[Value]) -> int:
+    """The most draws of one span of a program with these values."""
+    most = MOST_SPAN_DRAWS
+    for value in values:
+        if value.call is not None and value.call.asked.single:
+            return MOST_CALLS
+        if value.call is not None or value.sample is not None:
+            most = MOST_SAMPLE_DRAWS
+    return most
