@@ -16,12 +16,8 @@ from dropcheck.claims.selection import repeat_command, select_claims
 from dropcheck.cli.chosen import claims_of, columns_of, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
-<<<<<<< HEAD
 from dropcheck.coverage import unexpected
-from dropcheck.documents.any_file import read_any
 from dropcheck.documents.carrier import ENDINGS
-=======
->>>>>>> 6611987 (Judge code in columns of its own, with what it was given rounded to its number format)
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 
@@ -36,13 +32,9 @@ def list_or_show(given: Given) -> ExitCode:
     from dropcheck.report.terminal.screen import terminal_of
 
     as_json = _is_json(given)
-<<<<<<< HEAD
-    registry = load_registry(given.files, read_any)
+    registry = columns_of(given)
     if given.flag("unclaimed"):
         return _list_unclaimed(given, registry, as_json=as_json)
-=======
-    registry = columns_of(given)
->>>>>>> 6611987 (Judge code in columns of its own, with what it was given rounded to its number format)
     claims = select_claims(registry, given.patterns, given.several("tag"))
     if as_json:
         print_out(claims_json(claims, registry))
