@@ -229,6 +229,8 @@ class Claim:
     written: Written | None = None  # what a document prints, where it stands in one
     # how far out a law is claimed: the least chance of a tail
     tails: float | None = None
+    # whether a formula says it, in which elements count from 1 and none is left out
+    formula: bool = False
     # names drawn by code: no claims file has them, only a test written in Python
     sample: Sample | None = None
     slots: Mapping[str, Slot] = field(default_factory=dict)  # those of its file

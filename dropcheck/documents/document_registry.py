@@ -348,7 +348,7 @@ class _Builder:
         for count, text in enumerate(found, 1):
             written = SourceText.placed(text, source.location(formula.start))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
-            yield replace(claim, id=own, statement=written)
+            yield replace(claim, id=own, statement=written, formula=True)
 
 
 def _names_of_cases(entries: Mapping[str, Entry]) -> set[str]:

@@ -227,6 +227,7 @@ def lower_case(
         raise DropcheckError(problems)
     problems.extend(define_model(context, parsed.model))
     stop_at_most(problems)
+    context.formula = claim.formula  # its model is none
     found: list[LoweredCase | None] = []
     # a check needs no graph of what stands beside it
     statements = (not postpone and parsed.beside) or (parsed.statement,)

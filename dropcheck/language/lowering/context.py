@@ -193,6 +193,7 @@ class Context:
         self.collected: set[int] = set()  # the ids of arrays that hold the values of all steps
         self._drawn: set[str] = set()
         self.entrywise = False  # whether operators on the law are of each entry of a shape
+        self.formula = False  # whether a formula is lowered, whose elements all must be there
         self.every_element = False  # whether the statement is about every element of each draw
 
     def apart(self) -> Context:

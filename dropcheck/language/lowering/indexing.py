@@ -112,10 +112,29 @@ def _entries(context: Context, shape: Shape, index: tuple[Node, ...], at: Positi
             found += [slice(None)] * (len(shape) - used)
             axis += len(shape) - used
         else:
+            if context.formula and entry is not None and axis < len(shape):
+                _refuse_outside(entry, shape[axis], node)
             found.append(entry)
         axis += _axes_of(entry)
     _check_order(found, index)
     return found
+
+
+def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
+    """See that the places of a formula, which count from 1, are those of elements.
+
+    Raises:
+        DropcheckError: where the language would count from the end, or leave out what is not there.
+    """
+    if isinstance(entry, int):
+        if entry < 0 and not isinstance(node, syntax.Negative):
+            message = f"the formula asks for element {entry + 1}, and elements count from 1"
+            raise node.at.error(message, "choose other values, or write the statement in the mark")
+        return
+    first, last = entry.start or 0, length if entry.stop is None else entry.stop
+    if first < 0 or last < 0 or (last > length and first < last):
+        message = f"the formula counts elements {first + 1} to {last}, and there are {length}"
+        raise node.at.error(message, "count to what the model has")
 
 
 def _check_order(entries: Sequence[Entry], index: tuple[Node, ...]) -> None:
