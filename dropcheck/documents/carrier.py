@@ -17,6 +17,8 @@ ENDINGS = (*MARKDOWN, *NOTEBOOK, *LATEX, *HTML)
 """The endings of documents, in lower case."""
 WORD = "dropcheck"
 _HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
+MARK = re.compile(rf"<!--\s*/?{WORD}\b")
+"""How a mark begins where comments are those of HTML."""
 _LIKE = 0.78  # of one letter more, less or other: the word is meant
 
 

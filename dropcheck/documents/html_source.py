@@ -12,12 +12,12 @@ import html
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
 from dropcheck.claims.source import Position, Report, Source
-from dropcheck.documents.carrier import HIDDEN, WORD, Comment, Marked, Piece, Prose, parts_of
+from dropcheck.documents.carrier import HIDDEN, MARK, Comment, Marked, Piece, Prose, parts_of
 from dropcheck.documents.sentences import sentence_at
 
 LONGEST_BEFORE = 1_000  # characters before a mark that are looked at, as in Markdown
@@ -27,7 +27,6 @@ _TAG = re.compile(
     r"<(?P<close>/)?(?P<name>[A-Za-z][^\s/>]*+)"
     r"(?:[^>\"'=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|[\"'])*+>"
 )
-_MARK = re.compile(rf"<!--\s*/?{WORD}\b")
 _RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
 _UNREAD = ("pre", "code", "template", "svg", "math")
 _WITHIN = (
@@ -37,6 +36,40 @@ _WITHIN = (
 _INLINE = frozenset(_WITHIN.split())
 _HEADING = re.compile(r"h[1-6]\Z")
 _SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
+
+
+def comments_in(text: str, refuse: Callable[[int], None]) -> Iterator[int]:
+    """Where comments of a piece of HTML begin that stand neither in code nor in a tag.
+
+    Args:
+        text: the piece.
+        refuse: takes the places of marks in tags, which are not read.
+    """
+    at = within = 0
+    while (found := _NEXT.search(text, at)) is not None:
+        at = found.end()
+        if text.startswith("<!--", found.start()):
+            closed = _COMMENT.match(text, found.start())
+            at = closed.end() if closed is not None else len(text)
+            if not within:
+                yield found.start()
+        elif found.group() == "<" and text[at : at + 2].lstrip("/")[:1].isalpha():
+            tag = _TAG.match(text, found.start())
+            at = tag.end() if tag is not None else len(text)
+            hidden = MARK.search(text, found.start(), at)
+            if hidden is not None and not within:
+                refuse(hidden.start())
+            name = tag["name"].lower() if tag is not None else ""
+            if name in _UNREAD:
+                within = max(0, within + (-1 if tag and tag["close"] else 1))
+            elif name in _RAW and tag and not tag["close"]:
+                closing = _closing(name, text, at)
+                at = len(text) if closing is None else closing.start()
+
+
+def _closing(name: str, text: str, at: int) -> re.Match[str] | None:
+    """The tag that ends an element whose content is no HTML."""
+    return re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, at)
 
 
 def read_html(source: Source, report: Report) -> Marked:
@@ -144,11 +177,11 @@ class _Reader:
         """Take a comment; where to go on."""
         found = _COMMENT.match(self.whole, start)
         if found is None:  # it takes all that follows
-            if _MARK.match(self.whole, start):
+            if MARK.match(self.whole, start):
                 self.report.add(self.place(start), "this mark is never closed", "close it: -->")
             return len(self.whole)
         if self._unread():
-            if _MARK.match(self.whole, start):
+            if MARK.match(self.whole, start):
                 for name in +self.within:
                     self.passed.setdefault(name, start)
         elif found["text"] is not None:
@@ -169,7 +202,7 @@ class _Reader:
     def _tag(self, found: re.Match[str]) -> int:
         """Take a tag; where to go on."""
         name, end = found["name"].lower(), found.end()
-        hidden = _MARK.search(found.group())
+        hidden = MARK.search(found.group())
         if hidden is not None and not self._unread():
             place = self.place(found.start() + hidden.start())
             self.report.add(place, "a mark in a tag is not read", "write it behind the tag")
@@ -202,7 +235,7 @@ class _Reader:
 
     def _raw(self, name: str, found: re.Match[str]) -> int:
         """Pass over an element whose content is no HTML; where to go on."""
-        closing = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(self.whole, found.end())
+        closing = _closing(name, self.whole, found.end())
         if closing is None:
             return self._rest(found.start(), f"<{name}>")
         if name == "title" and not self.title:
@@ -221,7 +254,7 @@ class _Reader:
 
     def _rest(self, start: int, what: str) -> int:
         """Pass over all that is left, which a browser does not show."""
-        if _MARK.search(self.whole, start):
+        if MARK.search(self.whole, start):
             message = f"{what} is never closed, so that no mark after it is read"
             self.report.add(self.place(start), message, "close it")
         return len(self.whole)

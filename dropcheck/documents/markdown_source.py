@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dropcheck.claims.source import Position, Report, Source
-from dropcheck.documents.carrier import WORD, Block, Comment, Marked, Piece, parts_of
+from dropcheck.documents.carrier import MARK, WORD, Block, Comment, Marked, Piece, parts_of
+from dropcheck.documents.html_source import comments_in
 from dropcheck.documents.markdown_prose import prose_of
-from dropcheck.documents.sentences import sentence_at
+from dropcheck.documents.sentences import sentence_at, shortened
 
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
+_CODE = re.compile(r"<(?P<close>/)?(?:code|kbd|samp|pre)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)*")
 FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
+_TABLE = ("table_open", "tbody_open", "tr_open", "th_open", "td_open", "table_close")
 LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
 
 
@@ -67,13 +70,20 @@ class _Reader:
         self.tokens = tokens
         self.section = ""
         self.title = ""
+        # of the table that is read: the heads of its columns, the cells of the row, which cell
+        self.columns: list[str] = []
+        self.row: list[str] = []
+        self.column = -1
+        self.head = False
         self.read: tuple[list[int] | None, int] = None, 0  # lines, and how much of them is read
 
     def comments(self) -> Iterator[Comment | Block]:
         """Comments outside code, and fences that hold a block."""
         heading = None
         for token in self.tokens:
-            if token.type == "heading_open":
+            if token.type in _TABLE:
+                self._in_table(token.type)
+            elif token.type == "heading_open":
                 heading = token.tag
             elif token.type == "fence" and WORD in token.info.split()[1:]:
                 yield self._fenced(token)
@@ -84,7 +94,22 @@ class _Reader:
                     self.section = _plain(token.children)
                     self.title = self.title or (self.section if heading == "h1" else "")
                     heading = None
+                if self.column >= 0:
+                    (self.columns if self.head else self.row).append(_plain(token.children))
                 yield from self._of_inline(token)
+
+    def _in_table(self, kind: str) -> None:
+        """Follow where in a table the next cell is."""
+        if kind == "table_open":
+            self.columns, self.head = [], True
+        elif kind == "tbody_open":
+            self.head = False
+        elif kind == "tr_open":
+            self.row, self.column = [], -1
+        elif kind == "table_close":
+            self.column = -1
+        else:
+            self.column += 1
 
     def _fenced(self, token: Any) -> Block:
         first = token.map[0] + 1
@@ -98,13 +123,15 @@ class _Reader:
 
     def _of_html(self, token: Any) -> Iterator[Comment]:
         region = self.region(*token.map)
-        at = 0
-        while (start := region.text.find("<!--", at)) >= 0:
+
+        def refuse(at: int) -> None:
+            self.report.add(region.places[at], "a mark in a tag is not read", "write it behind")
+
+        for start in comments_in(region.text, refuse):
             found = _COMMENT.match(region.text, start)
             if found is None:  # nor is any after it
                 self._refuse_open(region.text[start:], region.places[start])
                 return
-            at = found.end()
             yield self._comment(region, found, "")
 
     def _refuse_open(self, text: str, at: Position) -> None:
@@ -117,13 +144,20 @@ class _Reader:
             return
         region = self.region(*token.map)
         at = self.read[1] if self.read[0] == token.map else 0  # of the cells before it in its row
+        within = 0  # of code as HTML writes it
         for place, child in enumerate(token.children):
             opened = child.content.find("<!--") if child.type in ("text", "image") else -1
             if opened >= 0:
-                start = region.text.find("<!--", at)
-                self._refuse_open(child.content[opened:], region.places[max(start, 0)])
+                where = region.places[max(region.text.find("<!--", at), 0)]
+                self._refuse_open(child.content[opened:], where)
+                if child.type == "image" and MARK.search(child.content):
+                    message = "a mark in the text of a picture is not read"
+                    self.report.add(where, message, "write it behind the picture")
             if child.type not in ("html_inline", "code_inline"):
                 continue
+            code = _CODE.match(child.content) if child.type == "html_inline" else None
+            if code is not None:
+                within = max(0, within + (-1 if code["close"] else 1))
             first = child.content.split("\n")[0]
             start = region.text.find(first, at)
             if start < 0:
@@ -132,8 +166,17 @@ class _Reader:
             found = _COMMENT.match(region.text, start)
             if child.type == "html_inline" and found is not None:
                 at = found.end()
-                yield self._comment(region, found, _sentence(token.children, place))
+                if not within:
+                    yield self._comment(region, found, self._sentence(token.children, place))
         self.read = token.map, at
+
+    def _sentence(self, children: Sequence[Any], place: int) -> str:
+        """The sentence that a mark stands in; in a table with the heads of its row and column."""
+        said = sentence_at(_plain(children[:place]), _plain(children[place:]))
+        if self.column < 1 or self.head:
+            return said
+        heads = [*self.row[:1], *self.columns[self.column : self.column + 1]]
+        return shortened(": ".join(filter(None, [", ".join(filter(None, heads)), said])))
 
     def region(self, first: int, end: int) -> Piece:
         """Lines of the document with their places; what quotes them is left out."""
@@ -166,8 +209,3 @@ def _plain(children: Sequence[Any]) -> str:
     parts = [" " if one.type in ("softbreak", "hardbreak") else one.content for one in children
              if one.type not in ("html_inline", "image")]  # fmt: skip
     return " ".join("".join(parts).split())
-
-
-def _sentence(children: Sequence[Any], place: int) -> str:
-    """The sentence that a mark stands in."""
-    return sentence_at(_plain(children[:place]), _plain(children[place:]))

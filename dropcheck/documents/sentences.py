@@ -34,10 +34,15 @@ def sentence_at(before: str, after: str) -> str:
     if before[len(before.rstrip()) - 1 :][:1] in (".", "!", "?") and begun.strip() and _ends(begun):
         rest = ""
     glue = "" if rest[:1] in ".,;:!?)" or rest[:1].isspace() or before[-1:].isspace() else " "
-    sentence = " ".join(f"{begun}{glue}{rest}".split())
-    if len(sentence) > LONGEST_TITLE:
-        sentence = sentence[: LONGEST_TITLE - 1].rpartition(" ")[0] + "…"
-    return sentence
+    return shortened(f"{begun}{glue}{rest}")
+
+
+def shortened(text: str) -> str:
+    """A text on one line, no longer than a title."""
+    text = " ".join(text.split())
+    if len(text) > LONGEST_TITLE:
+        text = text[: LONGEST_TITLE - 1].rpartition(" ")[0] + "…"
+    return text
 
 
 def _ends(text: str) -> list[int]:

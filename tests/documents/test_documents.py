@@ -120,6 +120,9 @@ NO_MARKS = [
     "`8<!-- dropcheck: == 9 -->`\n",
     "<!-- a comment -->\n\n8<!-- another: == 9 -->\n",
     "8 \\<!-- dropcheck: == 9 -->\n",
+    "Of <code>8<!-- dropcheck: == 9 --></code>\n",
+    "<pre>\n8<!-- dropcheck: == 9 -->\n</pre>\n",
+    "<div>\n<code>8<!-- dropcheck: == 9 --></code>\n</div>\n",
     "nothing at all\n",
     "",
 ]
@@ -131,6 +134,13 @@ def test_there_are_no_marks_in_code(tmp_path: Path, text: str) -> None:
 
 
 BAD = {
+    "see ![8<!-- dropcheck: == 9 -->](x.png)\n": ("in the text of a picture", 1, 8),
+    "<img alt='8<!-- dropcheck: == 9 -->'>\n": ("in a tag", 1, 12),
+    "$y(x) = 1$<!-- dropcheck: x: 1; y: 2 -->\n": ("may be a function", 1, 3),
+    "$c_n = 1$<!-- dropcheck: model: \"c = [1, 2]\"; n: 0 -->\n": ("asks for element 0", 1, 4),
+    "$\\sum_{t=1}^{4} c_t = 6$<!-- dropcheck: model: \"c = [1, 2]\" -->\n": (
+        "counts elements 1 to 4, and there are 2", 1, 8,
+    ),
     "8<!-- dropchek: == 9 -->": ("'dropchek' is no mark", 1, 2),
     "8 <!-- dropcheck: == 9 -->": ("no figure stands right before", 1, 3),
     "2/3<!-- dropcheck: ~= 0.667 -->": ("may be read in several ways", 1, 2),
@@ -303,3 +313,13 @@ def test_parameters_of_a_block_leave_alone_what_a_model_defines(tmp_path: Path) 
     )
     claims = read(tmp_path, text).claims
     assert [dict(claims[name].parameters) for name in ("one", "two")] == [{"a": (1,)}, {"x": (2,)}]
+
+
+def test_the_title_of_a_cell_has_the_heads_of_its_row_and_column(tmp_path: Path) -> None:
+    mark = "8<!-- dropcheck #{}: == 8 -->"
+    text = f"| rate | mean | sd |\n|---|---|---|\n| p = 0.5 | 1 | {mark.format('b')} |\n"
+    text += f"| {mark.format('a')} | 2 | 3 |\n\nIt is {mark.format('c')}, e.g. in Fig. 3. So.\n"
+    claims = read(tmp_path, text).claims
+    assert {name: claim.title for name, claim in claims.items()} == {
+        "b": "p = 0.5, sd: 8", "a": "8", "c": "It is 8, e.g. in Fig. 3.",
+    }  # fmt: skip

@@ -20,6 +20,8 @@ AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "rh
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
 
 READ = {
+    r"p(1 - p) = n(n + 1)^2": "p * (1 - p) == n * (n + 1)**2",
+    r"2(3) (x)(y) = 1\,.": "2 * 3 * x * y == 1",
     r"\operatorname{Var}(q \cdot k) = d_k": "Var(q @ k) == d_k",
     r"$\operatorname{Var}(q^\top k / \sqrt{d_k}) = 1$.": "Var(q @ k / sqrt(d_k)) == 1",
     r"E(XY)^2 = 1": "E(X * Y)**2 == 1",
@@ -57,6 +59,11 @@ READ = {
     r"P(x > 0 \text{ and } y > 0) = 1/4": "P(x > 0 and y > 0) == 1 / 4",
 }  # fmt: skip
 REFUSED = [
+    ("y(x) = 1", 1, "may be a function"),
+    ("x = y(2)", 5, "may be a function"),
+    ("-y^2(x) = 1", 4, "may be a function"),
+    ("q_1(n) = 1", 3, "may be a function"),
+    (r"\sigma(x + 1) = 1", 6, "may be a function"),
     (r"X \sim N(0, 4)", 2, "laws are not read"),
     (r"X \approx 3", 2, "an approximation"),
     (r"x \ne 1", 2, "cannot be"),

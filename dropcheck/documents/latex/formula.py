@@ -18,7 +18,7 @@ from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
 from dropcheck.language.printing import unparse_statement
 
-_LAST = re.compile(r"[\s.,;$]+\Z")
+_LAST = re.compile(r"(?:[\s.,;$]|\\[,;: ])+\Z")
 
 
 def statements(

@@ -8,7 +8,7 @@ from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.documents.latex.names import cut, notated, words_below
 from dropcheck.documents.latex.tokens import REFUSED, Token
 from dropcheck.documents.latex.totals import element, total
-from dropcheck.documents.latex.which_product import dotted, side_by_side, untransposed
+from dropcheck.documents.latex.which_product import refuse_call, side_by_side, times
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.printing import unparse
@@ -36,6 +36,7 @@ _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
 IN_MARK = "write the statement in the mark"
 _WORDS = (AND, OR)
+_TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod")
 
 
 class Reader(Expressions):
@@ -134,19 +135,16 @@ class Reader(Expressions):
 
     def product(self) -> Node:
         """Factors, with signs or side by side."""
-        node, divided = self.signed(), False
+        node = last = self.signed()
+        divided = False
         while True:
-            start = self.token.column
-            if self.taken(r"\cdot", r"\times"):
-                node = dotted(node, self.signed(), self.axes, start)
-            elif self.taken(r"\odot", "*"):
-                node = Binary(self.here, "*", node, self.signed())
-            elif self.taken(r"\thinspace"):
-                node = Binary(self.here, "@", untransposed(node, self.axes), self.signed())
-            elif self.taken(r"\bmod"):
-                node = Binary(self.here, "%", node, self.signed())
+            start, sign = self.token.column, self.token.text
+            if self.taken(*_TIMES):
+                last = self.signed()
+                node = times(sign, node, last, self.axes, start)
             elif self.taken("/"):
-                node = Binary(self.here, "/", node, self.signed())
+                last = self.signed()
+                node = Binary(self.here, "/", node, last)
                 divided = True
                 continue
             elif self._starts_factor():
@@ -159,7 +157,11 @@ class Reader(Expressions):
                     raise self.error(
                         "a number stands right of what it multiplies", "write \\cdot between"
                     )
-                node = side_by_side(node, self.powered(), self.axes, start)
+                bare = self.peek(-1) not in (")", "]")
+                before, last = last, self.powered()
+                if sign in ("(", "[") and bare:
+                    refuse_call(before, last, start)
+                node = side_by_side(node, last, self.axes, start)
             else:
                 return node
             divided = False

@@ -7,12 +7,29 @@ from collections.abc import Mapping
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
-from dropcheck.language.syntax import Binary, Node, Number
+from dropcheck.language.syntax import Binary, Negative, Node, Number
 
+# Names of numbers that are one letter in print, and letters that name functions in most papers.
+_NUMBERS = "alpha beta gamma delta epsilon eta theta kappa lambda mu nu rho tau omega pi chi xi"
+_GREEK = frozenset(_NUMBERS.split())
+_CALLED = frozenset(["f", "g", "h", "F", "G", "H"])
 Axes = Mapping[str, int]
 """The names of a model, with their numbers of axes."""
 _UNKNOWN = "which product is meant is not known here"
 _INNER = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
+
+
+def times(sign: str, left: Node, right: Node, axes: Axes, column: int) -> Node:
+    """Two factors with a sign between.
+
+    Raises:
+        LatexError: at the column, where it is not known what is meant.
+    """
+    if sign in (r"\cdot", r"\times"):
+        return dotted(left, right, axes, column)
+    if sign == r"\thinspace":
+        return Binary(left.at, "@", untransposed(left, axes), right)
+    return Binary(left.at, "%" if sign == r"\bmod" else "*", left, right)
 
 
 def dotted(left: Node, right: Node, axes: Axes, column: int) -> Node:
@@ -49,6 +66,32 @@ def side_by_side(left: Node, right: Node, axes: Axes, column: int) -> Node:
     if None not in both and both[0] != 1:
         return Binary(left.at, "@", left, right)
     raise LatexError(column, _UNKNOWN, r"write \cdot, \odot or ^\top")
+
+
+def refuse_call(left: Node, right: Node, column: int) -> None:
+    """See that a name right before brackets is a factor, and not a function that is called.
+
+    People write p(1 - p) and n(n + 1) for products: one letter before a sum. Whatever else stands
+    so, as y(x), f(2) and loss(x + 1), may be a call.
+
+    Raises:
+        LatexError: at the column, where it may be.
+    """
+    while isinstance(left, Negative) or (isinstance(left, Binary) and left.operator == "**"):
+        left = left.operand if isinstance(left, Negative) else left.left  # f^2(x)
+    left = left.base if isinstance(left, syntax.Subscript) else left
+    while isinstance(right, Binary) and right.operator == "**":
+        right = right.left
+    if not isinstance(left, syntax.Name):
+        return
+    head = left.name.partition("_")[0]
+    letter = len(head) == 1 or head in _GREEK
+    summed = isinstance(right, Negative) or (
+        isinstance(right, Binary) and right.operator in ("+", "-")
+    )
+    if not (letter and summed) or head in _CALLED:
+        message = f"{left.name!r} before brackets may be a function or a factor"
+        raise LatexError(column, message, r"write \cdot between for a product")
 
 
 def untransposed(node: Node, axes: Axes) -> Node:
