@@ -157,6 +157,18 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """A printed figure near an edge of its rounding, which takes many draws to decide.
+
+    The value is at most `away` from the edge, in units of the last printed digit. `instead` are
+    the same value in fewer and in more digits, of which that does not hold.
+    """
+
+    away: float
+    instead: tuple[Decimal, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Resolution:
     """How sharply a case was looked at, in the unit of its quantity.
 
@@ -269,6 +281,7 @@ class CaseResult:
     repeat: str
     search: Searched | None = None  # where parameters are searched: the figures are at one value
     written: Written | None = None  # what a document prints, where the claim stands in one
+    edge: Edge | None = None  # of the rounding of what is printed, where that keeps the case open
 
     @property
     def claimed(self) -> float | tuple[float | None, float | None] | None:

@@ -123,7 +123,12 @@ def check_file(name: str | None) -> CheckedFile:
         coverage=registry.coverage,
         errors=in_file_order(checked.problems),
         notes=in_file_order(
-            (*checked.notes, *notes_on_resolutions(registry), *_without_an_option(registry))
+            (
+                *checked.notes,
+                *notes_on_resolutions(registry),
+                *_without_an_option(registry),
+                *([] if checked.problems else _near_edges(registry)),
+            )
         ),
     )
 
@@ -136,6 +141,18 @@ def _without_an_option(registry: Registry) -> Iterable[Problem]:
                 message = f"the parameter {name!r} is named like an option of run"
                 place = claim.parameter_locations.get(name, claim.location)
                 yield Problem(message, place, f"it is set by --set {name}=VALUE only")
+
+
+def _near_edges(registry: Registry) -> Iterable[Problem]:
+    """Notes on printed figures that all but round otherwise."""
+    if not registry.pages:
+        return
+    from dropcheck.planning.near_edges import edges_of  # loads what judges
+    from dropcheck.report import edges
+
+    for figure, edge in edges_of(registry):
+        message = f"{figure.text} is {edges.where(edge)}, which takes many draws to decide"
+        yield Problem(message, figure.start, edges.remedy(edge, figure))
 
 
 def _is_json(given: Given) -> bool:

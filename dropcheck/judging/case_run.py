@@ -15,6 +15,7 @@ from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading
 from dropcheck.inference.expression import expression
+from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
@@ -261,6 +262,7 @@ class CaseRun:
         """
         claim = self.case.claim
         quantity, region = self._claimed(finding)
+        edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
         confirmed, warnings = self._confirmed(finding, region), finding.warnings
         if confirmed is False:
             why = "which chance may do at this error rate"
@@ -292,6 +294,7 @@ class CaseRun:
             statement=claim.statement.text.strip(),
             sources=claim.sources,
             written=claim.written,
+            edge=edge,
             tags=claim.tags,
             quantity=quantity,
             expression=expression(self.prepared.statement, quantity, finding.entry),

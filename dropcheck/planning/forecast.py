@@ -34,7 +34,7 @@ from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.judging.witness import BASES
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Guarantee
+from dropcheck.results import Edge, Guarantee
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MOST_ROWS,
@@ -77,6 +77,7 @@ class Forecast:
     explanation: Explanation | None = None
     ends: int | None = None
     shared: bool = False  # whether its draws are those of the statements beside it too
+    edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
 
     def for_each_of(self, values: int, case: Case, share: float) -> Forecast:
         """The forecast of a search that tries so many values, each like the one foretold.

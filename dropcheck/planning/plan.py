@@ -6,7 +6,7 @@ import math
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, repeat
 
@@ -19,8 +19,9 @@ from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
+from dropcheck.planning.near_edges import known_edge
 from dropcheck.reasons import Explanation
-from dropcheck.results import Guarantee
+from dropcheck.results import Edge, Guarantee
 from dropcheck.searching import MOST_AGAIN, MOST_TRIED, SHARE_OF_BUDGET
 from dropcheck.settings import Settings, default_threads
 
@@ -49,6 +50,7 @@ class CasePlan:
     work: float  # the same, of one thread
     drawn: int  # draws that a run would make: to the verdict, or to where it gives up
     shared: bool = False  # whether they are those of the statements beside it too
+    edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
 
     @property
     def within(self) -> bool:
@@ -122,7 +124,8 @@ def plan_cases(
     def start(case: Case) -> Judge[Forecast]:
         prepared = prepare(case, built, crossing=settings.crossing)
         if not searched_in(case.parameters):
-            return (yield from forecast(prepared, settings, alpha))
+            found = yield from forecast(prepared, settings, alpha)
+            return replace(found, edge=known_edge(prepared))
         found = yield from forecast(prepared, settings, alpha / (MOST_TRIED + MOST_AGAIN))
         share = SHARE_OF_BUDGET if settings.max_draws is None else 1.0
         return found.for_each_of(MOST_TRIED, case, share)
@@ -220,4 +223,5 @@ def _planned(expected: Forecast, budget: int, threads: int) -> CasePlan:
         work=drawn * expected.seconds_a_draw,
         drawn=drawn,
         shared=expected.shared,
+        edge=expected.edge,
     )

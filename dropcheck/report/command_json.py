@@ -9,6 +9,7 @@ from dropcheck.coverage import Counts, Coverage
 from dropcheck.report.json_report import (
     counts_data,
     dump,
+    edge_data,
     header,
     location,
     parameter_data,
@@ -163,6 +164,8 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
         "resolution": plan.resolution,
         "guarantee": plan.guarantee,
         "reason": None if plan.explanation is None else str(plan.explanation),
+        "written": written_data(claim.written),
+        "edge": edge_data(plan.edge),
         "location": location(claim.location),
     }
 

@@ -13,7 +13,16 @@ from dropcheck.coverage import Counts
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
-from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Searched, Value, Written
+from dropcheck.results import (
+    CaseResult,
+    Edge,
+    Outcome,
+    Passage,
+    RunResult,
+    Searched,
+    Value,
+    Written,
+)
 
 SCHEMA = 1
 
@@ -69,6 +78,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         **sources_data(case.sources),
         "written": written_data(case.written),
         "rounding": words.rounding(case),
+        "edge": edge_data(case.edge),
         "tags": list(case.tags),
         "claimed": list(case.claimed) if isinstance(case.claimed, tuple) else case.claimed,
         "estimate": case.estimate,
@@ -197,6 +207,13 @@ def written_data(written: Written | None) -> dict[str, Any] | None:
         "value": None if digits is None else float(digits),
         "half_unit": None if half is None else float(half),
     }
+
+
+def edge_data(edge: Edge | None) -> dict[str, Any] | None:
+    """How near a figure is to an edge of its rounding, and the numbers to print instead."""
+    if edge is None:
+        return None
+    return {"away": edge.away, "instead": [float(one) for one in edge.instead]}
 
 
 def dump(document: Mapping[str, Any]) -> str:

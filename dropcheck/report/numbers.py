@@ -81,9 +81,18 @@ def rounding(digits: Decimal, unit: Decimal) -> str:
     >>> rounding(Decimal("1.20e-5"), Decimal("1e-7"))
     '1.20e-5 ± 5e-8'
     """
-    fixed = not digits or SMALLEST_FIXED <= abs(digits) < LARGEST_FIXED
-    texts = (f"{one:{'f' if fixed else 'e'}}" for one in (digits, unit / 2))
-    return " ± ".join(text.replace("e+", "e") for text in texts)
+    return f"{printed(digits)} ± {printed(unit / 2, like=digits)}"
+
+
+def printed(digits: Decimal, like: Decimal | None = None) -> str:
+    """A number in all its digits, in the form that is easier to read for one `like` it.
+
+    >>> printed(Decimal("0.410")), printed(Decimal("1.20e-5"))
+    ('0.410', '1.20e-5')
+    """
+    size = abs(digits if like is None else like)
+    fixed = not size or SMALLEST_FIXED <= size < LARGEST_FIXED
+    return f"{digits:{'f' if fixed else 'e'}}".replace("e+", "e")
 
 
 def apart(low: float, high: float, width: float | None, more: int = 0) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dropcheck.claims import values
 from dropcheck.coverage import Counts, Coverage
 from dropcheck.reasons import Reason
-from dropcheck.report import numbers, promises
+from dropcheck.report import edges, numbers, promises
 from dropcheck.results import CaseResult, Method, Outcome, Region, RunResult, Verdict
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
@@ -256,15 +256,16 @@ def reading(case: CaseResult) -> str:
         return promises.as_verified(case)
     cheaper = promises.price(case)
     cheaper = f"; {cheaper}" if cheaper else ""
+    edge = f"; {edges.advice(case.edge, case.written)}" if case.edge and case.written else ""
     if case.exact is not None and case.reason is not Reason.REQUIRED:
         more = needs(case)
         by_draws = "" if more is None else f"; by draws it {more}{cheaper}"
-        return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}{by_draws}"
+        return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}{by_draws}{edge}"
     if case.more_draws is not None:
-        return f"too few draws: {needs(case)}{cheaper}"
+        return f"too few draws: {needs(case)}{cheaper}{edge}"
     if case.explanation is not None and case.explanation.reading:
-        return case.explanation.reading
-    return "not decided by these draws"
+        return f"{case.explanation.reading}{edge}"
+    return f"not decided by these draws{edge}"
 
 
 def _slightly(case: CaseResult) -> bool:

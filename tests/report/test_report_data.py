@@ -131,6 +131,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "sources": [{"document": "scaling-post", "section": "Similar Scaling"}],
                 "written": None,
                 "rounding": None,
+                "edge": None,
                 "tags": ["attention"],
                 "claimed": 512.0,
                 "estimate": 511.83,

@@ -11,7 +11,7 @@ from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.coverage import Coverage
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
-from dropcheck.report import numbers
+from dropcheck.report import edges, numbers
 from dropcheck.report.phrases import claimed_share
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
@@ -64,6 +64,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "tolerance": tolerance_text(claim.tolerance),
         "resolution": resolution_text(claim, cases),
         "exact": exact_text([(one.case.parameters, judged_exactly(one)) for one in cases]),
+        "rounding": _roundings(claim, cases),
         "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
         **_sources(claim.sources, registry),
         "tags": ", ".join(claim.tags),
@@ -180,6 +181,19 @@ def exact_text(cases: Sequence[tuple[Mapping[str, Value], Finding | None]]) -> s
     if len(lines) > MOST_VALUES:
         lines = [*lines[:MOST_VALUES], f"and {len(lines) - MOST_VALUES} more"]
     return "\n".join([of.rstrip(), *lines] if of else lines)
+
+
+def _roundings(claim: Claim, cases: Sequence[Prepared]) -> str | None:
+    """What a figure claims by its digits, and which to print where its value is near an edge."""
+    from dropcheck.planning.near_edges import known_edge
+
+    figure = claim.written
+    if figure is None or not figure.rounded or figure.digits is None or figure.unit is None:
+        return None
+    said = numbers.rounding(figure.digits, figure.unit)
+    found = {one.case.key: known_edge(one) for one in cases}
+    advised = dict.fromkeys(edges.advice(one, figure) for one in found.values() if one)
+    return "\n".join([said, *advised])
 
 
 def _scale_is_unknown(case: Prepared) -> bool:

@@ -6,18 +6,19 @@ from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning.plan import CasePlan, Plan
-from dropcheck.report import numbers
+from dropcheck.report import edges, numbers
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
+WRITTEN = "written"  # a column of its own, where documents have figures
 FIELDS = Fields(
-    right=("draws", "time", "sees", "relative"),
+    right=("written", "draws", "time", "sees", "relative"),
     prose=("parameters", "note"),
     headings={"sees": "could see", "relative": "of scale"},
 )
 LAYOUTS = (
-    layout("claim parameters draws time sees relative note"),
-    layout("claim/parameters draws/time sees/relative note"),
+    layout("claim parameters written draws time sees relative note"),
+    layout("claim/parameters written draws/time sees/relative note"),
 )
 
 
@@ -25,18 +26,23 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     """A row a case, and what a run would take in all."""
     items: list[RenderableType] = []
     if plan.cases:
-        items += [*arrange([_row(case) for case in plan.cases], FIELDS, LAYOUTS, terminal), ""]
+        rows = [_row(case) for case in plan.cases]
+        shown = any(row[WRITTEN].text for row in rows)
+        layouts = [tuple(column for column in one if shown or column != (WRITTEN,))
+                   for one in LAYOUTS]  # fmt: skip
+        items += [*arrange(rows, FIELDS, layouts, terminal), ""]
     items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
     return render([*items, *packed(summary_parts(plan), terminal)], terminal)
 
 
 def _row(case: CasePlan) -> dict[str, Cell]:
     relative = "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%"
-    seen = case.discrepancy
+    seen, figure = case.discrepancy, case.case.claim.written
     least = "≥" if case.doubtful else ""
     return {
         "claim": Cell(case.case.claim.id),
         "parameters": Cell(one_line(format_parameters(case.case.parameters))),
+        WRITTEN: Cell(one_line(figure.text) if figure and figure.digits is not None else ""),
         "draws": Cell(numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws)),
         "time": Cell(
             numbers.UNKNOWN if case.seconds is None else least + numbers.duration(case.seconds)
@@ -57,6 +63,9 @@ def note(case: CasePlan) -> str:
         parts.append(f"beyond the budget of {numbers.draws(case.budget)}")
     if case.doubtful:
         parts.append(f"may take more: {why}")
+    figure = case.case.claim.written
+    if case.edge is not None and figure is not None:
+        parts.append(edges.advice(case.edge, figure))
     return "; ".join(parts)
 
 

@@ -1,0 +1,36 @@
+"""What to print in place of a figure that all but rounds otherwise, in words."""
+
+from __future__ import annotations
+
+import math
+
+from dropcheck.report import numbers
+from dropcheck.results import Edge, Written
+
+
+def where(edge: Edge) -> str:
+    """How near the edge is.
+
+    >>> where(Edge(away=0.0081, instead=())), where(Edge(away=0.0, instead=()))
+    ('within 0.01 of a unit of the edge of its rounding', 'at the edge of its rounding')
+    """
+    if edge.away < 1e-9:  # in the rounding of float64
+        return "at the edge of its rounding"
+    away = math.ceil(100 * edge.away - 1e-6) / 100  # what rounding adds is none of it
+    return f"within {away:g} of a unit of the edge of its rounding"
+
+
+def remedy(edge: Edge, written: Written) -> str:
+    """Which digits to print, in the form that the figure has: `print 41% or 41.42%`."""
+    if not edge.instead:
+        return "print more digits"
+    shown = (
+        f"{numbers.printed(one.scaleb(2))}%" if written.percent else numbers.printed(one)
+        for one in edge.instead
+    )
+    return f"print {' or '.join(shown)}"
+
+
+def advice(edge: Edge, written: Written) -> str:
+    """Both: `within 0.01 of a unit of the edge of its rounding: print 0.95 or 0.9455`."""
+    return f"{where(edge)}: {remedy(edge, written)}"

@@ -1,0 +1,74 @@
+"""A figure near an edge of its rounding: every command says so, with the digits to print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dropcheck.cli.app import main
+
+PAPER = """# Edges
+
+The share is 94.6%<!-- dropcheck #share: ~= E(m); model: m ~ bernoulli(q); q: 0.94551 -->, and
+that of 0.5<!-- dropcheck #fine: ~= E(m); model: m ~ bernoulli(q); q: 0.5 --> is far from one.
+"""
+WHERE = "within 0.01 of a unit of the edge of its rounding"
+REMEDY = "print 95% or 94.55%"
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> str:
+    path = tmp_path / "paper.md"
+    path.write_text(PAPER, encoding="utf-8")
+    return str(path)
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    main(arguments)
+    captured = capsys.readouterr()
+    return " ".join((captured.out + captured.err).split())
+
+
+def test_check_says_so_before_any_draw(paper: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "check", paper)
+    assert f"paper.md:3:14: note: 94.6% is {WHERE}, which takes many draws to decide" in text
+    assert f"hint: {REMEDY}" in text
+    assert "1 note" in text
+
+
+def test_plan_has_a_row_for_each_figure(paper: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "plan", paper)
+    assert "share q=0.94551 94.6%" in text
+    assert "fine q=0.5 0.5 " in text
+    assert text.count(f"{WHERE}: {REMEDY}") == 1
+    share, fine = json.loads(printed(capsys, "plan", paper, "--format", "json"))["cases"]
+    assert share["edge"] == {"away": pytest.approx(0.01), "instead": [0.95, 0.9455]}
+    assert fine["edge"] is None
+    assert share["written"]["text"] == "94.6%"
+    assert share["draws"] > 1000 * fine["draws"]
+
+
+def test_show_says_what_the_digits_claim(paper: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "show", "share", "-f", paper)
+    assert "written 94.6% read 0.9455 <= E(m) <= 0.9465" in text
+    assert f"rounding 0.946 ± 0.0005 {WHERE}: {REMEDY}" in text
+    assert WHERE not in printed(capsys, "show", "fine", "-f", paper)
+
+
+def test_an_undecided_case_says_so(paper: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "run", "-f", paper, "--max-draws", "1e5")
+    assert f"; {WHERE}: {REMEDY}" in text
+    found = json.loads(
+        printed(capsys, "run", "-f", paper, "--max-draws", "1e5", "--format", "json")
+    )
+    assert [case["edge"] is None for case in found["cases"]] == [False, True]
+
+
+def test_what_is_decided_by_its_exact_value_needs_no_advice(
+    paper: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(capsys, "run", "-f", paper, "--exact")
+    assert "2 passed" in text
+    assert WHERE not in text
