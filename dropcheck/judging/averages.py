@@ -16,9 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from dropcheck.inference import budget
-from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.comparison import Comparison, expression
 from dropcheck.inference.enclosure import Enclosed, enclose
-from dropcheck.inference.expression import expression
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide
 from dropcheck.inference.spread import seen_variance

@@ -13,8 +13,7 @@ from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
 from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
-from dropcheck.inference.comparison import Reading
-from dropcheck.inference.expression import expression
+from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.prepared import Prepared

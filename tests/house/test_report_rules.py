@@ -33,7 +33,9 @@ ELSEWHERE = {
         *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
     },
     # `list`, `show` and `check` are about claims, before any result
-    "terminal.claim_cards": {"claims.registry", "judging", "language.case_graphs"},
+    "terminal.claim_cards": {
+        *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),
+    },
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
     # reports of other commands, of their own results
     "command_json": {"audit", "claims.registry", "mutation", "planning"},

@@ -24,7 +24,7 @@ def figure(digits: str, unit: str, *, rounded: bool = True) -> Written:
         ("0.946", "0.94551", ("0.95", "0.9455")),
         ("0.945", "0.94549", ("0.9455",)),  # 0.95 and 0.9 are as near to their edges, or nearly
         ("0.41", "0.41421", None),
-        ("0.41", "0.41498", ("0.4", "0.4150")),  # nearer to the edge of 0.415 than a unit's 5%
+        ("0.41", "0.41498", ("0.4", "0.415")),  # nearer to the edge of 0.415 than a unit's 5%
         ("-0.946", "-0.94551", ("-0.95", "-0.9455")),
         ("0.95", "0.94551", None),  # a twentieth of a unit away and more
         ("100", "99.51", ("99.5",)),  # "100" cannot be printed with fewer digits
