@@ -1,7 +1,7 @@
 """The page on the four documents says what the registry says, claim by claim.
 
 The registry is judged elsewhere, so that the page's claims are held to be those: the same graph,
-not the same spelling. What the page says beyond them is judged here.
+not the same spelling. What the page says beyond them is judged in `test_own_figures`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.documents.any_file import read_any
 from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.checks import check_registry
 from dropcheck.language.graph import Value
-from dropcheck.results import Outcome
-from dropcheck.running import verify_cases
-from dropcheck.settings import Settings
 
 PAGE = TOP / "docs" / "four-documents.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -150,23 +146,3 @@ def test_the_page_counts_what_it_shows() -> None:
     false = [claim for claim in REGISTRY.claims.values() if claim.expect == "refuted"]
     assert f"All {len(REGISTRY.claims)} claims of" in TEXT
     assert f"Of the {len(REGISTRY.claims)} claims, {len(false)} are false." in TEXT
-
-
-# ---- what the page says beyond the registry ------------------------------------------------------
-
-
-def test_nothing_on_the_page_is_amiss() -> None:
-    checked = check_registry(DOCUMENT)
-    assert (checked.problems, checked.notes) == ((), ())
-
-
-def test_what_the_registry_does_not_say_holds() -> None:
-    own = {
-        name: claim
-        for name, claim in DOCUMENT.claims.items()
-        if registry_id(name) not in REGISTRY.claims
-    }
-    assert len(own) > 15
-    cases = [case for claim in own.values() for case in claim.expand()]
-    results = verify_cases(cases, Settings(), DOCUMENT)
-    assert [one.claim for one in results if one.result is not Outcome.PASS] == []

@@ -1,0 +1,104 @@
+"""The project run on itself: its pages hold no figure that nobody checks.
+
+What a model can say is marked and judged; what is left is listed here, with what explains it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from readme_blocks import README, TOP
+
+from dropcheck.claims.reader import read_registry
+from dropcheck.claims.registry import Registry
+from dropcheck.documents.any_file import read_any
+from dropcheck.language.checks import check_registry
+from dropcheck.results import Outcome
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+
+PAGES = [README, TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
+# Claims that the page of this name shares with the registry, which is judged elsewhere.
+# A second mark of one of them has a number behind its id.
+SHARED = {"four-documents.md": frozenset(read_registry(TOP / "claims.yaml").claims)}
+
+SETTING = "what an option is by default, a limit of the program, or a constant of its method"
+GIVEN = "what an example is given, or how a number is written"
+MEASURED = "what an audit found, which takes minutes; the command stands beside it"
+LEFT = {
+    "README.md": {SETTING: "1% 10,000 1e-6 1e-4"},
+    "CONTRIBUTING.md": {SETTING: "1e-6"},
+    "api.md": {SETTING: "0.01 1e-6 8,192"},
+    "audit.md": {SETTING: "99% 20,000 2%"},
+    "claims-file.md": {SETTING: "0.25 100,000", GIVEN: "1e6 0.05 1.2 0.004 0.01 2% 1%"},
+    "isclose.md": {SETTING: "1%", GIVEN: "10,000 0.03 0.51"},
+    "language.md": {
+        SETTING: "1e9 1.0507 1.7581 3.14159265358979 2.71828182845905 0.577215664901533",
+        GIVEN: "2.5",
+    },
+    "laws.md": {SETTING: "0.01 1e-6", MEASURED: "0.002"},
+    "limits.md": {SETTING: "1% 10,000 1e-4 100,000 6,000 1e-12"},
+    "mutate.md": {SETTING: "3% 0.3 1e-6", GIVEN: "0.5"},
+    "pictures.md": {SETTING: "1,900"},
+    "run.md": {SETTING: "1e-6"},
+    "statistics.md": {
+        SETTING: "1% 1e-4 1e-6 1e-12 0.4 0.2 4% 6% 60% 68% 1.3 4,096 65,536 2,000 99%",
+        GIVEN: "1e8 1e6 1e-9 1.5 1.2e+18 1.6e-05",
+        MEASURED: "61,000 15,000 1,200,000",
+    },
+}
+# From this heading on, the figures of a page are settings of audits and what these found.
+AUDITS = {"statistics.md": "# The audit"}
+
+
+@cache
+def read(page: Path) -> Registry:
+    return read_any(page, page.name)
+
+
+def unexplained(page: Path, registry: Registry) -> set[str]:
+    """The figures and formulas of a page that neither a mark nor the list above speaks of."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    end = lines.index(AUDITS[page.name]) if page.name in AUDITS else len(lines)
+    (coverage,) = registry.coverage
+    left = {text for texts in LEFT.get(page.name, {}).values() for text in texts.split()}
+    return {one.text for one in coverage.unclaimed if (one.location.line or 0) <= end} - left
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_no_figure_that_nobody_checks(page: Path) -> None:
+    assert unexplained(page, read(page)) == set(), "mark them, or say in LEFT what they are"
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_explained_is_there(name: str) -> None:
+    (page,) = [one for one in PAGES if one.name == name]
+    (coverage,) = read(page).coverage
+    texts = {one.text for one in coverage.unclaimed}
+    explained = [text for each in LEFT[name].values() for text in each.split()]
+    assert set(explained) <= texts
+    assert len(set(explained)) == len(explained)
+
+
+def test_a_figure_that_nobody_checks_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text("By 1% at most, and in 41.5% of all runs.\n", encoding="utf-8")
+    assert unexplained(page, read_any(page)) == {"41.5%"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_figures_of_a_page_hold(page: Path) -> None:
+    registry = read(page)
+    checked = check_registry(registry)
+    assert (checked.problems, checked.notes) == ((), ())
+    own = [
+        case
+        for name, claim in registry.claims.items()
+        if re.sub(r"-\d+\Z", "", name) not in SHARED.get(page.name, ())
+        for case in claim.expand()
+    ]
+    results = verify_cases(own, Settings(), registry)
+    assert [one.claim for one in results if one.result is not Outcome.PASS] == []
