@@ -162,7 +162,6 @@ MISFITS = {
     "quantile(v, 2)": "must satisfy 0 <= u <= 1",
     "one_hot(i, -1)": "must be 0 or more",
     "linspace(0, v, 3)": "the ends must be single numbers",
-    "shape(s)": "has no axes",
     "Cov(v, w)": "pair element by element",
     "E(v, given=w > 0)": "do not go together",
     "density(normal(0, 1)[3], s)": "takes no shape",

@@ -6,11 +6,10 @@ of the rounded values: otherwise hardly any equation would hold of eight binary 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from dropcheck.claims.registry import BATCH, CALL, SEED, Asked, Code, Slot, SourceText
+from dropcheck.claims.registry import BATCH, CALL, SEED, Asked, Slot, SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import CodeCall, Kind, Value, joined_sources
@@ -85,8 +84,9 @@ def define_call(context: Context, node: Call, size: Shape | None = None) -> Valu
         given = _part(dry, slot, _expanded(dry, slot, values, node, size), TRAIN, node)
         context.slots.made[key] = (f"{name}() {context.slots.calls}", given.shape)
     tag, shape = context.slots.made[key]
-    shape = values[0].shape if mode == GRAD else shape
-    return _called(context, slot, code, values, bound, node, tag, mode, shape, size)
+    asked = _asked(context, slot, values, [bound[one] for one in slot.takes], size)
+    call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode)
+    return _called(context, node, call, values, values[0].shape if mode == GRAD else shape)
 
 
 def _check_use(slot: Slot, node: Call, mode: str, *, drawn: bool) -> None:
@@ -159,13 +159,9 @@ def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> 
         return found
     if text is None:
         key = {EVAL: "evaluation", GRAD: "gradient"}[mode]
-        raise DropcheckError(
-            dataclasses.replace(
-                node.at.error(
-                    f"the slot {slot.name!r} does not say what {node.name}(…) is",
-                    f"add '{key}: …' to the slot, or run the claim of code: --with NAME",
-                ).problems[0]
-            )
+        raise node.at.error(
+            f"the slot {slot.name!r} does not say what {node.name}(…) is",
+            f"add '{key}: …' to the slot, or run the claim of code: --with NAME",
         )
     outer, context.scope = context.scope, scope
     try:
@@ -192,44 +188,10 @@ def _text(slot: Slot, text: SourceText | None) -> SourceText:
 
 
 def _called(
-    context: Context,
-    slot: Slot,
-    code: Code,
-    values: Sequence[Value],
-    bound: Mapping[str, Node],
-    node: Call,
-    tag: str,
-    mode: str,
-    shape: Shape,
-    size: Shape | None,
+    context: Context, node: Call, call: CodeCall, values: Sequence[Value], shape: Shape
 ) -> Value:
     """What code gives, of which nothing is known but its shape."""
-    names = [
-        axis_names(context, bound[one], len(value.shape)) if value.random else ()
-        for one, value in zip(slot.takes, values, strict=True)
-    ]
-    leading = next((found for found in names if found), ())
-    lengths = {name: values[names.index(leading)].shape[at] for at, name in enumerate(leading)}
-    in_front = [name for name in leading[:2] if name in (SEED, CALL)]
-    rest = leading[len(in_front) :]
-    varies = any(value.random for value in values)
     context.graph.spend_draw(None, shape, Name(node.at, node.name))
-    asked = Asked(
-        draws=1,
-        shapes=tuple(value.shape for value in values),
-        dtype=context.slots.dtype,
-        modes=frozenset({mode}),
-        size=size,
-        seeds=lengths[SEED] if SEED in in_front else 1,
-        calls=lengths[CALL] if CALL in in_front else 1,
-        single=size is None
-        and (
-            not varies
-            or rest[:1] == (BATCH,)
-            or bool(in_front)
-            or (context.slots.single and not slot.independent)
-        ),
-    )
     return Value(
         kind=Kind.DRAW,
         operation=node.name,
@@ -237,7 +199,37 @@ def _called(
         at=node.at,
         inputs=tuple(values),
         random=True,
-        sources=Sources([tag]) | joined_sources(values),
+        sources=Sources([call.tag]) | joined_sources(values),
         suspect=next((value.suspect for value in values if value.suspect), None),
-        call=CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode),
+        call=call,
+    )
+
+
+def _asked(
+    context: Context,
+    slot: Slot,
+    values: Sequence[Value],
+    nodes: Sequence[Node],
+    size: Shape | None,
+) -> Asked:
+    """What a call asks for, but for its mode: axes in front say how often code is called."""
+    names: tuple[str, ...] = ()
+    lengths: Shape = ()
+    for value, node in zip(values, nodes, strict=True):
+        if value.random and not names:
+            names, lengths = axis_names(context, node, len(value.shape)), value.shape
+    length = dict(zip(names, lengths, strict=False))
+    in_front = [name for name in names[:2] if name in (SEED, CALL)]
+    one_call = not any(value.random for value in values) or bool(in_front)
+    one_call |= names[len(in_front) : len(in_front) + 1] == (BATCH,)
+    one_call |= context.slots.single and not slot.independent
+    return Asked(
+        draws=1,
+        shapes=tuple(value.shape for value in values),
+        dtype=context.slots.dtype,
+        modes=frozenset(),
+        size=size,
+        seeds=length[SEED] if SEED in in_front else 1,
+        calls=length[CALL] if CALL in in_front else 1,
+        single=size is None and one_call,
     )

@@ -38,14 +38,15 @@ def rounded(x: Array, number_format: str) -> Array:
     [0.10009765625, 0.0999755859375]
     """
     values = np.asarray(x, dtype=np.float64)
-    match number_format:
-        case "float64":
-            return values
-        case "float32":
-            return values.astype(np.float32).astype(np.float64)
-        case "float16":
-            return values.astype(np.float16).astype(np.float64)
-    return _to_bfloat16(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        match number_format:
+            case "float64":
+                return values
+            case "float32":
+                return values.astype(np.float32).astype(np.float64)
+            case "float16":
+                return values.astype(np.float16).astype(np.float64)
+        return _to_bfloat16(values)
 
 
 def _to_bfloat16(x: Array) -> Array:

@@ -1,0 +1,222 @@
+"""Columns of code: what is sound passes, what is off is refuted, and no column moves another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Asked, Code, Registry, Slot
+from dropcheck.columns import with_columns
+from dropcheck.errors import DropcheckError
+from dropcheck.results import CaseResult
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+from dropcheck.vocabulary.functions.number_formats import rounded
+
+Array = npt.NDArray[np.float64]
+Draw = Callable[[np.random.Generator, Asked, Sequence[Array]], Mapping[str, Array]]
+
+FILE = """
+dropcheck: 1
+slots:
+  dropout:
+    takes: [x, p]
+    model: |
+      m ~ bernoulli(1 - p)[shape(x)]
+      y = m * x / (1 - p)
+    gives: y
+    gradient: m / (1 - p)
+    evaluation: x
+    %s
+  die:
+    takes: [n]
+    law: discrete_uniform(1, n)
+claims:
+  dropout:
+    title: Dropout
+    parameters: {p: 0.1, dtype: [float32, bfloat16]}
+    model: |
+      x ~ uniform(1, 2)[8]
+      y = dropout(x, p)
+    claims:
+      mean: E(y) / E(x) == 1
+      values: "y in {0, round(x / (1 - p), dtype)}"
+      kept: P(y[0] != 0) == 1 - p
+      evaluation: dropout.eval(x, p) == x
+      gradient: grad(dropout)(x, p) == y / x
+      number: P(isnan(y)) == 0
+  masks:
+    title: Masks are independent over the batch and from call to call
+    parameters: {p: 0.5, batch: 2, call: 2}
+    model: |
+      x ~ uniform(1, 2)[call, batch, 2]
+      y = dropout(x, p)
+    claim: "independent(y != 0, over=[call, batch])"
+  die:
+    title: A die is fair
+    model: y ~ die(6)[2]
+    claim: y ~ discrete_uniform(1, 6)
+"""
+
+
+class OwnCode:
+    """Code by a function of what it is given."""
+
+    def __init__(self, draw: Draw) -> None:
+        self.drawn = draw
+
+
+class Own:
+    """An implementation by such functions."""
+
+    dtypes = ("float32", "bfloat16")
+
+    def __init__(self, name: str, **code: Draw) -> None:
+        self.name = name
+        self.code = code
+
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+        return {name: OwnCode(draw) for name, draw in self.code.items() if name in slots}
+
+
+def dropout(*, factor: float = 1.0, shared: bool = False, spoiled: float = 0.0) -> Draw:
+    """Dropout, with its scale off by a factor, one mask for the batch, or NaN with some chance."""
+
+    def drawn(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        x, p = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws)), inputs[1].item()
+        mask = generator.random(x.shape) >= p
+        if shared:
+            mask = np.broadcast_to(mask[:, :1], mask.shape)  # [call, batch, …]
+        scale = rounded(np.array(1 / (1 - p)), "float32") * factor
+        y = rounded(mask * x * scale, asked.dtype or "float64")
+        y = np.where(generator.random(y.shape) < spoiled, np.nan, y)
+        return {"train": y, "eval": x, "grad": mask * scale + 0.0 * x}
+
+    return drawn
+
+
+def die(*, low: int = 1) -> Draw:
+    def drawn(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        shape = (*(asked.size or ()), asked.draws)
+        return {
+            "train": generator.integers(low, int(inputs[0].item()) + 1, shape).astype(np.float64)
+        }
+
+    return drawn
+
+
+def registry_of(*own: Own, extra: str = "title: D") -> Registry:
+    return with_columns(read_text(FILE % extra), own)
+
+
+def judged(registry: Registry, pattern: str) -> dict[str, CaseResult]:
+    cases = [case for case in registry.expand() if pattern in case.claim.id]
+    settings = Settings(max_draws=400_000)
+    found = verify_cases(cases, settings, registry)
+    return {f"{one.claim} {one.parameters.get('dtype', '')}".strip(): one for one in found}
+
+
+def verdicts(found: Mapping[str, CaseResult]) -> set[str]:
+    return {one.verdict.value for one in found.values()}
+
+
+@pytest.mark.parametrize("extra", ["title: D", "elements: independent"])
+def test_what_is_sound_passes(extra: str) -> None:
+    found = judged(registry_of(Own("sound", dropout=dropout(), die=die()), extra=extra), "@sound")
+    assert len(found) == 2 * 6 + 2
+    short = {name for name, one in found.items() if one.verdict.value == "inconclusive"}
+    # at a resolution of 0.001 the mean, and a share that is not counted, take more draws than these
+    assert short <= {f"dropout.{one}@sound {f}" for one in ("mean", "kept") for f in Own.dtypes}
+    assert verdicts(found) <= {"verified", "inconclusive"}
+
+
+def test_a_scale_that_is_off_is_refuted() -> None:
+    found = judged(registry_of(Own("off", dropout=dropout(factor=1.03))), "dropout.mean@off")
+    assert verdicts(found) == {"refuted"}
+    values = judged(registry_of(Own("off", dropout=dropout(factor=1.03))), "dropout.values@off")
+    assert verdicts(values) == {"refuted"}
+
+
+def test_one_mask_for_the_batch_is_refuted() -> None:
+    found = judged(registry_of(Own("shared", dropout=dropout(shared=True))), "masks@shared")
+    assert verdicts(found) == {"refuted"}
+
+
+def test_a_die_without_its_one_is_refuted() -> None:
+    assert verdicts(judged(registry_of(Own("two", die=die(low=2))), "die@two")) == {"refuted"}
+
+
+def test_values_that_are_no_numbers_are_values() -> None:
+    registry = registry_of(Own("nan", dropout=dropout(spoiled=1e-3)))
+    found = judged(registry, "dropout.")
+    own = {name: one for name, one in found.items() if "@nan" in name}
+    assert own["dropout.number@nan float32"].verdict.value == "refuted"
+    mean = own["dropout.mean@nan float32"]
+    assert mean.verdict.value == "refuted"
+    assert "are NaN or infinite" in str(mean.explanation)
+    assert own["dropout.values@nan float32"].verdict.value == "refuted"
+
+
+def test_draws_of_one_call_that_depend_on_each_other_are_not_counted_as_many() -> None:
+    """All elements of a call are kept or dropped together: 95% of such a call says little."""
+
+    def together(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        x = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws))
+        mask = generator.random() >= inputs[1].item()
+        return {"train": mask * x / (1 - inputs[1].item()), "eval": x, "grad": x}
+
+    found = judged(registry_of(Own("one", dropout=together)), "dropout.kept@one")
+    assert verdicts(found) == {"inconclusive"}  # it is true: a count of 400,000 would refute it
+
+
+def test_a_column_that_is_added_moves_no_draw() -> None:
+    sound, other = Own("sound", dropout=dropout()), Own("other", dropout=dropout(factor=1.03))
+    alone = judged(registry_of(sound), "dropout.mean@sound")
+    beside = judged(registry_of(other, sound), "dropout.mean@sound")
+    assert {k: (v.estimate, v.draws) for k, v in alone.items()} != {}
+    for name, one in alone.items():
+        # the error rate is shared by more cases, so that more may be drawn, and nothing else
+        assert beside[name].draws >= one.draws
+        if beside[name].draws == one.draws:
+            assert beside[name].estimate == one.estimate
+
+
+def test_the_error_rate_is_divided_over_columns_and_formats() -> None:
+    registry = registry_of(Own("sound", dropout=dropout(), die=die()))
+    assert registry.case_count == (6 + 1 + 1) + (6 * 2 + 1 + 1)
+
+
+def test_a_column_without_a_slot_is_an_error() -> None:
+    with pytest.raises(DropcheckError, match="has code for no slot"):
+        registry_of(Own("none"))
+
+
+def test_the_mathematics_has_no_number_format() -> None:
+    assert judged(registry_of(), "dropout.mean").keys() == {"dropout.mean"}
+
+
+def test_what_code_is_given_is_rounded_and_so_is_what_is_claimed_of_it() -> None:
+    given: list[Any] = []
+
+    def noting(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        given.append((asked.dtype, inputs[0].copy(), inputs[1].item()))
+        return dropout()(generator, asked, inputs)
+
+    found = judged(registry_of(Own("own", dropout=noting)), "dropout.evaluation@own")
+    assert verdicts(found) == {"verified"}
+    for dtype, x, p in given:
+        assert np.array_equal(x, rounded(x, dtype))
+        assert p == rounded(np.array(0.1), dtype)
