@@ -78,6 +78,7 @@ def test_a_slot_stands_for_its_lines() -> None:
     registry = read_text(short)
     [result] = verify_cases(registry.expand(), Settings(exact=True), registry)
     # E y² = E x² / (1 - p) and E y = E x, by hand, p = 1/2: 2 (9/4 + 1/12) - 9/4
+    assert result.exact is not None
     assert result.exact.value == pytest.approx(2 * (2.25 + 1 / 12) - 2.25, rel=1e-12)
 
 

@@ -292,7 +292,7 @@ ARRAYS = (
     entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
           unknown, ANY, shape=lambda _shapes, _options: (), of_shape=True, elsewhere=("len",)),
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
-          "lengths of the axes, none of a number", unknown, ANY, shape=_shape_of_shape, of_shape=True),
+          "lengths of the axes", unknown, ANY, shape=_shape_of_shape, of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BOUNDED,
           parameters=_INDEX, shape=_one_hot_shape, indicator=True,
           defined=defined_where.PLACED),
