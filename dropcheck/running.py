@@ -30,9 +30,10 @@ from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.searching import search_case
-from dropcheck.settings import Settings, default_threads
+from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
 
 _Judged = CaseResult | DropcheckError

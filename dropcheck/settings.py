@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+
+from dropcheck.processors import default_threads
 
 DEFAULT_MEMORY = 2**30
 """Bytes that one draw of a claim may take, together with what is fixed in it."""
@@ -53,13 +54,6 @@ class Settings:
     max_memory: int = DEFAULT_MEMORY
     require: str | None = None
     exact: bool = False
-
-
-def default_threads() -> int:
-    """As many as this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
 
 
 def most_threads() -> int:

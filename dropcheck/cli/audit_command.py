@@ -11,7 +11,8 @@ from dropcheck.cli.chosen import chosen_cases
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, interactive, write_file
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.settings import Settings, default_threads
+from dropcheck.processors import default_threads
+from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
     from dropcheck.audit.audited_claims import Subject

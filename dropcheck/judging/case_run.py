@@ -18,6 +18,7 @@ from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
+from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import (
     CaseResult,
@@ -30,7 +31,7 @@ from dropcheck.results import (
     Resolution,
     Verdict,
 )
-from dropcheck.settings import Settings, default_threads
+from dropcheck.settings import Settings
 from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally, stream
 
 Floats = npt.NDArray[np.float64]

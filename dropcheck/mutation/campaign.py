@@ -27,10 +27,11 @@ from dropcheck.mutation.distinguishing import most_revealing_first, probes, spre
 from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
+from dropcheck.processors import default_threads
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import run_claim_case
-from dropcheck.settings import Settings, default_threads
+from dropcheck.settings import Settings
 from dropcheck.simulation import compile_averages, compile_strategy
 
 # Cases at which a mutant is compared with its claim by arithmetic.

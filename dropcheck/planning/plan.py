@@ -20,10 +20,11 @@ from dropcheck.judging.prepared import prepare
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.planning.near_edges import known_edge
+from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation
 from dropcheck.results import Edge, Guarantee
 from dropcheck.searching import MOST_AGAIN, MOST_TRIED, SHARE_OF_BUDGET
-from dropcheck.settings import Settings, default_threads
+from dropcheck.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

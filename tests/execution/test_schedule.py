@@ -16,9 +16,10 @@ from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.execution import executors
 from dropcheck.execution.schedule import Judge, drive
+from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
-from dropcheck.settings import Settings, default_threads
+from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN

@@ -21,6 +21,7 @@ FLOORS = {
     "coverage": 0,
     "errors": 0,
     "interrupt": 0,
+    "processors": 0,
     "reasons": 0,
     "records": 0,
     "results": 0,
@@ -69,6 +70,7 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("planning", "searching"): {"dropcheck.searching"},
     # a run keeps the settings that it was made with
     ("results", "settings"): None,
+    ("settings", "processors"): None,
     # what the package itself offers is imported when it is first asked for
     ("__init__", "errors"): None,
     ("__init__", "results"): None,
@@ -134,7 +136,7 @@ FORBIDDEN_CALLS = {"__import__", "compile", "eval", "exec", "execfile", "globals
 # What may import by name, from its own table, and what may open a file, to read or to write.
 BY_NAME = {"report.formats"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
-FILES = {"claims.source", "cli.output"}  # and those that read what ships beside them
+FILES = {"claims.source", "cli.output", "processors"}  # and those that read what ships beside them
 FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.executors"}
