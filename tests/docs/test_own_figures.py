@@ -5,7 +5,9 @@ What a model can say is marked and judged; what is left is listed here, with wha
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from readme_blocks import README, TOP
 
 from dropcheck.claims.reader import read_registry
-from dropcheck.claims.registry import Registry
+from dropcheck.claims.registry import Claim, Registry
 from dropcheck.documents.any_file import read_any
 from dropcheck.language.checks import check_registry
 from dropcheck.results import Outcome
@@ -21,9 +23,10 @@ from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
 PAGES = [README, TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
+REGISTRY = read_registry(TOP / "claims.yaml")
 # Claims that the page of this name shares with the registry, which is judged elsewhere.
 # A second mark of one of them has a number behind its id.
-SHARED = {"four-documents.md": frozenset(read_registry(TOP / "claims.yaml").claims)}
+SHARED = {"four-documents.md": frozenset(REGISTRY.claims)}
 
 SETTING = "what an option is by default, a limit of the program, or a constant of its method"
 GIVEN = "what an example is given, or how a number is written"
@@ -102,3 +105,41 @@ def test_the_figures_of_a_page_hold(page: Path) -> None:
     ]
     results = verify_cases(own, Settings(), registry)
     assert [one.claim for one in results if one.result is not Outcome.PASS] == []
+
+
+# ---- the notes of the registry ------------------------------------------------------------------
+
+
+def figures(text: str) -> set[float]:
+    """The decimals and percentages of a text, as numbers.
+
+    >>> sorted(figures("0.8 of 10, or 95%"))
+    [0.8, 0.95]
+    """
+    return {
+        float(one[:-1]) / 100 if one.endswith("%") else float(one)
+        for one in re.findall(r"\d+\.\d+%?|\d+%", text)
+    }
+
+
+def unclaimed_figures(claim: Claim) -> set[float]:
+    """The figures of a title and a note that the claim does not have.
+
+    It has a number of its statement, model and parameters, what that lacks to 1, and the width and
+    the middle of a range between two of them.
+    """
+    said = [claim.statement.text, claim.model.text if claim.model else ""]
+    had = figures(" ".join([*said, str(dict(claim.parameters)), str(claim.cases)])) | {1.0}
+    known = [value for one in had for other in had for value in (one - other, (one + other) / 2)]
+    texts = figures(f"{claim.title} {claim.note or ''} {claim.says or ''}")
+    return {one for one in texts if not any(math.isclose(one, each) for each in known)}
+
+
+def test_notes_of_the_registry_hold_no_figure_that_nobody_checks() -> None:
+    found = {name: unclaimed_figures(claim) for name, claim in REGISTRY.claims.items()}
+    assert {name: left for name, left in found.items() if left} == {}
+
+
+def test_a_figure_in_a_note_that_nobody_checks_is_seen() -> None:
+    claim = REGISTRY.claims["sd-rise-printed"]
+    assert unclaimed_figures(replace(claim, note="It is 41.4%.")) == {0.414}
