@@ -24,6 +24,8 @@ PAGE = TOP / "docs" / "four-documents.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 REGISTRY = read_registry(TOP / "claims.yaml")
 DOCUMENT = read_any(PAGE)
+# The page may be judged more coarsely than the registry, to be quick; not more so than this.
+COARSEST = max(claim.resolution for claim in REGISTRY.claims.values())
 _TURNED = {">": "<", ">=": "<="}
 
 
@@ -97,17 +99,13 @@ def differences(document: Registry, only: str = "") -> list[str]:
         and (known := REGISTRY.claims.get(registry_id(name))) is not None
         and not (
             claim.expect == known.expect
-            and (claim.resolution == known.resolution or _rounded(claim))
+            and claim.resolution <= COARSEST
             and (claim.tolerance, claim.within) == (known.tolerance, known.within)
             and all(
                 any(same(case, one) for one in candidates(known, case)) for case in claim.expand()
             )
         )
     ]
-
-
-def _rounded(claim: Claim) -> bool:
-    return claim.written is not None and claim.written.rounded
 
 
 def changed(folder: Path, old: str, new: str) -> Registry:
