@@ -17,6 +17,7 @@ from dropcheck.claims.registry import Sample
 from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE
+from dropcheck.simulation.draw_checks import PROBE_DRAWS, Words, check_draws
 from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array
@@ -27,14 +28,14 @@ Sampler = Callable[[np.random.Generator, int], Mapping[str, Any]]
 
 # The first call, which shows the shapes: a number of draws that few shapes have by chance.
 FIRST_DRAWS = 3
-# Calls that are compared, and the draws of each. Events of chance 1/64, where calls most easily
-# agree by chance, fall alike in five calls less than once in 10^9.
-PROBES = 5
-PROBE_DRAWS = 64
-# Two calls with one generator may differ by rounding: sums on many cores run in any order.
-ROUNDING = 1e-3
-
 _RETURN = "return {'y': y}, with an array of `count` draws for each name"
+_WORDS = Words(
+    source="generator",
+    draw_from_it="draw from the generator that is given, and from nothing else: seed other sources "
+    "by it, such as torch.manual_seed(int(generator.integers(2**63)))",
+    draw_each="draw `count` times, independently: the first axis is the draw",
+    use_it="draw from the generator that is given: one with a seed of its own repeats itself",
+)
 
 
 def own_code(function: Sampler, seed: int, memory: int) -> Sample:
@@ -57,7 +58,11 @@ def own_code(function: Sampler, seed: int, memory: int) -> Sample:
         code = _Code(function, shapes, frozenset(n for n, a in first.items() if a.dtype == bool))
         size = 8 * sum(array[0].size for array in first.values())
         draws = max(FIRST_DRAWS, min(PROBE_DRAWS, memory // size))
-        _check_draws(code, seed, draws)
+
+        def called(number: int) -> dict[str, Array]:
+            return code.draw(stream(seed, SAMPLE, PROBE, number), draws)
+
+        check_draws(called, _WORDS, _error)
     return Sample(shapes, code.truths, code.draw)
 
 
@@ -160,56 +165,6 @@ def _array(name: object, value: object, count: int) -> Any:
             "leave it out",
         )
     return array
-
-
-def _check_draws(code: _Code, seed: int, draws: int) -> None:
-    """Refuse draws that depend on more than the generator, or on less.
-
-    Two calls with one generator must agree. Calls with others must differ, and so must the draws
-    of one call, unless everything is fixed.
-    """
-
-    def called(number: int) -> dict[str, Array]:
-        return code.draw(stream(seed, SAMPLE, PROBE, number), draws)
-
-    once = called(1)
-    again = called(1)
-    for name, array in once.items():
-        if not _alike(array, again[name]):
-            raise _error(
-                f"returned other draws of {name!r} when called again with the same generator",
-                "draw from the generator that is given, and from nothing else: seed other sources "
-                "by it, such as torch.manual_seed(int(generator.integers(2**63)))",
-            )
-    varied = any(map(_varies, once.values()))
-    for other in map(called, range(2, PROBES + 1)):
-        differ = not all(np.array_equal(once[name], other[name], equal_nan=True) for name in once)
-        if differ and not varied and not any(map(_varies, other.values())):
-            raise _error(
-                "returned draws that are all alike, and others in another call",
-                "draw `count` times, independently: the first axis is the draw",
-            )
-        if differ:
-            return
-    if varied:
-        raise _error(
-            "returned the same draws when called with another generator",
-            "draw from the generator that is given: one with a seed of its own repeats itself",
-        )
-
-
-def _alike(once: Array, again: Array) -> bool:
-    """Whether two arrays are the same but for rounding."""
-    if once.dtype == bool:
-        return np.array_equal(once, again)
-    finite = np.abs(once[np.isfinite(once)])
-    give = ROUNDING * float(finite.max(initial=0.0))
-    return np.allclose(once, again, rtol=ROUNDING, atol=give, equal_nan=True)
-
-
-def _varies(array: Array) -> bool:
-    """Whether the draws, on the last axis, are not all alike."""
-    return not np.array_equal(array, np.broadcast_to(array[..., :1], array.shape), equal_nan=True)
 
 
 def _error(message: str, hint: str) -> DropcheckError:

@@ -44,6 +44,7 @@ FLOORS = {
     "running": 7,
     "columns": 7,
     "planning": 7,
+FILES |= {"code.tables"}  # pyproject.toml
     "code": 8,
     "audit": 8,
     "mutation": 8,
@@ -112,8 +113,14 @@ PROGRAM = {
 LIBRARIES = {
     "numpy": (
         *("vocabulary", "language", "analysis", "simulation", "execution"),
-        *("inference", "judging", "planning"),
+        *("inference", "judging", "planning", "code"),
     ),
+    "torch": ("code.adapters.torch_adapter",),
+    "jax": ("code.adapters.jax_adapter",),
+    "flax": ("code.adapters.jax_adapter",),
+    "keras": ("code.adapters.keras_adapter",),
+    "tensorflow": ("code.adapters.keras_adapter",),
+    "ml_dtypes": ("code.adapters.numpy_adapter",),
     "scipy": ("vocabulary",),
     "threadpoolctl": ("execution.executors",),
     "yaml": ("claims.nodes",),
@@ -135,8 +142,15 @@ FORBIDDEN_MODULES = {
 FORBIDDEN_CALLS = {"__import__", "compile", "eval", "exec", "execfile", "globals", "setattr"}
 # What may import by name, from its own table, and what may open a file, to read or to write.
 BY_NAME = {"report.formats"}
+# code under test is imported by the names that its user gives, and its framework with it
+BY_NAME |= {"code.targets", "code.implementations"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
+<<<<<<< HEAD
 FILES = {"claims.source", "cli.output", "processors"}  # and those that read what ships beside them
+=======
+FILES = {"claims.source", "cli.output"}  # and those that read what ships beside them
+FILES |= {"code.tables"}  # pyproject.toml
+>>>>>>> 82cc537 (Bind code of numpy, torch, jax and keras to slots, and call it as a run asks for draws)
 FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.executors"}
@@ -148,6 +162,8 @@ MAY_BE_CONCURRENT = ("execution.", "interrupt", "__main__")
 GENERATORS = {"default_rng", "Generator", "SFC64"}
 # the analysis makes one draw, to see what fails in every draw
 MAKES_GENERATORS = {"simulation.streams", "judging.judge", "analysis.sources_known"}
+# code under test has sources of its own, seeded from the streams
+MAKES_GENERATORS |= {"code.adapters.numpy_adapter", "code.adapters.torch_adapter"}
 
 
 @dataclass(frozen=True)

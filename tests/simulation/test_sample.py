@@ -14,7 +14,8 @@ from dropcheck import ClaimFailedError, InvalidClaimError, verify
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.assemble import MOST_SAMPLE_DRAWS
-from dropcheck.simulation.own_code import PROBE_DRAWS, own_code
+from dropcheck.simulation.draw_checks import PROBE_DRAWS
+from dropcheck.simulation.own_code import own_code
 from dropcheck.simulation.streams import MAIN, stream
 
 Generator = np.random.Generator

@@ -1,0 +1,1 @@
+"""The frameworks whose code can be bound, each in a file of its own."""

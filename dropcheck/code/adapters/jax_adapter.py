@@ -1,0 +1,162 @@
+"""JAX: functions of its arrays, and modules of flax, linen and nnx."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from dropcheck.code.adapters.adapter import Adapter, Function, built, numbers_of
+from dropcheck.vocabulary.function import Array
+
+
+class JaxAdapter(Adapter):
+    """jax: a parameter `key` or `rng` gets a key of its own in each call, `rngs` those of nnx.
+
+    All calls of one claim have one shape, as each new shape is compiled anew.
+    """
+
+    dtypes = ("float32", "bfloat16", "float16", "float64")
+    default_dtype = "float32"
+    sources = ("key", "rng", "rngs")
+
+    def __init__(self, device: str | None, compiled: bool) -> None:
+        super().__init__(device, compiled)
+        try:
+            self._device = jax.devices(device or "cpu")[0]
+        except RuntimeError as error:
+            raise ValueError(f"jax has no device {device!r}: {str(error)[:200]}") from error
+        self._compiled: dict[object, Callable[..., Any]] = {}
+
+    @property
+    def one_shape(self) -> bool:
+        """Also what is not compiled as a whole is compiled part by part."""
+        return True
+
+    def begin(self, seed: int) -> None:
+        """A key of this seed; calls are numbered from there."""
+        super().begin(seed)
+        self._key = jax.random.key(seed)
+        self._calls = 0
+
+    def source(self, name: str) -> Any:
+        """The key with the number of the call folded in; `rngs` as nnx takes them."""
+        self._calls += 1
+        key = jax.random.fold_in(self._key, self._calls)
+        if name != "rngs":
+            return key
+        from flax import nnx
+
+        return nnx.Rngs(key)
+
+    def dtype(self, name: str) -> Any:
+        """Such as jax.numpy.float32.
+
+        Raises:
+            ValueError: float64, where JAX is not set to have it.
+        """
+        if name == "float64" and not jax.config.jax_enable_x64:
+            raise ValueError("jax computes in float32 unless JAX_ENABLE_X64=1 is set")
+        return jnp.dtype(name)
+
+    def given(self, values: Array, dtype: str) -> Any:
+        """An array on the device."""
+        return jax.device_put(values.astype(self.dtype(dtype), copy=False), self._device)
+
+    def returned(self, output: Any) -> Array:
+        """The values; those of bfloat16 are numbers of float32 as they are."""
+        if not isinstance(output, jax.Array):
+            return numbers_of(output)
+        if jnp.issubdtype(output.dtype, jax.dtypes.prng_key):
+            raise TypeError("a key")
+        return numbers_of(np.asarray(output))
+
+    def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
+        """A module of flax; one of linen is called by `apply`, with parameters of seed 0."""
+        linen, nnx = _flax("flax.linen"), _flax("flax.nnx")
+        is_nnx = nnx is not None and isinstance(target, type) and issubclass(target, nnx.Module)
+        made = built(target, fixed, rngs=nnx.Rngs(0)) if is_nnx else None
+        made = super().layer(target, fixed, dtype) if made is None else made
+        if linen is not None and isinstance(made, linen.Module):
+            return _Applied(made, self.source)
+        return made
+
+    def entry(self, target: Any) -> Any:
+        """Of a module of linen, its own `__call__`."""
+        return target.module.__call__ if isinstance(target, _Applied) else target
+
+    def evaluating(self, target: Any, evaluate: bool) -> bool:
+        """`train()` and `eval()` of a module of nnx."""
+        nnx = _flax("flax.nnx")
+        if nnx is None or not isinstance(target, nnx.Module):
+            return False
+        target.eval() if evaluate else target.train()
+        return True
+
+    def called(self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The function, by jax.jit where asked for; what is no array is compiled in."""
+        if not self.compiled:
+            return function(*arguments, **named)
+        return self._jitted(_call, function, arguments, named)
+
+    def _jitted(
+        self, use: Function, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> Any:
+        """`use(function, arguments, named)`, compiled once for all arguments that are no arrays."""
+        values: dict[Any, Any] = {**dict(enumerate(arguments)), **named}
+        traced = {str(at): one for at, one in values.items() if isinstance(one, jax.Array)}
+        other = tuple((at, repr(one)) for at, one in values.items() if str(at) not in traced)
+        key = (use, id(function), other, tuple(traced))
+        if key not in self._compiled:
+
+            def whole(traced: Mapping[str, Any]) -> Any:
+                inside: dict[Any, Any] = {
+                    at: traced.get(str(at), one) for at, one in values.items()
+                }
+                first = [inside.pop(at) for at in range(len(arguments))]
+                return use(function, first, inside)
+
+            self._compiled[key] = jax.jit(whole)
+        return self._compiled[key](traced)
+
+    def with_gradient(
+        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+    ) -> tuple[Any, Any]:
+        """By jax.value_and_grad, in one call."""
+
+        def summed(x: Any) -> tuple[Any, Any]:
+            given = [*arguments[:by], x, *arguments[by + 1 :]]
+            output = self.called(function, given, named)
+            return output.astype(jnp.float32).sum(), output
+
+        (_, output), gradient = jax.value_and_grad(summed, has_aux=True)(arguments[by])
+        return output, gradient
+
+
+class _Applied:
+    """A module of linen as a function: its variables are made in the first call."""
+
+    def __init__(self, module: Any, source: Callable[[str], Any]) -> None:
+        self.module = module
+        self._source = source
+        self._variables: Any = None
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        rngs = {"dropout": self._source("key")}
+        if self._variables is None:
+            keys = {"params": jax.random.key(0), "dropout": jax.random.key(0)}
+            self._variables = self.module.init(keys, *arguments, **named)
+        return self.module.apply(self._variables, *arguments, rngs=rngs, **named)
+
+
+def _call(function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    return function(*arguments, **named)
+
+
+def _flax(name: str) -> Any:
+    """A part of flax, where the code under test has imported it."""
+    return sys.modules.get(name)

@@ -1,0 +1,86 @@
+"""Keras on each of its backends: functions of tensors, classes of layers, and layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+
+from dropcheck.code.adapters.adapter import Adapter, Function, built, kind_of, numbers_of
+from dropcheck.vocabulary.function import Array
+
+
+class KerasAdapter(Adapter):
+    """keras, on the backend that it is set to (KERAS_BACKEND)."""
+
+    dtypes = ("float32", "bfloat16", "float16", "float64")
+    default_dtype = "float32"
+
+    def __init__(self, device: str | None, compiled: bool) -> None:
+        if compiled:
+            raise ValueError("functions of keras are not compiled: leave 'compiled' out")
+        super().__init__(device, compiled)
+        self._backend = keras.backend.backend()
+
+    @property
+    def one_shape(self) -> bool:
+        """On JAX."""
+        return bool(self._backend == "jax")
+
+    def begin(self, seed: int) -> None:
+        """Seed keras and its backend."""
+        super().begin(seed)
+        keras.utils.set_random_seed(seed)
+
+    def dtype(self, name: str) -> str:
+        """Keras takes their names."""
+        return name
+
+    def given(self, values: Array, dtype: str) -> Any:
+        """A tensor of the backend."""
+        with keras.device(self.device or "cpu"):
+            return keras.ops.convert_to_tensor(values, dtype=dtype)
+
+    def returned(self, output: Any) -> Array:
+        """The values; those of bfloat16 are numbers of float32 as they are."""
+        if not keras.ops.is_tensor(output):
+            return numbers_of(output)
+        kind = keras.backend.standardize_dtype(output.dtype)
+        if kind in ("bfloat16", "float16"):
+            output = keras.ops.cast(output, "float32")
+        elif kind.startswith("complex"):
+            raise TypeError(f"{kind_of(output)} of {kind}")
+        return numbers_of(keras.ops.convert_to_numpy(output))
+
+    def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
+        """A layer that computes in the number format of what it is given."""
+        if isinstance(target, type) and issubclass(target, keras.layers.Layer):
+            return built(target, fixed, dtype=dtype)
+        return super().layer(target, fixed, dtype)
+
+    def entry(self, target: Any) -> Any:
+        """Of a layer, its `call`."""
+        return target.call if isinstance(target, keras.layers.Layer) else target
+
+    def with_gradient(
+        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+    ) -> tuple[Any, Any]:
+        """As the backend has it: torch.autograd, jax.grad, or a tape of TensorFlow."""
+        if self._backend == "torch":
+            from dropcheck.code.adapters.torch_adapter import TorchAdapter
+
+            return TorchAdapter(self.device, False).with_gradient(function, arguments, named, by)
+        if self._backend == "jax":
+            from dropcheck.code.adapters.jax_adapter import JaxAdapter
+
+            return JaxAdapter(self.device, False).with_gradient(function, arguments, named, by)
+        if self._backend == "tensorflow":
+            import tensorflow
+
+            with tensorflow.GradientTape() as tape:
+                tape.watch(arguments[by])
+                output = function(*arguments, **named)
+                total = tensorflow.reduce_sum(output)
+            return output, tape.gradient(total, arguments[by])
+        raise ValueError(f"keras has no gradients on {self._backend}")

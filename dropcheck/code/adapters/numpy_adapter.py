@@ -1,0 +1,68 @@
+"""Functions of numpy's arrays, and of whatever else takes and returns these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.code.adapters.adapter import Adapter, Function, numbers_of
+from dropcheck.vocabulary.function import Array
+
+
+class NumpyAdapter(Adapter):
+    """numpy: a parameter `generator` or `rng` gets a numpy Generator.
+
+    `numpy.random` and Python's `random` are seeded too, for functions that use these.
+    """
+
+    dtypes = ("float64", "float32", "bfloat16", "float16")
+    default_dtype = "float64"
+    sources = ("generator", "rng")
+    seeds = 2**63
+
+    def __init__(self, device: str | None, compiled: bool) -> None:
+        if device not in (None, "cpu"):
+            raise ValueError("numpy computes on the CPU alone: leave 'device' out")
+        if compiled:
+            raise ValueError("numpy compiles nothing: leave 'compiled' out")
+        super().__init__(device, compiled)
+
+    def begin(self, seed: int) -> None:
+        """A Generator of this seed, beside the global sources."""
+        super().begin(seed)
+        self._generator = np.random.default_rng(seed)
+
+    def source(self, name: str) -> np.random.Generator:
+        """The Generator, which goes on from call to call."""
+        return self._generator
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """The dtype; bfloat16 is that of ml_dtypes.
+
+        Raises:
+            ImportError: ml_dtypes is needed, and not installed.
+        """
+        if name == "bfloat16":
+            import ml_dtypes
+
+            found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+            return found
+        return np.dtype(name)
+
+    def given(self, values: Array, dtype: str) -> Array:
+        """The array, in its own number format."""
+        return values.astype(self.dtype(dtype), copy=False)
+
+    def returned(self, output: Any) -> Array:
+        """The array that was returned."""
+        if isinstance(output, np.ma.MaskedArray) and output.mask.any():
+            raise TypeError("an array with values that are masked")
+        return numbers_of(output)
+
+    def with_gradient(
+        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+    ) -> tuple[Any, Any]:
+        """None: numpy has no gradients."""
+        raise ValueError("numpy has no gradients: bind code of torch, jax or keras")

@@ -1,0 +1,121 @@
+"""PyTorch: functions of tensors, classes of modules, and modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from dropcheck.code.adapters.adapter import Adapter, Function, numbers_of
+from dropcheck.vocabulary.function import Array
+
+
+class TorchAdapter(Adapter):
+    """torch: a parameter `generator` gets a torch.Generator; all others use the global one."""
+
+    dtypes = ("float32", "bfloat16", "float16", "float64")
+    default_dtype = "float32"
+    sources = ("generator",)
+    seeds = 2**63
+
+    def __init__(self, device: str | None, compiled: bool) -> None:
+        super().__init__(device, compiled)
+        try:
+            self._device = torch.device(device or "cpu")
+            self._generator = torch.Generator(self._device)
+            torch.empty(0, device=self._device)
+        except (RuntimeError, AssertionError) as error:
+            raise ValueError(f"torch has no device {device!r}: {str(error)[:200]}") from error
+        self._compiled: dict[Function, Function] = {}
+        self._signature: object = None
+
+    def begin(self, seed: int) -> None:
+        """Seed torch on every device, and the Generator."""
+        super().begin(seed)
+        if self._device.type == "cpu":  # a hundred times as fast as torch.manual_seed
+            torch.default_generator.manual_seed(seed)
+        else:
+            torch.manual_seed(seed)
+        self._generator.manual_seed(seed)
+
+    def source(self, name: str) -> torch.Generator:
+        """The Generator, which goes on from call to call."""
+        return self._generator
+
+    def dtype(self, name: str) -> torch.dtype:
+        """Such as torch.float32."""
+        found: torch.dtype = getattr(torch, name)
+        return found
+
+    def given(self, values: Array, dtype: str) -> torch.Tensor:
+        """A tensor; it shares the array's memory where it has the same number format."""
+        return torch.from_numpy(values).to(self._device, self.dtype(dtype))
+
+    def returned(self, output: Any) -> Array:
+        """The values; those of bfloat16 are numbers of float32 as they are."""
+        if not isinstance(output, torch.Tensor):
+            return numbers_of(output)
+        tensor = output.detach().cpu()
+        if tensor.is_complex() or tensor.layout != torch.strided:
+            raise TypeError(f"a tensor of {tensor.dtype}, {tensor.layout}")
+        if tensor.is_floating_point() and tensor.dtype not in (torch.float64, torch.float32):
+            tensor = tensor.to(torch.float32)
+        return numbers_of(tensor.numpy())
+
+    def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
+        """A module in the number format and on the device of what it is given."""
+        made = super().layer(target, fixed, dtype)
+        return made.to(self._device, self.dtype(dtype)) if _is_module(made) else made
+
+    def entry(self, target: Any) -> Any:
+        """Of a module, its `forward`."""
+        return target.forward if _is_module(target) else target
+
+    def evaluating(self, target: Any, evaluate: bool) -> bool:
+        """`train()` and `eval()` of a module."""
+        if _is_module(target) and target.training == evaluate:
+            target.train(not evaluate)
+        return _is_module(target)
+
+    def called(self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The function, by torch.compile where asked for.
+
+        What is not a tensor is compiled in, so that all is compiled anew for another value: the
+        compiler would give up after a few, and call the plain function without a word.
+        """
+        if not self.compiled:
+            return function(*arguments, **named)
+        values = (function, *arguments, *named.values())
+        signature = (*map(_of_compilation, values), torch.is_grad_enabled())
+        if signature != self._signature:
+            torch.compiler.reset()
+            self._compiled.clear()
+            self._signature = signature
+        if function not in self._compiled:
+            self._compiled[function] = torch.compile(function, dynamic=False)
+        return self._compiled[function](*arguments, **named)
+
+    def with_gradient(
+        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+    ) -> tuple[Any, Any]:
+        """By torch.autograd, in one call."""
+        with torch.enable_grad():
+            given = list(arguments)
+            given[by] = given[by].detach().requires_grad_(True)
+            output = self.called(function, given, named)
+            if not isinstance(output, torch.Tensor) or not output.requires_grad:
+                raise ValueError("what it returns does not depend on its first argument by torch")
+            (gradient,) = torch.autograd.grad(output.sum(), given[by], allow_unused=True)
+        return output, torch.zeros_like(given[by]) if gradient is None else gradient
+
+
+def _is_module(value: object) -> bool:
+    return isinstance(value, torch.nn.Module)
+
+
+def _of_compilation(value: Any) -> object:
+    """What a compiled function depends on: of a tensor its shape, type and whether it is traced."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape), value.dtype, value.requires_grad
+    return (id(value), value.training) if _is_module(value) else repr(value)

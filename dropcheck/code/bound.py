@@ -1,0 +1,323 @@
+"""The code of one slot, called as the programs of a run ask for draws."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.claims.registry import Asked, Slot
+from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.call_limit import CallTookTooLongError, limited
+from dropcheck.code.calling import called
+from dropcheck.code.draws_first import draws_first, draws_last
+from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.simulation.draw_checks import PROBE_DRAWS, Words, alike, check_draws
+from dropcheck.vocabulary.function import Array
+
+# Draws of a call by itself that are compared before anything is judged: each is a call.
+SINGLE_PROBES = 8
+# Pairs of draws of which one is changed. What draws again until it is content may change the other
+# draw now and then; what mixes draws changes it each time.
+MIXING_PROBES = 6
+_WORDS = Words(
+    source="seed",
+    draw_from_it="draw from the framework's own source, which is seeded before, or from the one "
+    "that is given; what it keeps from call to call may not change what it returns",
+    draw_each="each draw needs random numbers of its own: the first axis is the draw",
+    use_it="what seeds itself, or makes a generator in each call, repeats itself",
+)
+
+
+class Bound:
+    """Code that is bound to a slot: `Code` of `dropcheck.claims.registry`.
+
+    Args:
+        slot: the slot.
+        adapter: of the code's framework.
+        function: the code: a function, a class or an object.
+        name: what messages call it, such as "torch.nn.functional:dropout".
+        limit: seconds that one call may take.
+    """
+
+    def __init__(
+        self, slot: Slot, adapter: Adapter, function: Any, *, name: str, limit: float
+    ) -> None:
+        self.slot = slot
+        self.name = name
+        self._adapter = adapter
+        self._function = function
+        self._limit = limit
+        self._plans: dict[object, Plan] = {}
+        self._shapes: dict[tuple[object, str], tuple[int, ...]] = {}
+
+    def drawn(
+        self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        """What the code returns for so many draws, by mode: float64, [*shape of one draw, draws].
+
+        Raises:
+            DropcheckError: it fails, takes too long, returns something else than an array of so
+                many draws, or draws in a way that no verdict could rest on.
+        """
+        key = self._key(asked, inputs)
+        with np.errstate(all="ignore"):
+            if key not in self._plans:
+                plan = self._planned(asked, inputs)
+                if asked.begin and not plan.lead:
+                    self._check(plan, asked, inputs)
+                self._plans[key] = plan
+            return self._run(self._plans[key], key, asked, inputs, self._seeds(generator, asked))
+
+    def _key(self, asked: Asked, inputs: Sequence[Array]) -> object:
+        """What a plan depends on: all but the draws, how many they are, and the seeds."""
+        kept = tuple(one.tobytes() if one.shape[-1] == 1 else one.shape[:-1] for one in inputs)
+        return asked.dtype, asked.modes, asked.size, asked.single, asked.seeds, asked.calls, kept
+
+    def _seeds(self, generator: np.random.Generator, asked: Asked) -> Callable[[], int]:
+        """The first of as many seeds as follow each other, a new one each time."""
+        return lambda: int(generator.integers(self._adapter.seeds - asked.seeds))
+
+    def _planned(self, asked: Asked, inputs: Sequence[Array]) -> Plan:
+        try:
+            return planned(self._adapter, self._function, self.slot.takes, asked, inputs)
+        except UnfitCodeError as error:
+            raise self._fault(*error.args) from error.__cause__
+        except DropcheckError:
+            raise
+        except Exception as error:
+            raise self._raised(error, _described(self.slot.takes, inputs)) from error
+
+    # ---- calls ----------------------------------------------------------------------------------
+
+    def _run(
+        self,
+        plan: Plan,
+        key: object,
+        asked: Asked,
+        inputs: Sequence[Array],
+        seed: Callable[[], int],
+    ) -> dict[str, Array]:
+        """All that is asked for, in as many calls as the plan says."""
+        dtype = asked.dtype or self._adapter.default_dtype
+        first = [draws_first(inputs[place], precision(dtype)) for place in plan.varying]
+        size = self._draws(plan, asked)
+        pieces: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
+        for start in range(0, asked.draws, size):
+            part = [_padded(one[start : start + size], size) for one in first]
+            outputs = self._part(plan, asked, part, size, seed, begin=asked.begin and start == 0)
+            for mode, output in outputs.items():
+                self._compare(key, mode, output.shape[:-1])
+                pieces[mode].append(output)
+        return {
+            mode: some[0]
+            if size == asked.draws
+            else np.concatenate(some, axis=-1)[..., : asked.draws].copy()
+            for mode, some in pieces.items()
+        }
+
+    @staticmethod
+    def _draws(plan: Plan, asked: Asked) -> int:
+        """Draws of one call."""
+        return plan.call_draws or asked.draws
+
+    def _part(
+        self,
+        plan: Plan,
+        asked: Asked,
+        part: Sequence[Array],
+        draws: int,
+        seed: Callable[[], int],
+        *,
+        begin: bool,
+    ) -> dict[str, Array]:
+        """One part of the draws: one call for each seed and each number of a call.
+
+        What is evaluated is called after all that trains, with the same numbers.
+        """
+        by_call = [self._by_call(one, plan, asked) for one in part]
+        training = asked.modes - {"eval"}
+        results: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
+        base = seed() if begin or asked.seeds > 1 else 0
+        for modes in filter(None, (training, asked.modes - training)):
+            for number, call in itertools.product(range(asked.seeds), range(asked.calls)):
+                if call == 0 and (asked.seeds > 1 or (begin and modes != {"eval"})):
+                    self._adapter.begin(base + number)
+                own = [one[number, call] for one in by_call]
+                if len(asked.modes) > 1:  # code may compute in place
+                    own = [one.copy() for one in own]
+                outputs = self._call(plan, asked, own, modes)
+                for mode, output in outputs.items():
+                    results[mode].append(self._values(plan, asked, output, draws))
+        return {
+            mode: some[0] if not plan.lead else np.stack(some).reshape(*plan.lead, *some[0].shape)
+            for mode, some in results.items()
+        }
+
+    @staticmethod
+    def _by_call(values: Array, plan: Plan, asked: Asked) -> Array:
+        """What each call is given: [draws, …] with axes of seeds and calls in front of it.
+
+        One draw that is one call has no axis of draws. An input without axes of seeds and calls is
+        given to all of them.
+        """
+        if plan.lead and values.shape[1 : 1 + len(plan.lead)] == plan.lead:
+            rest = values.shape[1 + len(plan.lead) :]
+            whole = values.reshape(len(values), asked.seeds, asked.calls, *rest)
+            whole = np.ascontiguousarray(np.moveaxis(whole, 0, 2))
+        elif plan.lead:
+            whole = np.tile(values, (asked.seeds, asked.calls, *(1 for _ in values.shape)))
+        else:
+            whole = values.reshape(1, 1, *values.shape)
+        return whole[:, :, 0] if asked.single else whole
+
+    def _call(
+        self, plan: Plan, asked: Asked, varying: Sequence[Array], modes: frozenset[str]
+    ) -> Mapping[str, Any]:
+        """What one call returns, in each mode; the size that a sampler gets comes last."""
+        dtype = asked.dtype or self._adapter.default_dtype
+        rest = iter(varying)
+        arguments: list[Any] = []
+        try:
+            for place in range(len(plan.fixed) + len(plan.varying)):
+                one = plan.fixed[place] if place in plan.fixed else next(rest)
+                if isinstance(one, np.ndarray):  # code may compute in place
+                    one = self._adapter.given(one.copy() if place in plan.fixed else one, dtype)
+                arguments.append(one)
+            if asked.size is not None:
+                size = asked.size[len(plan.lead) :]
+                arguments.append(size if asked.single else (self._draws(plan, asked), *size))
+            with limited(self._limit):
+                return called(self._adapter, plan.code, arguments, dtype, modes=modes)
+        except DropcheckError:
+            raise
+        except CallTookTooLongError:
+            raise self._fault(
+                f"took more than {self._limit:g} s for one call",
+                "a call is meant to take milliseconds; 'call_limit' in pyproject.toml allows more",
+            ) from None
+        except Exception as error:
+            raise self._raised(error, _described(self.slot.takes, arguments)) from error
+
+    def _values(self, plan: Plan, asked: Asked, output: Any, draws: int) -> Array:
+        """What was returned as float64, [*shape of one draw, draws], once it has the right axes."""
+        try:
+            array = self._adapter.returned(output)
+        except TypeError as error:
+            raise self._fault(
+                f"returned {error}", "return one array of real numbers or truths"
+            ) from error
+        if asked.single:
+            array = array[np.newaxis]
+        elif asked.size is not None and array.shape != (draws, *asked.size[len(plan.lead) :]):
+            size = (draws, *asked.size[len(plan.lead) :])
+            raise self._fault(
+                f"returned an array of shape {list(array.shape)}, and {list(size)} was asked for",
+                "its last argument, `size`, is the shape of what it returns",
+            )
+        elif array.ndim == 0 or len(array) != draws:
+            what = "one number" if array.ndim == 0 else f"an array of shape {list(array.shape)}"
+            raise self._fault(
+                f"returned {what}, and was given {draws:,} draws",
+                "the first axis is the draw; where one call is one draw, call the first axis of "
+                "what it is given 'batch'",
+            )
+        return draws_last(array)
+
+    def _compare(self, key: object, mode: str, shape: tuple[int, ...]) -> None:
+        """Refuse a shape of one draw that is not that of the first call."""
+        before = self._shapes.setdefault((key, mode), shape)
+        if before != shape:
+            raise self._fault(
+                f"returned draws of shape {list(before)} in one call, and of {list(shape)} in "
+                "another",
+                "the shape of a draw may not change",
+            )
+
+    # ---- what is looked at before anything is judged --------------------------------------------
+
+    def _check(self, plan: Plan, asked: Asked, inputs: Sequence[Array]) -> None:
+        """Refuse code whose draws depend on more than the seed, or on less, or on one another.
+
+        Where draws are compared with each other, all have the same inputs. The seeds are no part of
+        the run's, whose draws are the same whether anything was looked at or not.
+        """
+        draws = min(asked.draws, SINGLE_PROBES if asked.single else PROBE_DRAWS)
+        train = frozenset({"train"}) if asked.modes - {"eval"} else asked.modes
+        probe = _replaced(asked, draws=max(draws, 2), modes=train)
+        same = [_repeated(one, probe.draws) for one in inputs]
+
+        def once(number: int) -> dict[str, Array]:
+            return self._run(plan, "probe", probe, same, itertools.repeat(number).__next__)
+
+        check_draws(once, _WORDS, self._fault)
+        if asked.single or not plan.varying or asked.draws < 3:
+            return
+        pair = _replaced(asked, draws=2, modes=train)
+        changed = []
+        both = _columns(inputs, 0, 1), _columns(inputs, 0, 2)
+        for number in range(MIXING_PROBES):
+            own = itertools.repeat(number).__next__
+            one, other = (self._run(plan, "pair", pair, some, own) for some in both)
+            changed.append(any(not alike(one[name][..., 0], other[name][..., 0]) for name in train))
+        if all(changed):
+            raise self._fault(
+                "gives a draw another value when only the draw after it changes",
+                "it mixes draws along the first axis: where it is meant to, call the first axis of "
+                "what it is given 'batch', and one draw is one call",
+            )
+
+    # ---- messages -------------------------------------------------------------------------------
+
+    def _fault(self, message: str, hint: str) -> DropcheckError:
+        return DropcheckError(Problem(f"{self.name} {message}", hint=hint))
+
+    def _raised(self, error: Exception, given: str) -> DropcheckError:
+        said = str(error).strip().split("\n")[0][:300]
+        text = f"raised {type(error).__name__}{f': {said}' if said else ''}"
+        return self._fault(text, f"it was given {given}" if given else "it was given nothing")
+
+
+def _replaced(asked: Asked, *, draws: int, modes: frozenset[str]) -> Asked:
+    return Asked(
+        draws=draws, shapes=asked.shapes, dtype=asked.dtype, modes=modes, size=asked.size,
+        seeds=asked.seeds, calls=asked.calls, single=asked.single, begin=True,
+    )  # fmt: skip
+
+
+def _padded(values: Array, draws: int) -> Array:
+    """As many draws as a call has; what is missing is repeated, and cut from what comes back."""
+    missing = draws - len(values)
+    return values if missing == 0 else np.concatenate([values, _first(values, missing)])
+
+
+def _first(values: Array, count: int) -> Array:
+    return np.broadcast_to(values[:1], (count, *values.shape[1:]))
+
+
+def _repeated(values: Array, draws: int) -> Array:
+    """The first draw, so many times; what does not vary as it is."""
+    if values.shape[-1] == 1:
+        return values
+    return np.broadcast_to(values[..., :1], (*values.shape[:-1], draws))
+
+
+def _columns(inputs: Sequence[Array], *draws: int) -> list[Array]:
+    return [one if one.shape[-1] == 1 else one[..., list(draws)] for one in inputs]
+
+
+def _zip(names: Sequence[str], values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    return zip((*names, *("size" for _ in values)), values, strict=False)
+
+
+def _described(names: Sequence[str], arguments: Sequence[Any]) -> str:
+    """Arguments as a message shows them: arrays by their type and shape, numbers as they are."""
+    parts = []
+    for name, value in _zip(names, arguments):
+        shape = getattr(value, "shape", None)
+        kind = str(getattr(value, "dtype", "")).removeprefix("torch.")
+        parts.append(f"{name}: {value!r}" if shape is None else f"{name}: {kind} {list(shape)}")
+    return ", ".join(parts)

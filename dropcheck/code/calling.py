@@ -1,0 +1,132 @@
+"""How code is called: which of its parameters get the arguments of the slot, and which others.
+
+A function takes what its slot takes, in the same order. Beside them it may have parameters that
+are filled for it, wherever they stand:
+
+- `training` or `train` is whether it trains, `deterministic` or `inference` whether it does not;
+- `dtype` gets the number format, as the framework has it;
+- the source of randomness has the names that its framework's adapter says (`sources`).
+
+A name that the slot itself takes is never filled; nor is `key` beside a parameter `query`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dropcheck.code.adapters.adapter import Adapter, Function
+
+TRAINING = ("training", "train")
+EVALUATING = ("deterministic", "inference")
+DTYPE = "dtype"
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A function, ready to be called with the arguments of its slot.
+
+    `arguments` are those of a call: None where an argument of the slot goes, else the name of what
+    is filled in. `named` are the parameters that are filled in by name.
+    """
+
+    function: Function
+    arguments: tuple[str | None, ...]
+    named: tuple[str, ...]
+    has_modes: bool
+
+    def filled(
+        self, fill: Callable[[str], Any], given: Sequence[Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What a call is made with: by place, and by name."""
+        rest = iter(given)
+        by_place = [next(rest) if name is None else fill(name) for name in self.arguments]
+        return by_place, {name: fill(name) for name in self.named}
+
+    @property
+    def first(self) -> int:
+        """The place of the slot's first argument."""
+        return self.arguments.index(None)
+
+
+def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) -> Prepared:
+    """A function with the plan of its arguments.
+
+    Args:
+        adapter: of its framework.
+        function: what is called: a function, or an object.
+        takes: the names that the slot gives to code; none of them is filled in.
+        count: how many arguments it is called with.
+
+    Raises:
+        TypeError: it does not take so many; the text says what it takes.
+    """
+    has_modes = adapter.evaluating(function, evaluate=False)
+    try:
+        signature = inspect.signature(adapter.entry(function))
+    except (TypeError, ValueError):  # of a function that is not written in Python
+        return Prepared(function, (None,) * count, (), has_modes)
+    parameters = signature.parameters
+    known = {DTYPE, *adapter.sources}
+    known |= set() if has_modes else {*TRAINING, *EVALUATING}
+    known -= {*takes, *(("key",) if "query" in parameters else ())}
+    places: list[str | None] = []
+    left = count
+    for name, parameter in parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL and left:
+            places += [None] * left
+            left = 0
+        if not left or parameter.kind not in _BY_PLACE:
+            break
+        places.append(name if name in known else None)
+        left -= name not in known
+    by_place = set(list(parameters)[: len(places)])
+    named = tuple(name for name in parameters if name in known and name not in by_place)
+    if left == 0:
+        try:
+            signature.bind(*places, **dict.fromkeys(named))
+        except TypeError:
+            left = 1
+    if left:
+        raise TypeError(f"takes ({', '.join(parameters)})")
+    modes = has_modes or any(
+        name in (*TRAINING, *EVALUATING) for name in (*by_place & known, *named)
+    )
+    return Prepared(function, tuple(places), named, modes)
+
+
+def filling(adapter: Adapter, dtype: str, evaluate: bool) -> Callable[[str], Any]:
+    """What gives a parameter that is filled in its value in one call."""
+
+    def value(name: str) -> Any:
+        if name in TRAINING:
+            return not evaluate
+        if name in EVALUATING:
+            return evaluate
+        return adapter.dtype(dtype) if name == DTYPE else adapter.source(name)
+
+    return value
+
+
+def called(
+    adapter: Adapter, code: Prepared, given: Sequence[Any], dtype: str, *, modes: frozenset[str]
+) -> Mapping[str, Any]:
+    """What one call returns, by mode: "train" and "grad" from one call, "eval" from another."""
+    outputs: dict[str, Any] = {}
+    for evaluate in (False, True):
+        wanted = modes & ({"eval"} if evaluate else {"train", "grad"})
+        if not wanted:
+            continue
+        if code.has_modes:
+            adapter.evaluating(code.function, evaluate)
+        by_place, named = code.filled(filling(adapter, dtype, evaluate), given)
+        if "grad" in wanted:
+            outputs["train"], outputs["grad"] = adapter.with_gradient(
+                code.function, by_place, named, code.first
+            )
+        else:
+            outputs[next(iter(wanted))] = adapter.called(code.function, by_place, named)
+    return {mode: outputs[mode] for mode in modes}

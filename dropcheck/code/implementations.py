@@ -1,0 +1,167 @@
+"""Implementations: code for slots under one name, which is that of a column of the answer.
+
+Nothing of an implementation is imported before its code is bound, which a run does and a check
+does not.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dropcheck.claims.registry import Code, Slot
+from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.bound import Bound
+from dropcheck.code.call_limit import SECONDS
+from dropcheck.code.targets import Target, imported
+from dropcheck.errors import DropcheckError, Problem, nearest
+from dropcheck.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """An adapter, before anything of its framework is imported."""
+
+    module: str
+    adapter: str  # the class in the module
+    dtypes: tuple[str, ...]  # the usual one first
+    package: str  # what pip installs
+    shipped: str  # the module with code for the slots of packs
+
+
+_ADAPTERS = "dropcheck.code.adapters"
+_SHIPPED = "dropcheck.packs.implementations"
+_SHORT = ("float32", "bfloat16", "float16", "float64")
+FRAMEWORKS: Mapping[str, Framework] = {
+    "numpy": Framework(
+        f"{_ADAPTERS}.numpy_adapter", "NumpyAdapter",
+        ("float64", "float32", "bfloat16", "float16"), "numpy", f"{_SHIPPED}.numpy_reference",
+    ),
+    "torch": Framework(
+        f"{_ADAPTERS}.torch_adapter", "TorchAdapter", _SHORT, "torch", f"{_SHIPPED}.torch_functions"
+    ),
+    "jax": Framework(
+        f"{_ADAPTERS}.jax_adapter", "JaxAdapter", _SHORT, "jax", f"{_SHIPPED}.jax_functions"
+    ),
+    "flax": Framework(
+        f"{_ADAPTERS}.jax_adapter", "JaxAdapter", _SHORT, "flax", f"{_SHIPPED}.flax_functions"
+    ),
+    "keras": Framework(
+        f"{_ADAPTERS}.keras_adapter", "KerasAdapter", _SHORT, "keras", f"{_SHIPPED}.keras_functions"
+    ),
+}  # fmt: skip
+"""The frameworks whose code can be bound, by the names of their adapters."""
+
+COMPILED = "-compiled"
+"""What the column of compiled code is called, after the name of its implementation."""
+PACK = "pack:"
+"""How the file of a pack is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """Code for slots, under the name of its column.
+
+    `given` are the targets of the command line, which have to fit a slot; `listed` those of
+    pyproject.toml, which serve many claims files. `functions` are handed over as they are.
+    """
+
+    name: str
+    framework: Framework
+    given: Mapping[str, Target]
+    listed: Mapping[str, Target]
+    functions: Mapping[str, Callable[..., Any]]
+    dtypes: tuple[str, ...]
+    xfail: Mapping[str, str]  # the reason by a pattern of ids of claims
+    folder: Path  # where modules of the command line are looked for
+    home: Path  # that of pyproject.toml, where those of its table are
+    shipped: bool = False  # whether code that ships is taken for the slots of packs
+    device: str | None = None
+    compiled: bool = False
+    call_limit: float = SECONDS
+
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+        """Its code by slot; slots for which it has none are left out. The code is imported.
+
+        Raises:
+            DropcheckError: its framework is not installed, code that it names is not there, or
+                the command line binds code to a slot that there is not.
+        """
+        problems = [
+            Problem(f"{self.name}: there is no slot {name!r}", hint=_slot_hint(name, slots))
+            for name in self.given
+            if name not in slots
+        ]
+        if problems:
+            raise DropcheckError(problems)
+        targets = {**self.listed, **self.given}
+        found: dict[str, tuple[str, Any]] = {}
+        for name, slot in slots.items():
+            if name in self.functions:
+                own = self.functions[name]
+                found[name] = (getattr(own, "__qualname__", repr(own)), own)
+            elif name in targets:
+                folder = self.folder if name in self.given else self.home
+                found[name] = (str(targets[name]), imported(targets[name], folder, name))
+            elif self.shipped and slot.location.file.startswith(PACK):
+                function = _shipped_function(self.framework, name)
+                if function is not None:
+                    found[name] = (f"{self.framework.package}'s {name}", function)
+        if not found:
+            return {}
+        adapter = self._adapter()
+        return {
+            name: Bound(slots[name], adapter, function, name=shown, limit=self.call_limit)
+            for name, (shown, function) in found.items()
+        }
+
+    def _adapter(self) -> Adapter:
+        """Its framework's adapter, which imports the framework."""
+        try:
+            module = importlib.import_module(self.framework.module)
+            made: Adapter = getattr(module, self.framework.adapter)(self.device, self.compiled)
+        except ImportError as error:
+            raise DropcheckError(_not_installed(self.framework, self.name, error)) from error
+        except ValueError as error:
+            where = f"see [tool.dropcheck.implementations.{self.name}] in pyproject.toml"
+            raise DropcheckError(Problem(f"{self.name}: {error}", hint=where)) from error
+        return made
+
+
+def _shipped_function(framework: Framework, slot: str) -> Callable[..., Any] | None:
+    """What ships for a slot of a pack, where the framework has it."""
+    try:
+        module = importlib.import_module(framework.shipped)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("dropcheck"):
+            return None  # nothing ships for this framework
+        raise DropcheckError(_not_installed(framework, framework.package, error)) from error
+    function: Callable[..., Any] | None = getattr(module, slot, None)
+    return function
+
+
+def _not_installed(framework: Framework, name: str, error: ImportError) -> Problem:
+    missing = error.name or framework.package
+    hint = f"pip install {missing.split('.')[0]}, in the environment that runs dropcheck"
+    return Problem(f"{name}: {missing!r} is not installed", hint=hint)
+
+
+def _slot_hint(name: str, slots: Mapping[str, Slot]) -> str:
+    near = nearest(name, slots)
+    if near is not None:
+        return f"did you mean {near!r}?"
+    return f"the slots are {', '.join(sorted(slots))}" if slots else "the file has no slots"
+
+
+def check_dtypes(framework: Framework, dtypes: Sequence[str]) -> str | None:
+    """What is wrong with the number formats that an implementation is to be tried in."""
+    for name in dtypes:
+        if name not in framework.dtypes:
+            near = nearest(name, framework.dtypes)
+            known = ", ".join(framework.dtypes)
+            return f"{name!r} is no number format; " + (
+                f"did you mean {near!r}?" if near else f"it is one of {known}"
+            )
+    return None

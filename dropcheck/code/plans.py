@@ -1,0 +1,110 @@
+"""How the code of a slot is called for one shape of what is asked."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from dropcheck.claims.registry import Asked
+from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.calling import Prepared, prepared
+from dropcheck.vocabulary.function import Array
+
+# Where each new shape of an array is compiled anew, a call has this many elements, whatever is
+# asked for: 2 to 5 ms of a layer that draws, of which a call itself is a twentieth.
+CALL_ELEMENTS = 2**18
+LARGEST_INTEGER = 2**53
+"""Beyond it every number of float64 is whole, and is given as it is."""
+
+
+class UnfitCodeError(Exception):
+    """Code that cannot be called as the slot has to be: what it does, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one function is called for one shape of what is asked."""
+
+    code: Prepared
+    fixed: Mapping[int, Any]  # arguments that are the same in every call, by place
+    varying: tuple[int, ...]  # the places of the others
+    lead: tuple[int, ...]  # the lengths of the axes of seeds and calls that there are
+    call_draws: int | None  # draws of every call; None: all that are asked for
+
+
+def planned(
+    adapter: Adapter, target: Any, takes: Sequence[str], asked: Asked, inputs: Sequence[Array]
+) -> Plan:
+    """The plan of all calls that are asked for like these.
+
+    Args:
+        adapter: of the code's framework.
+        target: the code: a function, a class or an object.
+        takes: the names of what the slot takes.
+        asked: what is asked for.
+        inputs: what it is given, [*shape, draws], or [*shape, 1] where nothing varies.
+
+    Raises:
+        UnfitCodeError: it cannot be called so.
+        Exception: what a class raises that is built for it.
+    """
+    dtype = asked.dtype or adapter.default_dtype
+    if dtype not in adapter.dtypes:
+        raise UnfitCodeError(f"cannot be given {dtype}", f"it takes {', '.join(adapter.dtypes)}")
+    varying = tuple(at for at, one in enumerate(inputs) if _varies(asked, at, one))
+    fixed = {at: constant(one[..., 0], dtype) for at, one in enumerate(inputs) if at not in varying}
+    count = len(inputs)
+    if inspect.isclass(target):
+        named = {takes[at]: _as_given(adapter, one, dtype) for at, one in fixed.items()}
+        fixed, count = {}, len(varying)
+    else:
+        named = {}
+    function = adapter.layer(target, named, dtype)
+    sized = asked.size is not None
+    try:
+        code = prepared(adapter, function, takes, count + sized)
+    except TypeError as error:
+        names = ", ".join((*takes, *(("size",) if sized else ())))
+        raise UnfitCodeError(str(error)[:300], f"the slot gives it ({names})") from error
+    if "eval" in asked.modes and not code.has_modes:
+        raise UnfitCodeError(
+            "has no mode of evaluation",
+            "give it a parameter 'training', or bind a layer that has one",
+        )
+    lead = tuple(length for length in (asked.seeds, asked.calls) if length > 1)
+    shapes = [inputs[place].shape[len(lead) : -1] for place in varying]
+    shapes += [asked.size[len(lead) :]] if asked.size is not None else []
+    largest = max(map(prod, shapes), default=1)
+    draws = max(1, CALL_ELEMENTS // max(1, largest)) if adapter.one_shape else None
+    return Plan(code, fixed, varying, lead, 1 if asked.single else draws)
+
+
+def _varies(asked: Asked, place: int, values: Array) -> bool:
+    """Whether an input may differ from draw to draw: a shape is given for those that do."""
+    return values.shape[-1] > 1 or (asked.draws == 1 and asked.shapes[place] is not None)
+
+
+def constant(values: Array, dtype: str) -> Any:
+    """What does not vary: a whole number as int, another as float, an array as an array.
+
+    >>> constant(np.array(3.0), "float32"), constant(np.array(0.5), "float32")
+    (3, 0.5)
+    """
+    if values.ndim:
+        return np.array(values, precision(dtype), order="C")
+    number = float(values)
+    return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
+
+
+def precision(dtype: str) -> str:
+    """What holds each number of a format: all but float64 are numbers of float32."""
+    return "float64" if dtype == "float64" else "float32"
+
+
+def _as_given(adapter: Adapter, value: Any, dtype: str) -> Any:
+    return adapter.given(value, dtype) if isinstance(value, np.ndarray) else value

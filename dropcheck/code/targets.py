@@ -1,0 +1,120 @@
+"""`module:function`: how code is named on the command line and in pyproject.toml, and its import.
+
+A claims file names no code: nothing here is given a text of one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from dropcheck.errors import DropcheckError, Problem, nearest
+from dropcheck.records import dataclass
+
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_TARGET = re.compile(rf"(?P<module>{_NAME}):(?P<attribute>{_NAME})")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The name of code: a module, and what it has there, such as a function or a class."""
+
+    module: str
+    attribute: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.attribute}"
+
+
+def read_target(text: str) -> Target:
+    """A target from its text.
+
+    Raises:
+        ValueError: it is not written like one.
+
+    >>> read_target("torch.nn.functional:dropout")
+    Target(module='torch.nn.functional', attribute='dropout')
+    """
+    match = _TARGET.fullmatch(text.strip())
+    if match is None:
+        raise ValueError("is not written 'module:function', as 'torch.nn.functional:dropout' is")
+    return Target(match["module"], match["attribute"])
+
+
+def imported(target: Target, folder: Path, slot: str) -> Any:
+    """What a target names. Modules of `folder` are found, as `python -m` in it would find them.
+
+    Raises:
+        DropcheckError: there is no such module, it fails, or it has no such name.
+    """
+    subject = f"{target}, bound to slot {slot!r}"
+    here = str(folder.resolve())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    importlib.invalidate_caches()
+    try:
+        module = importlib.import_module(target.module)
+    except ModuleNotFoundError as error:
+        missing = error.name or target.module
+        if not f"{target.module}.".startswith(f"{missing}."):
+            message = f"{subject}: its import needs {missing!r}, which is not installed"
+            raise DropcheckError(Problem(message, hint=_to_install(missing))) from error
+        raise DropcheckError(_no_module(subject, missing, here)) from error
+    except Exception as error:
+        message = f"{subject}: its import raised {type(error).__name__}: {error}"
+        hint = f"try it: python -c 'import {target.module}'"
+        raise DropcheckError(Problem(message, hint=hint)) from error
+    found: Any = module
+    for part in target.attribute.split("."):
+        if not hasattr(found, part):
+            raise DropcheckError(_no_attribute(subject, part, found, target))
+        found = getattr(found, part)
+    if not callable(found):
+        message = f"{subject}: it is a value of type {type(found).__name__!r}, not a function"
+        raise DropcheckError(Problem(message, hint="name a function, a class or a layer"))
+    return found
+
+
+def _no_module(subject: str, name: str, folder: str) -> Problem:
+    parent, _, last = name.rpartition(".")
+    if not parent:
+        near = nearest(name, _importable(folder))
+        hint = f"did you mean {near!r}?" if near else _to_install(name)
+        return Problem(f"{subject}: there is no module {name!r}", hint=f"{hint}")
+    spec = find_spec(parent)
+    places = spec.submodule_search_locations if spec else None
+    names = [path.stem for place in places or () for path in Path(place).glob("[a-z]*")]
+    near = nearest(last, names)
+    hint = f"did you mean '{parent}.{near}'?" if near else f"{parent!r} is installed"
+    return Problem(f"{subject}: there is no module {name!r}", hint=hint)
+
+
+def _importable(folder: str) -> Iterable[str]:
+    """Modules and packages of the folder, which a slip was most likely meant to name."""
+    return [
+        path.stem
+        for path in Path(folder).iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    ]
+
+
+def _no_attribute(subject: str, part: str, found: object, target: Target) -> Problem:
+    owner = (
+        target.module if hasattr(found, "__path__") or hasattr(found, "__file__") else repr(found)
+    )
+    public = [name for name in dir(found) if not name.startswith("_")]
+    near = nearest(part, public)
+    hint = f"did you mean {near!r}?" if near else f"it has {', '.join(public[:8])}"
+    if near is None and not public:
+        hint = "it has no public names"
+    return Problem(f"{subject}: {owner[:100]} has no {part!r}", hint=hint)
+
+
+def _to_install(name: str) -> str:
+    top, _, _ = name.partition(".")
+    return f"is it installed here? pip install {top}; or is another folder meant?"

@@ -1,0 +1,87 @@
+"""What can be seen of code that draws: whether it depends on more than its seed, or on less.
+
+Few of the slips that break a verdict can be seen in what code returns; those are looked for before
+anything is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from dropcheck.errors import DropcheckError
+from dropcheck.records import dataclass
+from dropcheck.vocabulary.function import Array
+
+# Calls that are compared, and the draws of each. Events of chance 1/64, where calls most easily
+# agree by chance, fall alike in five calls less than once in 10^9.
+PROBES = 5
+PROBE_DRAWS = 64
+# Two calls with one seed may differ by rounding: sums on many cores run in any order.
+ROUNDING = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What messages call the source of randomness, and what they advise."""
+
+    source: str  # such as "generator"
+    draw_from_it: str  # where other draws come from the same source
+    draw_each: str  # where all draws of a call are one
+    use_it: str  # where another source changes nothing
+
+
+def check_draws(
+    called: Callable[[int], Mapping[str, Array]],
+    words: Words,
+    fault: Callable[[str, str], DropcheckError],
+) -> None:
+    """Refuse draws that depend on more than their source, or on less.
+
+    Two calls with one source must agree. Calls with others must differ, and so must the draws of
+    one call, unless everything is fixed.
+
+    Args:
+        called: the draws of a call with the source of this number, draws on the last axis.
+        words: for the messages.
+        fault: an error, of what was returned and of the advice.
+
+    Raises:
+        DropcheckError: the draws cannot be used.
+    """
+    once = called(1)
+    again = called(1)
+    for name, array in once.items():
+        if array.shape != again[name].shape or not alike(array, again[name]):
+            raise fault(
+                f"returned other draws of {name!r} when called again with the same {words.source}",
+                words.draw_from_it,
+            )
+    varied = any(map(_varies, once.values()))
+    for other in map(called, range(2, PROBES + 1)):
+        differ = not all(np.array_equal(once[name], other[name], equal_nan=True) for name in once)
+        if differ and not varied and not any(map(_varies, other.values())):
+            raise fault(
+                "returned draws that are all alike, and others in another call", words.draw_each
+            )
+        if differ:
+            return
+    if varied:
+        raise fault(
+            f"returned the same draws when called with another {words.source}", words.use_it
+        )
+
+
+def alike(once: Array, again: Array) -> bool:
+    """Whether two arrays are the same but for rounding."""
+    if once.dtype == bool:
+        return np.array_equal(once, again)
+    finite = np.abs(once[np.isfinite(once)])
+    give = ROUNDING * float(finite.max(initial=0.0))
+    return np.allclose(once, again, rtol=ROUNDING, atol=give, equal_nan=True)
+
+
+def _varies(array: Array) -> bool:
+    """Whether the draws, on the last axis, are not all alike."""
+    return not np.array_equal(array, np.broadcast_to(array[..., :1], array.shape), equal_nan=True)

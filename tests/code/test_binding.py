@@ -1,0 +1,323 @@
+"""Which code a run has: the command line, pyproject.toml, and what neither can say."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from slots_made import asked, slot
+
+from dropcheck.code.binding import implementations_of, of_functions
+from dropcheck.code.implementations import FRAMEWORKS, Framework, Implementation
+from dropcheck.errors import DropcheckError, Problem
+
+CODE = """\
+import numpy as np
+
+def dropout(x, p, rng):
+    return np.where(rng.random(x.shape) >= p, x / (1 - p), 0.0)
+
+class Scale:
+    def __init__(self, p):
+        self.p = p
+    def __call__(self, x):
+        return self.p * x
+
+number = 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_modules(tmp_path: Path) -> Iterator[None]:
+    """Nothing that a test imports is left to the next, and no file above its folder is read."""
+    (tmp_path / "pyproject.toml").touch()
+    before, path = set(sys.modules), [*sys.path]
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - before:
+        if not name.startswith(("dropcheck", "numpy")):
+            del sys.modules[name]
+
+
+def folder_with(folder: Path, toml: str = "", code: str = CODE, module: str = "ourlayers") -> Path:
+    (folder / f"{module}.py").write_text(code, encoding="utf-8")
+    if toml:
+        (folder / "pyproject.toml").write_text(toml, encoding="utf-8")
+    return folder
+
+
+def problems_of(*given: str, folder: Path, bind: bool = False) -> list[Problem]:
+    def read() -> None:
+        for one in implementations_of(given, folder):
+            if bind:
+                one.bind({"dropout": slot()})
+
+    with pytest.raises(DropcheckError) as caught:
+        read()
+    return list(caught.value.problems)
+
+
+def problem_of(*given: str, folder: Path, bind: bool = False) -> str:
+    (problem,) = problems_of(*given, folder=folder, bind=bind)
+    return f"{problem.message} | {problem.hint}"
+
+
+def only(given: str, folder: Path) -> Implementation:
+    (one,) = implementations_of([given], folder)
+    return one
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+
+def test_code_is_bound_by_the_command_line(tmp_path: Path) -> None:
+    one = only("mylib:dropout=ourlayers:dropout", folder_with(tmp_path))
+    assert (one.name, one.dtypes) == ("mylib", FRAMEWORKS["numpy"].dtypes)
+    code = one.bind({"dropout": slot(), "other": slot("other")})
+    assert set(code) == {"dropout"}
+    x = np.ones((3, 40))
+    found = code["dropout"].drawn(
+        np.random.default_rng(0), asked(40, x, [0.5]), [x, np.array([0.5])]
+    )
+    assert set(np.unique(found["train"])) == {0.0, 2.0}
+
+
+def test_a_class_is_built_from_what_does_not_vary(tmp_path: Path) -> None:
+    code = only("mylib:dropout=ourlayers:Scale", folder_with(tmp_path)).bind({"dropout": slot()})
+    x = np.ones((3, 40))
+    inputs = [x, np.array([0.5])]
+    found = code["dropout"].drawn(np.random.default_rng(0), asked(40, *inputs), inputs)
+    assert np.all(found["train"] == 0.5)
+
+
+def test_several_of_one_name_are_one_implementation(tmp_path: Path) -> None:
+    one, two = implementations_of(
+        ["mylib:a=m:f", "torch", "mylib:b=m.n:g.h"], folder_with(tmp_path)
+    )
+    assert (one.name, {name: str(at) for name, at in one.given.items()}) == (
+        "mylib",
+        {"a": "m:f", "b": "m.n:g.h"},
+    )
+    assert (two.name, two.framework) == ("torch", FRAMEWORKS["torch"])
+
+
+def test_nothing_is_imported_before_code_is_bound(tmp_path: Path) -> None:
+    before = set(sys.modules)
+    folder = folder_with(tmp_path, code="raise RuntimeError('imported')")
+    one = only("torch:dropout=ourlayers:dropout", folder)
+    assert not {name for name in set(sys.modules) - before if not name.startswith("dropcheck")}
+    with pytest.raises(DropcheckError):
+        one.bind({"dropout": slot()})
+
+
+def test_no_implementation_reads_no_file(tmp_path: Path) -> None:
+    assert implementations_of([], folder_with(tmp_path, toml="broken")) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("", "does not begin with the name"),
+        (":dropout=m:f", "does not begin with the name"),
+        ("my lib", "does not begin with the name"),
+        ("mylib:", "binds no slot"),
+        ("mylib:dropout", "binds no slot"),
+        ("mylib:=m:f", "binds no slot"),
+        ("mylib:dropout=", "binds 'dropout' to what is not written 'module:function'"),
+        ("mylib:dropout=m.f", "is not written 'module:function'"),
+        ("mylib:dropout=m:f()", "is not written 'module:function'"),
+        ("mylib:dropout=m:f.__globals__;x", "is not written 'module:function'"),
+        ("mylib:dropout=../m:f", "is not written 'module:function'"),
+        ("mylib:dropout=m:lambda x: x", "is not written 'module:function'"),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_refused(given: str, said: str, tmp_path: Path) -> None:
+    text = problem_of(given, folder=tmp_path)
+    assert said in text
+    assert "write --with torch" in text
+
+
+def test_a_slot_bound_twice_is_refused(tmp_path: Path) -> None:
+    text = problem_of("mylib:a=m:f", "mylib:a=m:g", folder=tmp_path)
+    assert "--with binds 'a' of 'mylib' twice" in text
+
+
+def test_an_unknown_implementation_names_the_nearest(tmp_path: Path) -> None:
+    said = problem_of("troch", folder=tmp_path)
+    assert said == "no implementation 'troch' is known | did you mean 'torch'?"
+    assert "[tool.dropcheck.implementations.mylib]" in problem_of("mylib", folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("ourlayer:dropout", "there is no module 'ourlayer' | did you mean 'ourlayers'?"),
+        ("ourlayers:dropuot", "ourlayers has no 'dropuot' | did you mean 'dropout'?"),
+        ("ourlayers:Scale.forwards", "has no 'forwards'"),
+        ("ourlayers:number", "it is a value of type 'int', not a function | name a function"),
+        ("os.paths:join", "there is no module 'os.paths'"),
+        ("numpy.linalgs:inv", "there is no module 'numpy.linalgs' | did you mean 'numpy.linalg'?"),
+        ("nosuchlibrary.layers:f", "there is no module 'nosuchlibrary' | is it installed here?"),
+    ],
+)
+def test_code_that_is_not_there_is_told(target: str, said: str, tmp_path: Path) -> None:
+    text = problem_of(f"mylib:dropout={target}", folder=folder_with(tmp_path), bind=True)
+    assert f"{target}, bound to slot 'dropout': " in text
+    assert said in text
+
+
+def test_an_import_that_fails_is_told(tmp_path: Path) -> None:
+    for code, said in [
+        ("1 / 0", "its import raised ZeroDivisionError: division by zero"),
+        ("def f(:", "its import raised SyntaxError"),
+        ("import nosuchlibrary", "its import needs 'nosuchlibrary', which is not installed"),
+    ]:
+        module = f"broken{abs(hash(said))}"
+        folder = folder_with(tmp_path, code=code, module=module)
+        assert said in problem_of(f"mylib:dropout={module}:f", folder=folder, bind=True)
+
+
+def test_a_slot_that_there_is_not_is_told(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path)
+    said = problem_of("mylib:droput=ourlayers:dropout", folder=folder, bind=True)
+    assert said == "mylib: there is no slot 'droput' | did you mean 'dropout'?"
+
+
+def test_a_framework_that_is_not_installed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "dropcheck.code.adapters.torch_adapter", raising=False)
+    said = problem_of("torch:dropout=ourlayers:dropout", folder=folder_with(tmp_path), bind=True)
+    assert said == (
+        "torch: 'torch' is not installed | pip install torch, in the environment that runs "
+        "dropcheck"
+    )
+
+
+# ---- pyproject.toml ------------------------------------------------------------------------------
+
+TABLE = """\
+[tool.other]
+key = 1
+
+[tool.dropcheck.implementations.layers]
+dropout = "ourlayers:dropout"
+dtypes = ["float32", "bfloat16"]
+call_limit = 5
+
+[tool.dropcheck.implementations.layers.xfail]
+"dropout/values" = "the scale is rounded before it multiplies"
+"""
+
+
+def test_a_table_gives_code_formats_and_reasons(tmp_path: Path) -> None:
+    inner = folder_with(tmp_path, TABLE) / "inner"
+    inner.mkdir()
+    one = only("layers", inner)  # found above
+    assert one.dtypes == ("float32", "bfloat16")
+    assert one.xfail == {"dropout/values": "the scale is rounded before it multiplies"}
+    assert one.call_limit == 5.0
+    assert set(one.bind({"dropout": slot()})) == {"dropout"}
+
+
+def test_a_table_serves_files_with_other_slots(tmp_path: Path) -> None:
+    one = only("layers", folder_with(tmp_path, TABLE))
+    assert one.bind({"attention": slot("attention")}) == {}
+
+
+def test_the_command_line_goes_before_the_table(tmp_path: Path) -> None:
+    one = only("layers:dropout=ourlayers:Scale", folder_with(tmp_path, TABLE))
+    assert {**one.listed, **one.given}["dropout"].attribute == "Scale"
+
+
+def test_compiled_code_is_a_column_of_its_own(tmp_path: Path) -> None:
+    toml = '[tool.dropcheck.implementations.torch]\ncompiled = true\ndevice = "cuda"\n'
+    folder = folder_with(tmp_path, toml)
+    plain, compiled = implementations_of(["torch"], folder)
+    assert (plain.name, plain.compiled) == ("torch", False)
+    assert (compiled.name, compiled.compiled, compiled.device) == ("torch-compiled", True, "cuda")
+    assert only("torch-compiled", folder) == compiled
+    assert only("jax-compiled", folder).compiled
+
+
+def test_a_device_that_there_is_not_is_told(tmp_path: Path) -> None:
+    toml = TABLE.replace("call_limit = 5", 'device = "tpu"')
+    said = problem_of("layers", folder=folder_with(tmp_path, toml), bind=True)
+    assert "layers: numpy computes on the CPU alone: leave 'device' out" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said", "line"),
+    [
+        ("key = 1", "key = ", "not TOML", 2),
+        ("call_limit = 5", "call_limit = true", "'call_limit' of 'layers' is a number of", 7),
+        ("call_limit = 5", "call_limit = 0", "'call_limit' of 'layers' is a number of", 7),
+        ("call_limit = 5", "adapter = 'troch'", "did you mean 'torch'?", 7),
+        ("call_limit = 5", "adaptor = 'torch'", "did you mean 'adapter'?", 7),
+        ("call_limit = 5", "device = 3", "'device' of 'layers' is text such as 'cpu'", 7),
+        ("call_limit = 5", "compiled = 'yes'", "'compiled' of 'layers' is true or false", 7),
+        ('"ourlayers:dropout"', '"ourlayers.dropout"', "is not written 'module:function'", 5),
+        ('"ourlayers:dropout"', "['a:b']", "'dropout' of 'layers' is not text", 5),
+        ('"bfloat16"', '"bfloat61"', "did you mean 'bfloat16'?", 6),
+        ('["float32", "bfloat16"]', '"float32"', "'dtypes' of 'layers' is a list of texts", 6),
+        ('"the scale is rounded before it multiplies"', "''", "has no reason", 10),
+    ],
+)
+def test_a_table_that_is_wrong_is_told_with_its_line(
+    old: str, new: str, said: str, line: int, tmp_path: Path
+) -> None:
+    folder = folder_with(tmp_path, TABLE.replace(old, new, 1))
+    (problem,) = problems_of("layers", folder=folder)
+    assert said in f"{problem.message} | {problem.hint}"
+    assert problem.location is not None
+    assert (Path(problem.location.file).name, problem.location.line) == ("pyproject.toml", line)
+
+
+def test_a_table_may_not_be_called_as_a_compiled_one(tmp_path: Path) -> None:
+    toml = TABLE.replace("implementations.layers", "implementations.layers-compiled")
+    (problem,) = problems_of("torch", folder=folder_with(tmp_path, toml))
+    assert "cannot have a name that ends in '-compiled'" in problem.message
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
+    assert "is not UTF-8" in problem_of("torch", folder=tmp_path)
+
+
+def test_deep_nesting_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"a = {'[' * 5000}{']' * 5000}", encoding="utf-8")
+    assert problem_of("torch", folder=tmp_path)
+
+
+# ---- what ships, and functions at hand -----------------------------------------------------------
+
+
+def test_code_that_ships_is_for_the_slots_of_packs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder_with(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = FRAMEWORKS["numpy"]
+    fields = (own.module, own.adapter, own.dtypes, own.package)
+    monkeypatch.setitem(vars(sys.modules[implementations_of.__module__])["FRAMEWORKS"], "numpy",
+                        Framework(*fields, shipped="ourlayers"))  # fmt: skip
+    one = only("numpy", tmp_path)
+    assert set(one.bind({"dropout": slot(file="pack:dropout")})) == {"dropout"}
+    assert one.bind({"dropout": slot(file="claims.yaml")}) == {}
+
+
+def test_functions_at_hand_are_an_implementation(tmp_path: Path) -> None:
+    one = of_functions(
+        {"dropout": lambda x, p: x * p}, name="ours", adapter="numpy", dtypes=(), folder=tmp_path
+    )
+    assert (one.name, one.dtypes) == ("ours", FRAMEWORKS["numpy"].dtypes)
+    assert set(one.bind({"dropout": slot()})) == {"dropout"}
+    for adapter, dtypes, said in [("troch", (), "'torch'"), ("torch", ("float23",), "'float32'")]:
+        with pytest.raises(DropcheckError) as caught:
+            of_functions({}, name="ours", adapter=adapter, dtypes=dtypes, folder=tmp_path)
+        (problem,) = caught.value.problems
+        assert said in f"{problem.message} {problem.hint}"

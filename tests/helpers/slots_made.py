@@ -1,0 +1,53 @@
+"""Slots, and what is asked of their code, without a claims file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.claims.registry import Asked, Slot, SourceText
+from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.bound import Bound
+from dropcheck.code.call_limit import SECONDS
+from dropcheck.errors import Location
+from dropcheck.vocabulary.function import Array
+
+
+def slot(name: str = "dropout", takes: Sequence[str] = ("x", "p"), file: str = "a.yaml") -> Slot:
+    """A slot of a file."""
+    return Slot(
+        name=name,
+        title=None,
+        takes=tuple(takes),
+        model=SourceText.plain("m ~ bernoulli(1 - p)"),
+        gives=SourceText.plain("m * x / (1 - p)"),
+        law=None,
+        gradient=None,
+        evaluation=None,
+        independent=False,
+        location=Location(file, 1, 1),
+    )
+
+
+def bound(
+    adapter: Adapter, function: Any, takes: Sequence[str] = ("x", "p"), limit: float = SECONDS
+) -> Bound:
+    """A function bound to a slot that takes these."""
+    return Bound(slot(takes=takes), adapter, function, name="ours:function", limit=limit)
+
+
+def asked(draws: int, *inputs: Any, modes: Sequence[str] = ("train",), **more: Any) -> Asked:
+    """What is asked for, of these inputs."""
+    shapes = tuple(np.shape(one)[:-1] for one in inputs)
+    return Asked(draws=draws, shapes=shapes, **{"dtype": None, "modes": frozenset(modes), **more})
+
+
+def drawn(code: Bound, draws: int, *inputs: Any, seed: int = 1, **more: Any) -> dict[str, Array]:
+    """What code returns for inputs: arrays as they are, and numbers as what does not vary."""
+    arrays = [np.asarray(one, float).reshape(*np.shape(one) or (1,)) for one in inputs]
+    return dict(code.drawn(np.random.default_rng(seed), asked(draws, *arrays, **more), arrays))
+
+
+Made = Callable[..., Any]
