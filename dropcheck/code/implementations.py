@@ -24,34 +24,23 @@ from dropcheck.records import dataclass
 class Framework:
     """An adapter, before anything of its framework is imported."""
 
-    module: str
-    adapter: str  # the class in the module
-    dtypes: tuple[str, ...]  # the usual one first
+    adapter: str  # its module and its class there
+    dtypes: tuple[str, ...]  # the number formats, the usual one first
     package: str  # what pip installs
-    shipped: str  # the module with code for the slots of packs
+    shipped: str  # the module that has code for the slots of packs
 
 
 _ADAPTERS = "dropcheck.code.adapters"
 _SHIPPED = "dropcheck.packs.implementations"
+_LONG = ("float64", "float32", "bfloat16", "float16")
 _SHORT = ("float32", "bfloat16", "float16", "float64")
 FRAMEWORKS: Mapping[str, Framework] = {
-    "numpy": Framework(
-        f"{_ADAPTERS}.numpy_adapter", "NumpyAdapter",
-        ("float64", "float32", "bfloat16", "float16"), "numpy", f"{_SHIPPED}.numpy_reference",
-    ),
-    "torch": Framework(
-        f"{_ADAPTERS}.torch_adapter", "TorchAdapter", _SHORT, "torch", f"{_SHIPPED}.torch_functions"
-    ),
-    "jax": Framework(
-        f"{_ADAPTERS}.jax_adapter", "JaxAdapter", _SHORT, "jax", f"{_SHIPPED}.jax_functions"
-    ),
-    "flax": Framework(
-        f"{_ADAPTERS}.jax_adapter", "JaxAdapter", _SHORT, "flax", f"{_SHIPPED}.flax_functions"
-    ),
-    "keras": Framework(
-        f"{_ADAPTERS}.keras_adapter", "KerasAdapter", _SHORT, "keras", f"{_SHIPPED}.keras_functions"
-    ),
-}  # fmt: skip
+    "numpy": Framework("numpy_adapter.NumpyAdapter", _LONG, "numpy", "numpy_reference"),
+    "torch": Framework("torch_adapter.TorchAdapter", _SHORT, "torch", "torch_functions"),
+    "jax": Framework("jax_adapter.JaxAdapter", _SHORT, "jax", "jax_functions"),
+    "flax": Framework("jax_adapter.JaxAdapter", _SHORT, "flax", "flax_functions"),
+    "keras": Framework("keras_adapter.KerasAdapter", _SHORT, "keras", "keras_functions"),
+}
 """The frameworks whose code can be bound, by the names of their adapters."""
 
 COMPILED = "-compiled"
@@ -120,8 +109,9 @@ class Implementation:
     def _adapter(self) -> Adapter:
         """Its framework's adapter, which imports the framework."""
         try:
-            module = importlib.import_module(self.framework.module)
-            made: Adapter = getattr(module, self.framework.adapter)(self.device, self.compiled)
+            name, kind = self.framework.adapter.split(".")
+            module = importlib.import_module(f"{_ADAPTERS}.{name}")
+            made: Adapter = getattr(module, kind)(self.device, self.compiled)
         except ImportError as error:
             raise DropcheckError(_not_installed(self.framework, self.name, error)) from error
         except ValueError as error:
@@ -133,7 +123,7 @@ class Implementation:
 def _shipped_function(framework: Framework, slot: str) -> Callable[..., Any] | None:
     """What ships for a slot of a pack, where the framework has it."""
     try:
-        module = importlib.import_module(framework.shipped)
+        module = importlib.import_module(f"{_SHIPPED}.{framework.shipped}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("dropcheck"):
             return None  # nothing ships for this framework

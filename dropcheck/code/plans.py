@@ -81,7 +81,13 @@ def planned(
     shapes += [asked.size[len(lead) :]] if asked.size is not None else []
     largest = max(map(prod, shapes), default=1)
     draws = max(1, CALL_ELEMENTS // max(1, largest)) if adapter.one_shape else None
-    return Plan(code, fixed, varying, lead, 1 if asked.single else draws)
+    return Plan(
+        code=code,
+        fixed=fixed,
+        varying=varying,
+        lead=lead,
+        call_draws=1 if asked.single else draws,
+    )
 
 
 def _varies(asked: Asked, place: int, values: Array) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from slots_made import asked, slot
 
 from dropcheck.code.binding import implementations_of, of_functions
-from dropcheck.code.implementations import FRAMEWORKS, Framework, Implementation
+from dropcheck.code.implementations import FRAMEWORKS, Implementation
 from dropcheck.errors import DropcheckError, Problem
 
 CODE = """\
@@ -299,12 +299,10 @@ def test_deep_nesting_is_told(tmp_path: Path) -> None:
 def test_code_that_ships_is_for_the_slots_of_packs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder_with(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    own = FRAMEWORKS["numpy"]
-    fields = (own.module, own.adapter, own.dtypes, own.package)
-    monkeypatch.setitem(vars(sys.modules[implementations_of.__module__])["FRAMEWORKS"], "numpy",
-                        Framework(*fields, shipped="ourlayers"))  # fmt: skip
+    monkeypatch.setattr("dropcheck.code.implementations._SHIPPED", "shippedcode")
+    (tmp_path / "shippedcode").mkdir()
+    folder_with(tmp_path / "shippedcode", module="numpy_reference")
     one = only("numpy", tmp_path)
     assert set(one.bind({"dropout": slot(file="pack:dropout")})) == {"dropout"}
     assert one.bind({"dropout": slot(file="claims.yaml")}) == {}

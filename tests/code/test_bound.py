@@ -154,7 +154,8 @@ def test_global_sources_are_seeded() -> None:
         return np.where(np.random.random_sample(x.shape) >= p, x / (1 - p), 0.0)
 
     code = numpy_code(old)
-    assert np.array_equal(*(drawn(code, 40, X, 0.5)["train"] for _ in range(2)))
+    one, again = (drawn(code, 40, X, 0.5)["train"] for _ in range(2))
+    assert np.array_equal(one, again)
 
 
 def test_a_name_that_the_slot_takes_is_not_filled() -> None:
