@@ -24,7 +24,7 @@ from dropcheck.verify_arguments import (
 )
 
 if TYPE_CHECKING:
-    from dropcheck.simulation.own_code import Sampler
+    from dropcheck.simulation.user_code.own_code import Sampler
 
 ID = "claim"
 """What stands for the id that a claim of a file has."""
@@ -188,7 +188,7 @@ def _judge(
 
 def _own_code(sample: Sampler, settings: Settings, failures: list[Exception]) -> Sample:
     """The user's function as a source of draws; what it raises is kept, to be shown as it was."""
-    from dropcheck.simulation.own_code import own_code
+    from dropcheck.simulation.user_code.own_code import own_code
 
     def noted(generator: Any, count: int) -> Mapping[str, Any]:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from dropcheck.claims.registry import (
     Slot,
     Stated,
 )
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.syntax import Call, Node, Subscript, children, lines_of
 from dropcheck.vocabulary.slot_calls import slot_and_mode
@@ -37,6 +37,10 @@ class Implementation(Protocol):
     @property
     def dtypes(self) -> Sequence[str]:
         """The number formats that it computes in, the usual one first."""
+
+    @property
+    def given(self) -> Collection[str]:
+        """The slots for which the command line names code: each is one of the run."""
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot; slots for which it has none are left out."""
@@ -62,7 +66,11 @@ def with_columns(
     graphs = graphs or CaseGraphs(keep=0)
     claims = dict(registry.claims)
     problems: list[Problem] = []
+    known = {name for claim in registry.claims.values() for name in claim.slots}
     for one in implementations:
+        for name in sorted(set(one.given) - known):
+            hint = suggestion(name, known) or _list_of(known)
+            problems.append(Problem(f"{one.name}: there is no slot {name!r}", hint=hint))
         bound: dict[int, Column] = {}
         found = 0
         for claim in registry.claims.values():
@@ -77,14 +85,16 @@ def with_columns(
                 own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
                 claims[own.id] = own
                 found += 1
-        if not found:
+        if not found and set(one.given) <= known:
             message = f"the implementation {one.name!r} has code for no slot that a claim calls"
-            names = sorted({name for one in registry.claims.values() for name in one.slots})
-            hint = "the slots are " + ", ".join(names) if names else "no file here has slots"
-            problems.append(Problem(message, hint=hint))
+            problems.append(Problem(message, hint=_list_of(known)))
     if problems:
         raise DropcheckError(problems)
     return replace(registry, claims=claims)
+
+
+def _list_of(slots: Collection[str]) -> str:
+    return f"the slots are {', '.join(sorted(slots))}" if slots else "no file here has slots"
 
 
 def called_slots(claim: Claim, graphs: CaseGraphs) -> set[str]:

@@ -126,7 +126,7 @@ def columns_of(given: Given) -> Registry:
             message = "option '--dtype' is of code, and none is under test"
             raise DropcheckError(Problem(message, hint="name it: --with NAME"))
         return registry
-    from dropcheck.code.implementations import implementations_of  # imports what is under test
+    from dropcheck.code.binding import implementations_of
     from dropcheck.columns import with_columns
 
     return with_columns(registry, implementations_of(given.several("with"), Path.cwd()), formats)

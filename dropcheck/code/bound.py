@@ -15,7 +15,7 @@ from dropcheck.code.calling import called
 from dropcheck.code.draws_first import draws_first, draws_last
 from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.simulation.draw_checks import PROBE_DRAWS, Words, alike, check_draws
+from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
 from dropcheck.vocabulary.function import Array
 
 # Draws of a call by itself that are compared before anything is judged: each is a call.
@@ -104,7 +104,7 @@ class Bound:
         """All that is asked for, in as many calls as the plan says."""
         dtype = asked.dtype or self._adapter.default_dtype
         first = [draws_first(inputs[place], precision(dtype)) for place in plan.varying]
-        size = self._draws(plan, asked)
+        size = plan.call_draws(asked.draws)
         pieces: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
         for start in range(0, asked.draws, size):
             part = [_padded(one[start : start + size], size) for one in first]
@@ -118,11 +118,6 @@ class Bound:
             else np.concatenate(some, axis=-1)[..., : asked.draws].copy()
             for mode, some in pieces.items()
         }
-
-    @staticmethod
-    def _draws(plan: Plan, asked: Asked) -> int:
-        """Draws of one call."""
-        return plan.call_draws or asked.draws
 
     def _part(
         self,
@@ -189,7 +184,7 @@ class Bound:
                 arguments.append(one)
             if asked.size is not None:
                 size = asked.size[len(plan.lead) :]
-                arguments.append(size if asked.single else (self._draws(plan, asked), *size))
+                arguments.append(size if asked.single else (plan.call_draws(asked.draws), *size))
             with limited(self._limit):
                 return called(self._adapter, plan.code, arguments, dtype, modes=modes)
         except DropcheckError:

@@ -53,7 +53,7 @@ PACK = "pack:"
 class Implementation:
     """Code for slots, under the name of its column.
 
-    `given` are the targets of the command line, which have to fit a slot; `listed` those of
+    `given` are the targets of the command line, each for a slot of this run; `listed` those of
     pyproject.toml, which serve many claims files. `functions` are handed over as they are.
     """
 
@@ -75,16 +75,8 @@ class Implementation:
         """Its code by slot; slots for which it has none are left out. The code is imported.
 
         Raises:
-            DropcheckError: its framework is not installed, code that it names is not there, or
-                the command line binds code to a slot that there is not.
+            DropcheckError: its framework is not installed, or code that it names is not there.
         """
-        problems = [
-            Problem(f"{self.name}: there is no slot {name!r}", hint=_slot_hint(name, slots))
-            for name in self.given
-            if name not in slots
-        ]
-        if problems:
-            raise DropcheckError(problems)
         targets = {**self.listed, **self.given}
         found: dict[str, tuple[str, Any]] = {}
         for name, slot in slots.items():
@@ -136,13 +128,6 @@ def _not_installed(framework: Framework, name: str, error: ImportError) -> Probl
     missing = error.name or framework.package
     hint = f"pip install {missing.split('.')[0]}, in the environment that runs dropcheck"
     return Problem(f"{name}: {missing!r} is not installed", hint=hint)
-
-
-def _slot_hint(name: str, slots: Mapping[str, Slot]) -> str:
-    near = nearest(name, slots)
-    if near is not None:
-        return f"did you mean {near!r}?"
-    return f"the slots are {', '.join(sorted(slots))}" if slots else "the file has no slots"
 
 
 def check_dtypes(framework: Framework, dtypes: Sequence[str]) -> str | None:

@@ -15,9 +15,12 @@ from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.calling import Prepared, prepared
 from dropcheck.vocabulary.function import Array
 
-# Where each new shape of an array is compiled anew, a call has this many elements, whatever is
-# asked for: 2 to 5 ms of a layer that draws, of which a call itself is a twentieth.
-CALL_ELEMENTS = 2**18
+# Where each new shape of an array is compiled anew, the draws of a call are a power of two, with at
+# least and at most so many numbers: spans of one program are of one length, and those of other
+# programs of few others. What a call returns may depend on its shape, which therefore depends on
+# what is asked for alone, and not on what was asked before.
+LEAST_ELEMENTS = 2**12
+MOST_ELEMENTS = 2**20
 LARGEST_INTEGER = 2**53
 """Beyond it every number of float64 is whole, and is given as it is."""
 
@@ -34,7 +37,18 @@ class Plan:
     fixed: Mapping[int, Any]  # arguments that are the same in every call, by place
     varying: tuple[int, ...]  # the places of the others
     lead: tuple[int, ...]  # the lengths of the axes of seeds and calls that there are
-    call_draws: int | None  # draws of every call; None: all that are asked for
+    elements: int | None  # numbers of one draw, where all calls are to have few shapes
+    single: bool  # whether one draw is one call
+
+    def call_draws(self, draws: int) -> int:
+        """The draws of one call, where so many are asked for: those of all calls are made equal."""
+        if self.single:
+            return 1
+        if self.elements is None:
+            return draws
+        least = max(1, LEAST_ELEMENTS // self.elements)
+        most = max(1, MOST_ELEMENTS // self.elements)
+        return min(_power_of_two(max(draws, least)), _power_of_two(most))
 
 
 def planned(
@@ -80,14 +94,19 @@ def planned(
     shapes = [inputs[place].shape[len(lead) : -1] for place in varying]
     shapes += [asked.size[len(lead) :]] if asked.size is not None else []
     largest = max(map(prod, shapes), default=1)
-    draws = max(1, CALL_ELEMENTS // max(1, largest)) if adapter.one_shape else None
     return Plan(
         code=code,
         fixed=fixed,
         varying=varying,
         lead=lead,
-        call_draws=1 if asked.single else draws,
+        elements=max(1, largest) if adapter.one_shape else None,
+        single=asked.single,
     )
+
+
+def _power_of_two(number: int) -> int:
+    """The least power of two that is no less."""
+    return 1 << (number - 1).bit_length()
 
 
 def _varies(asked: Asked, place: int, values: Array) -> bool:

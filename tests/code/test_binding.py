@@ -180,12 +180,6 @@ def test_an_import_that_fails_is_told(tmp_path: Path) -> None:
         assert said in problem_of(f"mylib:dropout={module}:f", folder=folder, bind=True)
 
 
-def test_a_slot_that_there_is_not_is_told(tmp_path: Path) -> None:
-    folder = folder_with(tmp_path)
-    said = problem_of("mylib:droput=ourlayers:dropout", folder=folder, bind=True)
-    assert said == "mylib: there is no slot 'droput' | did you mean 'dropout'?"
-
-
 def test_a_framework_that_is_not_installed_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

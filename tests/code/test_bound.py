@@ -246,7 +246,8 @@ def test_calls_alone_go_on_from_one_another() -> None:
 def test_all_calls_have_one_shape_where_shapes_are_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dropcheck.code.plans.CALL_ELEMENTS", 48)
+    monkeypatch.setattr("dropcheck.code.plans.LEAST_ELEMENTS", 48)
+    monkeypatch.setattr("dropcheck.code.plans.MOST_ELEMENTS", 192)
     fake_framework.seen.clear()
     code = bound(OneShape(None, False), fake_framework.dropout)
     for draws in (40, 7, 1000, 16):
@@ -254,7 +255,14 @@ def test_all_calls_have_one_shape_where_shapes_are_compiled(
         found = drawn(code, draws, x, 0.5)["train"]
         assert found.shape == (3, draws)
         assert np.all((found == 0) | (found == 2 * x))
-    assert {one.shape for one in fake_framework.seen} == {(16, 3)}
+    assert {one.shape for one in fake_framework.seen} == {(16, 3), (64, 3)}
+
+
+def test_what_is_drawn_depends_on_nothing_that_was_asked_before() -> None:
+    code, other = (bound(OneShape(None, False), fake_framework.dropout) for _ in range(2))
+    drawn(other, 1000, np.resize(X, (3, 1000)), 0.5)
+    one, two = (drawn(of, 40, X, 0.5)["train"] for of in (code, other))
+    assert np.array_equal(one, two)
 
 
 def test_a_framework_is_given_its_own_arrays() -> None:

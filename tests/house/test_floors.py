@@ -44,7 +44,7 @@ FLOORS = {
     "running": 7,
     "columns": 7,
     "planning": 7,
-FILES |= {"code.tables"}  # pyproject.toml
+    # code under test, which frameworks and functions of the user are called by
     "code": 8,
     "audit": 8,
     "mutation": 8,
@@ -145,12 +145,8 @@ BY_NAME = {"report.formats"}
 # code under test is imported by the names that its user gives, and its framework with it
 BY_NAME |= {"code.targets", "code.implementations"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
-<<<<<<< HEAD
 FILES = {"claims.source", "cli.output", "processors"}  # and those that read what ships beside them
-=======
-FILES = {"claims.source", "cli.output"}  # and those that read what ships beside them
 FILES |= {"code.tables"}  # pyproject.toml
->>>>>>> 82cc537 (Bind code of numpy, torch, jax and keras to slots, and call it as a run asks for draws)
 FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.executors"}

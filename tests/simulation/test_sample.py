@@ -14,9 +14,9 @@ from dropcheck import ClaimFailedError, InvalidClaimError, verify
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation.assemble import MOST_SAMPLE_DRAWS
-from dropcheck.simulation.draw_checks import PROBE_DRAWS
-from dropcheck.simulation.own_code import own_code
 from dropcheck.simulation.streams import MAIN, stream
+from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS
+from dropcheck.simulation.user_code.own_code import own_code
 
 Generator = np.random.Generator
 Drawn = Mapping[str, Any]

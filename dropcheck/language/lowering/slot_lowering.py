@@ -225,7 +225,7 @@ def _asked(
     one_call |= context.slots.single and not slot.independent
     return Asked(
         draws=1,
-        shapes=tuple(value.shape for value in values),
+        shapes=tuple(value.shape if value.random else None for value in values),
         dtype=context.slots.dtype,
         modes=frozenset(),
         size=size,

@@ -17,8 +17,8 @@ from dropcheck.claims.registry import Sample
 from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE
-from dropcheck.simulation.draw_checks import PROBE_DRAWS, Words, check_draws
 from dropcheck.simulation.streams import PROBE, stream
+from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, check_draws
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.operators import OPERATORS
