@@ -13,7 +13,7 @@ import pytest
 from dropcheck import ClaimFailedError, InvalidClaimError, verify
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Guarantee, Verdict
-from dropcheck.simulation.assemble import MOST_SAMPLE_DRAWS
+from dropcheck.simulation.code_calls import MOST_SAMPLE_DRAWS
 from dropcheck.simulation.streams import MAIN, stream
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS
 from dropcheck.simulation.user_code.own_code import own_code
