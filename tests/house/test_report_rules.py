@@ -32,6 +32,8 @@ ELSEWHERE = {
     "html.document_view": {
         *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
     },
+    "html.spots": {"claims.registry", "claims.source", "coverage"},
+    "html.markdown_view": {"documents.formulas_in_text"},  # what is no emphasis
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
         *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),
@@ -46,8 +48,9 @@ ELSEWHERE = {
 # What takes texts apart: a statement must not be read by it. A name in HTML may.
 TEXT_TOOLS = {
     "html.claim_sections": "an id from a claim's name",
-    "html.document_view": "what is put into a document's text for a while",
-    "html.markdown_view": "formulas between dollar signs",
+    "html.document_view": "what opens and closes a formula",
+    "html.markdown_view": "code in a document",
+    "html.spots": "what is put into a document's text for a while",
     "junit": "characters that XML may not hold",
     "markdown": "characters that Markdown gives a meaning",
     "terminal.screen": "characters that command a terminal",

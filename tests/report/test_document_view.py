@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +68,7 @@ def article(page: str) -> Node:
     return found
 
 
-BLOCKS = {"p", "h2", "h3", "th", "td"}
+BLOCKS = {"p", "h2", "h3", "th", "td", "li"}
 
 
 def shown(node: Node) -> Iterator[str]:
@@ -176,10 +177,24 @@ ATTRIBUTES = {
 }
 
 
-@pytest.mark.parametrize("ending", [".md"])
+def document(text: str, ending: str) -> str:
+    """A document of each kind with a text, a figure that is claimed, and the text again."""
+    whole = f"<p>8<!-- dropcheck: == 4 + 4 -->\n\n{text}\n"
+    if ending == ".tex":
+        return f"{text}\n\n8% dropcheck: == 4 + 4\n\n{text}\n"
+    if ending == ".html":
+        return whole
+    whole = f"{text}\n\n{whole[3:]}"
+    if ending == ".md":
+        return whole
+    cell = {"cell_type": "markdown", "metadata": {}, "source": whole}
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+
+
+@pytest.mark.parametrize("ending", [".md", ".html", ".ipynb", ".tex"])
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_of_a_document_is_taken_for_markup(tmp_path: Path, text: str, ending: str) -> None:
-    page = report_of(tmp_path, f"{text}\n\n8<!-- dropcheck: == 4 + 4 -->\n\n{text}\n", f"a{ending}")
+    page = report_of(tmp_path, document(text, ending), f"a{ending}")
     for one in article(page).all():
         assert one.name in KNOWN
         assert set(one.attributes) <= ATTRIBUTES.get(one.name, {"class"})
@@ -237,3 +252,39 @@ def test_several_documents_have_a_section_each(tmp_path: Path) -> None:
     assert len(shown) == 2
     tips = [one.attributes["id"] for one in whole.all("span", role="tooltip")]
     assert len(set(tips)) == 2
+
+
+def test_what_is_not_claimed_is_marked_faintly(tmp_path: Path) -> None:
+    page = report_of(tmp_path, "8.0<!-- dropcheck: == 4 + 4 --> and 0.7, $a = b$, `0.9`.\n")
+    faint = [one.text for one in article(page).all("span") if "unclaimed" in classes(one)]
+    assert faint == ["0.7", "a = b"]
+    assert plain_text(page) == "8.0 and 0.7, a = b, 0.9."
+    assert "2 not claimed" in parse(page).text
+
+
+def test_the_cells_of_a_notebook_are_shown_one_below_the_other(tmp_path: Path) -> None:
+    half = "$\\frac{1}{2} = 0.5$<!-- dropcheck #half: -->"
+    last = f"x\n{half} and 8<!-- dropcheck #eight: == 8 -->"
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# One\n", "* a\n", '* "b" 0.5']},
+        {"cell_type": "code", "metadata": {}, "source": "hidden", "outputs": []},
+        {"cell_type": "markdown", "metadata": {}, "source": last},
+    ]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    page = report_of(tmp_path, json.dumps(notebook), "notes.ipynb")
+    assert plain_text(page) == 'One a "b" 0.5 x \\frac{1}{2} = 0.5 and 8'
+    assert set(figures(page)) == {"half", "eight"}
+
+
+def test_latex_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    text = "\\section{A}\nIt is 8% dropcheck #eight: == 8\n, and $1 = 1$% dropcheck #one:\n."
+    page = report_of(tmp_path, text, "a.tex")
+    assert plain_text(page) == "\\section{A} It is 8, and 1 = 1."
+    assert set(figures(page)) == {"eight", "one"}
+
+
+def test_html_is_shown_as_its_text(tmp_path: Path) -> None:
+    text = "<title>T</title><h1>A</h1><p>It is <b>8</b><!-- dropcheck #eight: == 8 --> &lt; 9<td>x"
+    page = report_of(tmp_path, text, "a.html")
+    assert plain_text(page) == "A It is 8 < 9 x"
+    assert set(figures(page)) == {"eight"}

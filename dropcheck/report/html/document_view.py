@@ -1,54 +1,26 @@
-"""A document as a reader sees it, its figures and formulas coloured by what became of them.
-
-Before the text is read as Markdown, what is claimed is taken out of it and a number that no
-document can write is put in its place; what is put back in the end is our own markup. So nothing of
-a document is ever taken for markup.
-"""
+"""A document as a reader sees it, its figures and formulas coloured by what became of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from dropcheck.claims.registry import Claim, Page, Registry
-from dropcheck.claims.source import Position, Source
-from dropcheck.documents.carrier import MARKDOWN
-from dropcheck.errors import Location
-from dropcheck.records import dataclass
+from dropcheck.claims.source import Source
+from dropcheck.documents.carrier import HTML, LATEX
 from dropcheck.report import phrases as words
 from dropcheck.report.html import Markup, element, join, text
 from dropcheck.report.html.claim_sections import anchor
 from dropcheck.report.html.markdown_view import markdown_markup
 from dropcheck.report.html.plain_view import html_markup, verbatim_markup
+from dropcheck.report.html.spots import HELD, Spot, held_texts, put_back, spots_of
 from dropcheck.report.numbers import draws, plural
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 
 LONGEST = 2_000_000  # characters of a document that is shown: a thousand pages
 MOST_CASES = 3  # of a claim, that are told beside a figure; the section of the claim has them all
 SIGNS = {Verdict.VERIFIED: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "?"}
-
-# Private use characters (Unicode, section 23.5): a document's own are replaced before.
-_OPEN, _CLOSE, _ZERO = "\ue000", "\ue001", 0xE010
-_PRIVATE = re.compile("[\ue000-\uf8ff]")
-_HELD = re.compile(f"{_OPEN}([{chr(_ZERO)}-{chr(_ZERO + 9)}]+){_CLOSE}")
-_COMMENT_ENDS = "-->"
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place of a document that claims speak of: what is printed there, or a mark alone."""
-
-    start: Position
-    end: Position
-    shown: str  # what is printed; empty of a mark that states something of its own
-    claims: tuple[Claim, ...]
-
-    @property
-    def formula(self) -> bool:
-        """Whether a formula is claimed."""
-        written = self.claims[0].written
-        return written is not None and written.digits is None
 
 
 def document_sections(run: RunResult, registry: Registry) -> list[Markup]:
@@ -57,54 +29,10 @@ def document_sections(run: RunResult, registry: Registry) -> list[Markup]:
     first = 0
     sections: list[Markup] = []
     for page in registry.pages:
-        spots = spots_of(page, registry.claims.values())
+        spots = spots_of(page, registry.claims.values(), registry.coverage)
         sections.append(_section(page, spots, cases, first, alone=len(registry.pages) == 1))
         first += len(spots)
     return sections
-
-
-def spots_of(page: Page, claims: Iterable[Claim]) -> list[Spot]:
-    """The places that claims speak of, in order, none of which overlaps another."""
-    places: dict[tuple[Position, Position], list[Claim]] = {}
-    for claim in claims:
-        if claim.location.file != page.source.name:
-            continue
-        start = _position(claim.location)
-        if claim.written is not None:
-            ends = _position(claim.written.start), _position(claim.written.end)
-        elif start in page.marks:
-            ends = start, _end_of_mark(page.source, start)
-        else:
-            continue  # it stands in a block, which nobody sees
-        places.setdefault(ends, []).append(claim)
-    spots: list[Spot] = []
-    for (start, end), group in sorted(places.items(), key=lambda one: one[0]):
-        if spots and start < spots[-1].end:
-            spots[-1] = Spot(spots[-1].start, spots[-1].end, spots[-1].shown,
-                             (*spots[-1].claims, *group))  # fmt: skip
-            continue
-        written = group[0].written
-        spots.append(Spot(start, end, "" if written is None else written.text, tuple(group)))
-    return spots
-
-
-def _position(place: Location) -> Position:
-    return (place.line or 1) - 1, (place.column or 1) - 1
-
-
-def _end_of_mark(source: Source, start: Position) -> Position:
-    """Where a comment ends; of what is no comment, where it begins."""
-    line, column = start
-    if not source.lines[line].startswith("<!--", column):
-        return start
-    for number in range(line, len(source.lines)):
-        at = source.lines[number].find(_COMMENT_ENDS, column if number == line else 0)
-        if at >= 0:
-            return number, at + len(_COMMENT_ENDS)
-    return start
-
-
-# ---- the text ------------------------------------------------------------------------------------
 
 
 def _section(
@@ -120,7 +48,7 @@ def _section(
     if sum(map(len, page.source.lines)) > LONGEST:
         shown = element("p", f"{name} is too long to be shown here.", class_="quiet")
     else:
-        shown = _put_back(_markup(page.source, spots), marks)
+        shown = put_back(_markup(page.source, spots), marks)
     return element(
         "section",
         None if alone else element("h2", page.title, dir="auto"),
@@ -132,12 +60,15 @@ def _section(
 
 def _markup(source: Source, spots: Sequence[Spot]) -> Markup:
     """The document with a number in place of each spot."""
-    lines = _held_lines(source, spots)
+    texts = held_texts(source, spots)
     ending = PurePath(source.name).suffix.lower()
-    whole = "\n".join(lines)
-    if ending in MARKDOWN:
-        return markdown_markup(_without_front(whole), 1, _OPEN)
-    return html_markup(whole) if ending in (".html", ".htm") else verbatim_markup(whole)
+    if ending in HTML:
+        return html_markup(texts[0])
+    if ending in LATEX:
+        return verbatim_markup(texts[0])
+    if not source.cells:
+        return markdown_markup(_without_front(texts[0]), 1, HELD)
+    return join(markdown_markup(cell, 1, HELD) for cell in texts)
 
 
 def _without_front(whole: str) -> str:
@@ -148,24 +79,6 @@ def _without_front(whole: str) -> str:
     return whole if front is None else whole[front.end() :]
 
 
-def _held_lines(source: Source, spots: Sequence[Spot]) -> list[str]:
-    """The lines of a document, with its own private characters replaced."""
-    lines = [_PRIVATE.sub("\N{REPLACEMENT CHARACTER}", line) for line in source.lines]
-    for number, spot in reversed(list(enumerate(spots))):
-        (line, column), (last, end) = spot.start, spot.end
-        held = "".join(chr(_ZERO + int(digit)) for digit in str(number))
-        whole = f"{lines[line][:column]}{_OPEN}{held}{_CLOSE}{lines[last][end:]}"
-        lines[line : last + 1] = [whole]
-    return lines
-
-
-def _put_back(shown: Markup, marks: Sequence[Markup]) -> Markup:
-    def mark(found: re.Match[str]) -> str:
-        return marks[int("".join(str(ord(one) - _ZERO) for one in found[1]))]
-
-    return Markup(_HELD.sub(mark, shown))
-
-
 # ---- what became of a figure ---------------------------------------------------------------------
 
 
@@ -173,6 +86,8 @@ def _marked(number: int, spot: Spot, cases: Mapping[str, Sequence[CaseResult]]) 
     """A figure or formula with its sign, and what was found of it on hover and focus."""
     found = [case for claim in spot.claims for case in cases.get(claim.id, ())]
     printed = _printed(spot)
+    if not spot.claims:
+        return element("span", printed, class_="figure unclaimed", title="not claimed")
     if not found:
         return element("span", printed, class_="figure not-run", title="not run")
     case = words.worst(found)
@@ -269,9 +184,12 @@ def _key(spots: Sequence[Spot], cases: Mapping[str, Sequence[CaseResult]]) -> Ma
         for verdict in Verdict
         if (count := sum(case.verdict is verdict for case in worst))
     ]
+    if free := sum(not spot.claims for spot in spots):
+        dotted = element("span", "not claimed", class_="figure unclaimed")
+        counts.append(join([f"{free} ", dotted]))
     return join(
         [
-            "What is claimed in the text: ",
+            "Figures and formulas: ",
             join(counts, ", "),
             ". Point at a figure, or go to it with the Tab key, to see what was found.",
         ]

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dropcheck.documents.formulas_in_text import formulas_in
 from dropcheck.report.html import Markup, element, join, text
-from dropcheck.report.html.plain_view import text_of_html
+from dropcheck.report.html.plain_view import DEEPEST_HEADING, text_of_html
 
 _TAGS = {
     "paragraph": "p",
@@ -29,9 +30,7 @@ _TAGS = {
 }
 _WEB = ("https://", "http://", "mailto:")
 _ALIGNED = {"text-align:right": "number", "text-align:center": "middle"}
-# as pandoc reads it: no space after the first sign or before the last, and no digit behind
-_FORMULA = re.compile(r"\$\$(?P<block>[^$]+)\$\$|\$(?P<line>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d)")
-DEEPEST_HEADING = 6
+_CODE = re.compile(r"`[^`\n]*`")
 
 
 def markdown_markup(source: str, heading: int, held: str) -> Markup:
@@ -51,16 +50,19 @@ def markdown_markup(source: str, heading: int, held: str) -> Markup:
 
 
 def _formula(state: Any, silent: bool) -> bool:
-    """A formula between dollar signs, in which nothing else is read."""
-    if state.src[state.pos] != "$":
+    """A formula, in which nothing else is read."""
+    if state.src[state.pos] not in "$\\":
         return False
-    found = _FORMULA.match(state.src, state.pos, state.posMax)
-    if found is None:
+    known = state.env.setdefault("formulas", {})
+    if state.src not in known:  # the whole passage is gone through once
+        hidden = _CODE.sub(lambda found: " " * len(found.group()), state.src)
+        known[state.src] = {one.start: one for one in formulas_in(hidden)}
+    found = known[state.src].get(state.pos)
+    if found is None or found.end > state.posMax:
         return False
     if not silent:
-        token = state.push("formula", "code", 0)
-        token.content = found["block"] or found["line"]
-    state.pos = found.end()
+        state.push("formula", "code", 0).content = state.src[found.inner_start : found.inner_end]
+    state.pos = found.end
     return True
 
 

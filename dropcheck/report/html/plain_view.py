@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from dropcheck.report.html import Markup, element, join
 
 # what is between their tags is no text
-_UNREAD = frozenset({"script", "style", "template", "head", "svg", "math", "noscript", "iframe"})
+_UNREAD = frozenset({"script", "style", "template", "title", "svg", "math", "noscript", "iframe"})
 _BLOCKS = frozenset(
     {
         *("address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl", "dt"),
@@ -18,12 +18,16 @@ _BLOCKS = frozenset(
 )
 
 
+DEEPEST_HEADING = 6
+
+
 class _Reader(HTMLParser):
     """Gathers text, a paragraph for each block."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.paragraphs: list[list[str]] = [[]]
+        self.levels: list[int] = [0]  # of each that is a heading
         self.unread: str | None = None  # the outermost open element that is not read
         self.depth = 0
 
@@ -32,25 +36,35 @@ class _Reader(HTMLParser):
             self.unread = tag
         if tag == self.unread:
             self.depth += 1
-        self._broken(tag)
+        self._broken(tag, opens=True)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == self.unread:
             self.depth -= 1
             if not self.depth:
                 self.unread = None
-        self._broken(tag)
+        self._broken(tag, opens=False)
 
     def handle_startendtag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - it is HTMLParser's
-        self._broken(tag)
+        self._broken(tag, opens=False)
 
     def handle_data(self, data: str) -> None:
         if self.unread is None:
             self.paragraphs[-1].append(data)
 
-    def _broken(self, tag: str) -> None:
-        if tag in _BLOCKS and self.paragraphs[-1]:
+    def _broken(self, tag: str, *, opens: bool) -> None:
+        if tag not in _BLOCKS:
+            return
+        if self.paragraphs[-1]:
             self.paragraphs.append([])
+            self.levels.append(0)
+        if opens and tag[0] == "h" and tag[1:].isdigit():
+            self.levels[-1] = int(tag[1:])
+
+    def shown(self) -> list[tuple[int, str]]:
+        """Each paragraph that has some text, with the level of its heading; 0 for none."""
+        texts = (" ".join("".join(parts).split()) for parts in self.paragraphs)
+        return [(level, one) for level, one in zip(self.levels, texts, strict=True) if one]
 
 
 def paragraphs_of_html(source: str) -> list[str]:
@@ -59,11 +73,14 @@ def paragraphs_of_html(source: str) -> list[str]:
     >>> paragraphs_of_html("<p>1 &lt; <b>2</b><script>alert(1)</script><p onclick=x>3<!-- 4 -->")
     ['1 < 2', '3']
     """
+    return [one for _, one in _read(source).shown()]
+
+
+def _read(source: str) -> _Reader:
     reader = _Reader()
     reader.feed(source)
     reader.close()
-    shown = (" ".join("".join(parts).split()) for parts in reader.paragraphs)
-    return [one for one in shown if one]
+    return reader
 
 
 def text_of_html(source: str) -> str:
@@ -73,7 +90,10 @@ def text_of_html(source: str) -> str:
 
 def html_markup(source: str) -> Markup:
     """The text of an HTML document, a paragraph for each of its blocks."""
-    return join([element("p", one) for one in paragraphs_of_html(source)])
+    return join(
+        element(f"h{min(level + 1, DEEPEST_HEADING)}" if level else "p", one)
+        for level, one in _read(source).shown()
+    )
 
 
 def verbatim_markup(source: str) -> Markup:
