@@ -151,7 +151,20 @@ class _Search:
             prepared = prepare(case, self.graphs, crossing=self.settings.crossing)
             most = self.settings.max_draws or _most_draws(prepared, budget)
             settings = replace(self.settings, max_draws=most)
-            return (yield from run_case(prepared, settings, alpha, deadline=self.deadline))
+            found = yield from run_case(prepared, settings, alpha, deadline=self.deadline)
+            if found.result is not Outcome.UNDECIDED or found.exact is None:
+                return found
+            # what draws leave open is decided by the exact value, if they do not contradict it
+            exact = yield from run_case(prepared, replace(settings, exact=True), alpha)
+            if exact.result is Outcome.UNDECIDED:
+                return found
+            return replace(
+                exact,
+                draws=found.draws,
+                blocks=found.blocks,
+                seconds=found.seconds,
+                warnings=found.warnings,
+            )
         except DropcheckError as error:
             raise DropcheckError(_named(problem, case) for problem in error.problems) from None
 

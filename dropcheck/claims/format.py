@@ -149,7 +149,8 @@ STATEMENT = Level(
             examples=("Std(y) == Std(x)",),
             required="write the statement, such as 'claim: E(y) == E(x)'"),
         Key("title", _LINE, description="What it says, in one sentence; if left out, the title "
-            "of the whole claim.", examples=("The deviation is kept too",)),
+            "of the whole claim, with the statement's name.",
+            examples=("The deviation is kept too",)),
         *_STATED,
         *_SHARED,
     ),

@@ -7,12 +7,15 @@ what would be said of it might follow from that error alone.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.nodes import Entry, Tree
+from dropcheck.claims.registry import SourceText
 from dropcheck.claims.source import Position
 from dropcheck.errors import Problem, nearest
 
@@ -22,7 +25,9 @@ _BESIDE = ("title", "says", "note", "truth", "tags", "document", "section", "sou
 _READ = ("claim", "claims", "model", "parameters", "cases", "requires")
 
 _Values = Mapping[str, Any]
-_Keep = Callable[[_Values, Entry, Sequence[Position]], tuple[_Values, Entry] | None]
+_Kept = tuple[_Values, Entry]
+_Keep = Callable[[_Values, Entry, Sequence[Position]], _Kept | None]
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_Values, Tree]:
@@ -38,15 +43,41 @@ def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_
         for one in problems
         if one.location is not None and one.location.line is not None
     ]
-    kept = _unconcerned(values.get("claims"), top.entries.get("claims"), places, _claim)
-    if kept is None:
+    concerned = {*_by_key(top, places)}
+    # names of slots, or of what may be meant for slots: what a claim says by them is not known
+    unsure = {
+        name
+        for key in concerned - {*values} | concerned & {"slots"}
+        for name in mapping_at(top, key)
+    }
+
+    def sure(value: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | None:
+        kept = _claim(value, entry, wrong)
+        return None if kept is None or unsure & {*_words(kept[0])} else kept
+
+    found = _unconcerned(values.get("claims"), top.entries.get("claims"), places, sure)
+    if found is None:
         return {"claims": {}}, replace(top, entries={})
-    return {"claims": kept[0]}, replace(top, entries={"claims": kept[1]})
+    entries = {"claims": found[1]}
+    if "slots" not in values or "slots" in concerned:
+        return {"claims": found[0]}, replace(top, entries=entries)
+    entries["slots"] = top.entries["slots"]
+    return {"claims": found[0], "slots": values["slots"]}, replace(top, entries=entries)
+
+
+def _words(values: _Values) -> Iterator[str]:
+    """The words in a claim's texts."""
+    for value in values.values():
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, SourceText):
+                yield from _WORD.findall(one.text)
+            elif isinstance(one, Mapping):
+                yield from _words(one)
 
 
 def _unconcerned(
     values: _Values | None, entry: Entry | None, wrong: Sequence[Position], keep: _Keep
-) -> tuple[_Values, Entry] | None:
+) -> _Kept | None:
     """A mapping of names with what `keep` keeps of each; None where that is nothing."""
     if values is None or entry is None or not isinstance(entry.node, Tree):
         return None
@@ -66,9 +97,7 @@ def _unconcerned(
     return {name: value for name, (value, _) in found.items()}, replace(entry, node=tree)
 
 
-def _claim(
-    values: _Values, entry: Entry, wrong: Sequence[Position]
-) -> tuple[_Values, Entry] | None:
+def _claim(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | None:
     """A claim, with those of its statements that are not concerned."""
     if not isinstance(entry.node, Tree):
         return None
@@ -87,9 +116,7 @@ def _claim(
     return {**own, "claims": statements[0]}, replace(entry, node=tree)
 
 
-def _statement(
-    values: _Values, entry: Entry, wrong: Sequence[Position]
-) -> tuple[_Values, Entry] | None:
+def _statement(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | None:
     if not isinstance(entry.node, Tree):  # its text alone
         return None if wrong or values["claim"] is None else (values, entry)
     own = _without(values, _by_key(entry.node, wrong))

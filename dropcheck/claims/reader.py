@@ -250,10 +250,12 @@ def _registry(
             continue
         assert isinstance(entry.node, Tree)  # else it would have been reported
         stated = [Stated(f"{name}.{part}", one["claim"]) for part, one in several.items()]
-        family = Family(name, tuple(stated))
+        family = Family(name, own["title"], tuple(stated))
         for one, inner in zip(stated, mapping_at(entry.node, "claims").items(), strict=True):
-            levels, at = (defaults, own, several[inner[0]]), source.location(inner[1].key_start)
-            claims[one.id] = _claim(one.id, levels, at, places, family)
+            at, part = source.location(inner[1].key_start), several[inner[0]]
+            if len(several) > 1:  # each is known by a title of its own
+                part = {"title": f"{family.title} ({inner[0]})", **part}
+            claims[one.id] = _claim(one.id, (defaults, own, part), at, places, family)
     slots = slots_of(values, top, source)
     if slots:
         claims = {name: replace(claim, slots=slots) for name, claim in claims.items()}

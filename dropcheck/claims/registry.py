@@ -196,6 +196,7 @@ class Family:
     """An entry under `claims` that makes several statements of the same draws, in file order."""
 
     id: str
+    title: str
     statements: tuple[Stated, ...]
 
 

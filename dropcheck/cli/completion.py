@@ -43,7 +43,10 @@ def claims_and_files(given: Given) -> Completer:
 
     def offered(incomplete: str) -> list[tuple[str, str]]:
         claims = () if is_file(incomplete) else _claims(given)
-        titles = {name: one.title for one in claims for name in (one.entry, one.id)}
+        titles: dict[str, str] = {}
+        for one in claims:
+            titles.setdefault(one.entry, one.title if one.family is None else one.family.title)
+            titles[one.id] = one.title
         return [(name, described(titles[name])) for name in titles if name.startswith(incomplete)]
 
     return offered

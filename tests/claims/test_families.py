@@ -79,7 +79,7 @@ def test_each_statement_is_a_claim_with_what_the_whole_one_has() -> None:
     mean, variance, sd, other = claims.values()
     assert (mean.entry, other.entry, mean.case_count) == ("inverted-dropout", "sum", 4)
     assert [one.title for one in (mean, variance)] == [
-        "Inverted dropout keeps the mean", "The variance grows"
+        "Inverted dropout keeps the mean (mean)", "The variance grows"
     ]  # fmt: skip
     assert (mean.model, mean.requires) == (variance.model, variance.requires)
     assert (mean.resolution, mean.within, variance.within) == (0.02, None, 0.1)

@@ -104,6 +104,25 @@ def test_a_shared_model_that_cannot_be_read(models: str, checked: list[str]) -> 
     assert not [one for one in found if "no model 'base'" in one]
 
 
+@pytest.mark.parametrize(
+    ("slots", "checked"),
+    [
+        ("slots: {drop: {takes: [x], gives: x}}", ["foo", "'q'"]),
+        ("slots: {drop: {takes: [x], gives: 3}}", ["foo"]),
+        ("slot: {drop: {takes: [x], gives: x}}", ["foo"]),
+    ],
+)
+def test_a_slot_that_cannot_be_read(slots: str, checked: list[str]) -> None:
+    found = said(
+        f"dropcheck: 1\n{slots}\nclaims:\n"
+        "  own: {titel: T, model: x ~ foo(1), claim: E(x) == 0}\n"
+        "  other: {title: T, model: y = drop(1), claim: E(q) == 0}\n"
+    )
+    of_language = [one for one in found if "is not a" in one or "not defined" in one]
+    assert len(of_language) == len(checked), found
+    assert all(words in one for words, one in zip(checked, of_language, strict=True))
+
+
 def test_every_command_reports_all_files_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import check_registry
 from dropcheck.language.search_points import SearchPoints, looked_at
-from dropcheck.results import CaseResult, Outcome, Verdict
+from dropcheck.results import CaseResult, Guarantee, Method, Outcome, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.searching import MOST_AGAIN, MOST_TRIED, search_case
 from dropcheck.settings import Settings
@@ -211,3 +211,18 @@ def test_ends_at_which_nothing_is_random_hide_no_error(claim: str) -> None:
     """At p = 0 and p = 1 the draw is a number; whole numbers are meant only if some lie between."""
     with pytest.raises(DropcheckError):
         searched(case_of("p: any in 0..1", claim, "x ~ bernoulli(p)"))
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [("1", Verdict.VERIFIED), ("1.02", Verdict.REFUTED)]
+)
+def test_what_few_draws_leave_open_is_decided_by_the_exact_value(
+    factor: str, verdict: Verdict
+) -> None:
+    claim = f"Var(x) == 20 * p * (1 - p) * {factor}"
+    found = searched(case_of("p: any in 0.001..0.999", claim, "x ~ binomial(20, p)"), max_draws=500)
+    assert found.verdict is verdict
+    assert (found.guarantee, found.method) == (Guarantee.EXACT, Method.EXACT_VALUE)
+    assert found.draws > 0
+    unknown = case_of("p: any in 0.1..0.9", "E(tanh(x * y * p)) == 0", "x, y ~ normal(0, 1)")
+    assert searched(unknown, max_draws=500).verdict is Verdict.INCONCLUSIVE
