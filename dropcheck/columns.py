@@ -135,7 +135,7 @@ def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: b
     family = claim.family
     if family is not None:
         stated = tuple(Stated(f"{one.id}{name}", one.statement) for one in family.statements)
-        family = Family(f"{family.id}{name}", stated)
+        family = Family(f"{family.id}{name}", family.title, stated)
     usual = sharp and claim.resolution == _USUAL and claim.within is None
     return replace(
         claim,

@@ -19,7 +19,7 @@ What a program is made of, and the shortcuts that it takes, are the room's own.
 
 from dropcheck.simulation.assemble import Registers
 from dropcheck.simulation.blocks import MOST_ROWS, Counts, Request, Tally
-from dropcheck.simulation.cell_counts import AtCuts, FarOut, Tables, TwoAtCuts
+from dropcheck.simulation.cell_counts import AtCuts, Counter, FarOut, Tables, TwoAtCuts
 from dropcheck.simulation.compile import (
     Compiled,
     Counted,
@@ -42,6 +42,7 @@ __all__ = [
     "AtThresholds",
     "Compiled",
     "Counted",
+    "Counter",
     "Counts",
     "FarOut",
     "InCells",

@@ -121,7 +121,9 @@ def test_reports_name_each_statement(here: Path, capsys: pytest.CaptureFixture[s
     assert "inverted-dropout.variance:</span>" in page
     assert '<q dir="auto">It stays</q>' in page
     assert page.count('data-documents="0 1"') == 6
-    assert "inverted-dropout.sd,p=0.2,It keeps the mean (sd),Std(y) == Std(x),post; thread,A;" in rows
+    assert (
+        "inverted-dropout.sd,p=0.2,It keeps the mean (sd),Std(y) == Std(x),post; thread,A;" in rows
+    )
     assert 'name="inverted-dropout.sd[p=0.2]"' in (here / "r.xml").read_text()
 
 

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
 from dropcheck.inference import budget, cell_evidence
-from dropcheck.inference.distribution_distance import draws_for_distance, hoeffding, massart
+from dropcheck.inference.distribution_distance import hoeffding, massart
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.laws.looks import Counting, finding_of, looks, piloted, shares_of, span_draws
+from dropcheck.judging.laws.looks import (
+    Counting,
+    counting_of,
+    finding_of,
+    looks,
+    piloted,
+    shares_of,
+)
 from dropcheck.language.law_claims import LawClaim, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import MAIN, Counts, Program, Request, SpanSums, Tables, counting_in_cells
+from dropcheck.simulation import MAIN, Counts, Program, Request, SpanSums, Tables
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,7 +57,6 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     Raises:
         DropcheckError: for what only a draw can show.
     """
-    resolution = run.sharpness(1.0)
     drawn = piloted(run, program)
     together = pairs(claim)
     entries = len(drawn.values)
@@ -68,18 +74,9 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     )
     counter = Tables(cuts=cuts, tables=tables)
     alpha = shares_of(run.alpha).distance * budget.PLANNED
-    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
     corners = sum(math.prod(len(cuts[entry]) for entry in table) for table in tables)
     alpha /= max(corners, 1)
-    planned = int(min(draws_for_distance(resolution, alpha), most))
-    counting = Counting(
-        program=counting_in_cells(program, counter, span_draws(program, planned, most)),
-        most=most,
-        planned=planned,
-        alpha=alpha,
-        bands=1,
-        target=resolution,
-    )
+    counting = counting_of(run, program, counter, alpha, run.sharpness(1.0))
     return Plan(counter, levels, tuple(_names(run, claim)), counting)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,15 @@ from dropcheck.inference.distribution_distance import draws_for_distance
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation import PILOT, Counts, Program, magnitude_of, values_of
+from dropcheck.simulation import (
+    PILOT,
+    Counter,
+    Counts,
+    Program,
+    counting_in_cells,
+    magnitude_of,
+    values_of,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,6 +41,32 @@ class Counting:
     alpha: float
     bands: int
     target: float
+
+
+def counting_of(
+    run: CaseRun, program: Program, counter: Counter, alpha: float, target: float, bands: int = 1
+) -> Counting:
+    """What a plan ends with: what is counted, in spans as long as it needs, and until when.
+
+    Args:
+        run: the case.
+        program: what is drawn.
+        counter: counts draws in cells.
+        alpha: the error of the planned look, for each distribution function.
+        target: the resolution, less what cells leave open of the distance.
+        bands: how many distribution functions the distance is known from.
+    """
+    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
+    needed = draws_for_distance(max(target, run.sharpness(1.0) / 2), alpha, bands)
+    planned = int(min(needed, most))
+    return Counting(
+        program=counting_in_cells(program, counter, span_draws(program, planned, most)),
+        most=most,
+        planned=planned,
+        alpha=alpha,
+        bands=bands,
+        target=target,
+    )
 
 
 # Shares of a case's error: for the distance, for evidence in cells, and for tails where claimed.

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
 from dropcheck.inference import budget
-from dropcheck.inference.distribution_distance import (
-    Distance,
-    distance,
-    draws_for_distance,
-    massart,
-)
+from dropcheck.inference.distribution_distance import Distance, distance, massart
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.far_tails import far_out
 from dropcheck.judging.laws.law_evidence import apart, evidence
-from dropcheck.judging.laws.looks import Counting, finding_of, looks, piloted, shares_of, span_draws
+from dropcheck.judging.laws.looks import (
+    Counting,
+    counting_of,
+    finding_of,
+    looks,
+    piloted,
+    shares_of,
+)
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import MAIN, AtCuts, Counts, Program, Request, SpanSums, counting_in_cells
+from dropcheck.simulation import MAIN, AtCuts, Counts, Program, Request, SpanSums
 
 # How far out tails are looked at where the claim does not say.
 TAILS = 1e-6
@@ -65,17 +67,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     )
     left_open = distance(cells.below, cells.below, cells.points).most
     alpha = shares_of(run.alpha, tails=tails is not None).distance * budget.PLANNED / claim.entries
-    target = resolution - left_open
-    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
-    planned = int(min(draws_for_distance(max(target, resolution / 2), alpha), most))
-    counting = Counting(
-        program=counting_in_cells(program, counter, span_draws(program, planned, most)),
-        most=most,
-        planned=planned,
-        alpha=alpha,
-        bands=1,
-        target=target,
-    )
+    counting = counting_of(run, program, counter, alpha, resolution - left_open)
     return Plan(cells=cells, counter=counter, counting=counting, left_open=left_open)
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.analysis.sample_cells import SampleCells, sample_cells
 from dropcheck.inference import budget, cell_evidence
-from dropcheck.inference.distribution_distance import (
-    Distance,
-    distance,
-    draws_for_distance,
-    massart,
-)
+from dropcheck.inference.distribution_distance import Distance, distance, massart
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.laws.looks import Counting, finding_of, looks, piloted, shares_of, span_draws
+from dropcheck.judging.laws.looks import (
+    Counting,
+    counting_of,
+    finding_of,
+    looks,
+    piloted,
+    shares_of,
+)
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
@@ -30,7 +32,6 @@ from dropcheck.simulation import (
     Request,
     SpanSums,
     TwoAtCuts,
-    counting_in_cells,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -70,17 +71,7 @@ def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     counter = TwoAtCuts(cuts=tuple(one.cuts for one in cells))
     alpha = shares_of(run.alpha).distance * budget.PLANNED / entries
     target = resolution - max(one.widest for one in cells)
-    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
-    needed = draws_for_distance(max(target, resolution / 2), alpha, QUANTITIES)
-    planned = int(min(needed, most))
-    counting = Counting(
-        program=counting_in_cells(program, counter, span_draws(program, planned, most)),
-        most=most,
-        planned=planned,
-        alpha=alpha,
-        bands=QUANTITIES,
-        target=target,
-    )
+    counting = counting_of(run, program, counter, alpha, target, QUANTITIES)
     return Plan(cells, first, drawn.draws, counting)
 
 

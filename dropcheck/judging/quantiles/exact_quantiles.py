@@ -18,7 +18,7 @@ from dropcheck.judging.look import far_off, settling
 from dropcheck.judging.quantiles.pilot_sample import Target, targets_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.reasons import Reason
-from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
+from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import Threshold, below
 
 # Probabilities that are known are as near to a level as rounding leaves them.
@@ -207,18 +207,10 @@ def _judged(run: CaseRun, target: Target, exact: Exact) -> Finding:
         verdict = Verdict.INCONCLUSIVE
     else:
         verdict = Verdict.VERIFIED if inside and not beyond else Verdict.REFUTED
-    return Finding(
-        verdict=verdict,
-        method=Method.EXACT_VALUE,
-        guarantee=Guarantee.EXACT,
-        quantity=target.comparison.measures,
-        region=Region(region.low, region.high, region.low_open, region.high_open),
-        entry=target.comparison.entry,
-        estimate=exact.value,
-        interval=(exact.value - exact.error, exact.value + exact.error),
+    ends = exact.value - exact.error, exact.value + exact.error
+    return replace(
+        target.finding(run, Method.EXACT_VALUE, verdict, exact.value, ends),
         standard_error=0.0,
-        scale=target.scale,
-        sharpness=run.looked(target.scale, target.widen),
         exact=exact,
         explanation=Reason.TOO_WIDE.explain() if strict else None,
     )

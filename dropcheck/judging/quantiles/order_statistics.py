@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -29,7 +30,7 @@ from dropcheck.judging.quantiles.pilot_sample import (
 )
 from dropcheck.judging.quantiles.quantile_bounds import bounds, estimate
 from dropcheck.reasons import Reason
-from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
+from dropcheck.results import Exact, Guarantee, Method, Verdict
 from dropcheck.simulation import (
     MAIN,
     AtThresholds,
@@ -201,27 +202,16 @@ def _found(
     if verdict is Verdict.INCONCLUSIVE:
         why = Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE
         explanation = why.explain()
-    region = target.comparison.region
-    return Finding(
-        verdict=verdict,
-        method=Method.ORDER_STATISTICS,
-        guarantee=Guarantee.EXACT,
-        quantity=target.comparison.measures,
-        region=Region(region.low, region.high, region.low_open, region.high_open),
-        entry=target.comparison.entry,
-        estimate=value,
-        interval=interval,
+    return replace(
+        target.finding(run, Method.ORDER_STATISTICS, verdict, value, interval),
         standard_error=error,
         sides=sides,
         exact=exact,
-        scale=target.scale,
-        sharpness=run.looked(target.scale, target.widen),
         draws=tally.drawn,
         blocks=tally.drawn // tally.block_draws,
         seconds=tally.seconds,
         explanation=explanation,
         more_draws=needed,
-        warnings=(),
     )
 
 

@@ -18,8 +18,9 @@ from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import reach, widening
-from dropcheck.judging.case_run import CaseRun, Floats
+from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.judging.look import ENDLESS, ROUNDING, sharpness_of
+from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally
 
 # Draws of the pilot: a level is then known to a few thousandths.
@@ -83,6 +84,29 @@ class Target:
     scale: float
     widen: float
     rounding: float
+
+    def finding(
+        self,
+        run: CaseRun,
+        method: Method,
+        verdict: Verdict,
+        value: float | None,
+        interval: tuple[float, float],
+    ) -> Finding:
+        """What was found of it, by draws or without."""
+        region = self.comparison.region
+        return Finding(
+            verdict=verdict,
+            method=method,
+            guarantee=Guarantee.EXACT,
+            quantity=self.comparison.measures,
+            region=Region(region.low, region.high, region.low_open, region.high_open),
+            entry=self.comparison.entry,
+            estimate=value,
+            interval=interval,
+            scale=self.scale,
+            sharpness=run.looked(self.scale, self.widen),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
