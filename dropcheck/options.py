@@ -145,6 +145,11 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="output", letter="o", commands=("audit",), kind=Kind.REPORT, words=(".json",),
         repeated=True, help="Also write the report to a file."),
     Option(name="math", commands=("run",), help="In Markdown, write statements as LaTeX."),
+    Option(name="fix", commands=("run",),
+        help="Write new figures into documents, where a mark claims the rounding of one by ~=, it "
+        "is refuted, and an interval settles every digit. Not under CI."),
+    Option(name="diff", commands=("run",),
+        help="With --fix: show what it would write, and write nothing."),
     Option(name="plot", commands=("run",),
         help="Plot a sweep: here, and in the .svg or .png file that -o names."),
     Option(name="quiet", letter="q", commands=("run", "mutate"),

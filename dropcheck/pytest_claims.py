@@ -20,7 +20,6 @@ from _pytest._code.code import (  # pytest offers no other way to its summary li
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
-from dropcheck.coverage import Coverage, unexpected
 from dropcheck.documents.any_file import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
@@ -30,6 +29,7 @@ from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal, problems_text
 from dropcheck.results import CaseResult, Outcome
+from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import Option, Settings
 
 SEED = "dropcheck_seed"

@@ -9,10 +9,10 @@ from dataclasses import field, replace
 from typing import Any, Protocol
 
 from dropcheck.claims.source import Position, Source
-from dropcheck.coverage import Coverage
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.records import dataclass
 from dropcheck.results import Passage, Value, Written
+from dropcheck.results.coverage import Coverage
 
 MOST_CASES = 100_000  # of one claim: a day's run at a second a case
 MOST_STATEMENTS = 1_000  # of one claim: each is looked at beside all others

@@ -25,12 +25,12 @@ from dropcheck.records import dataclass
 Position = tuple[int, int]
 
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of it
-_LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = re.compile(r"\r\n|\r|\n")
 # Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 alone, which editors do not show.
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
 )
-_BYTE_ORDER_MARK = "\ufeff"
+BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +140,12 @@ def decode(data: bytes, name: str) -> Source:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DropcheckError(_not_utf8(data, error.start, name)) from None
-    text = text.removeprefix(_BYTE_ORDER_MARK)
-    source = Source(name, text, tuple(_LINE_END.split(text)))
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    source = Source(name, text, tuple(LINE_END.split(text)))
     hidden = forbidden(text)
     if hidden is not None:
         where, what = hidden
-        before = _LINE_END.split(text[:where])
+        before = LINE_END.split(text[:where])
         at = (len(before) - 1, len(before[-1]))
         hint = "delete it, or retype the line"
         raise DropcheckError(source.problem(at, f"the file contains {what}", hint))
@@ -153,9 +153,9 @@ def decode(data: bytes, name: str) -> Source:
 
 
 def _not_utf8(data: bytes, start: int, name: str) -> Problem:
-    lines = _LINE_END.split(data[:start].decode("utf-8"))
+    lines = LINE_END.split(data[:start].decode("utf-8"))
     rest = data[start : start + 200].decode("utf-8", "replace")
-    shown = lines[-1] + _LINE_END.split(rest)[0]
+    shown = lines[-1] + LINE_END.split(rest)[0]
     byte = f"byte 0x{data[start]:02x} at offset {start}"
     at = Location(name, len(lines), len(lines[-1]) + 1, shown)
     message = f"the file is not UTF-8: {byte} does not begin a character"

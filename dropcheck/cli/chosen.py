@@ -13,10 +13,10 @@ from dropcheck.claims.registry import Case, PartlyReadError, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS
 from dropcheck.cli.given import Given
-from dropcheck.coverage import Coverage, unexpected
 from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order, suggestion
 from dropcheck.options import RUN_OPTIONS
+from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import DEFAULT_MEMORY
 
 if TYPE_CHECKING:  # loads numpy, for which `list` has no use
@@ -165,14 +165,19 @@ def falls_back(files: Sequence[str]) -> bool:
     return not files and not any(Path(name).is_file() for name in (USUAL_NAME, MISTAKEN_NAME))
 
 
+def in_automation() -> bool:
+    """Whether this is a job of continuous integration."""
+    variables = [os.environ.get(name, "") for name in ("CI", "GITHUB_ACTIONS")]
+    return any(text.strip().lower() not in _OFF for text in variables)
+
+
 def refuse_in_automation(files: Sequence[str]) -> None:
     """See that a CI job in the wrong folder does not pass because of the claims that ship.
 
     Raises:
         DropcheckError: under CI nothing says which claims are meant.
     """
-    variables = [os.environ.get(name, "") for name in ("CI", "GITHUB_ACTIONS")]
-    if any(text.strip().lower() not in _OFF for text in variables) and falls_back(files):
+    if in_automation() and falls_back(files):
         message = f"there is no {USUAL_NAME} here, and under CI no other claims replace it"
         hint = f"name the file: --file FILE; the claims that ship with dropcheck: --file {SHIPPED}"
         raise DropcheckError(Problem(message, hint=hint))

@@ -16,10 +16,10 @@ from dropcheck.claims.selection import repeat_command, select_claims
 from dropcheck.cli.chosen import claims_of, columns_of, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
-from dropcheck.coverage import unexpected
 from dropcheck.documents.carrier import ENDINGS
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
+from dropcheck.results.coverage import unexpected
 
 if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
     from dropcheck.report.terminal.claim_cards import CheckedFile

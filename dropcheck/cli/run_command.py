@@ -31,17 +31,21 @@ from dropcheck.settings import Settings
 
 def run(given: Given) -> ExitCode:
     """Simulate the selected cases, report them, and return the exit code."""
+    from dropcheck.cli.fix_figures import fix_figures, refuse_fix, refuse_values
     from dropcheck.cli.last_failed import remember, rerun
     from dropcheck.report.formats import require_libraries
 
     settings, format_name = given.settings(), given.value("format") or "table"
     outputs = _outputs(given)
     given.problems += _without_use(given, format_name, outputs)
+    given.problems += refuse_fix(given)
     given.finish()
     require_libraries(outputs)
     refuse_in_automation(given.files)
     chosen = chosen_cases(given, settings.max_memory)
     expect_claims(given.value("expect_claims"), chosen.registry.coverage)
+    if given.flag("fix"):
+        refuse_values(chosen)
     _spare_the_claims(outputs, given, chosen.registry)
     complain(fallback_notes(given.files), "note")
     if given.flag("last_failed"):
@@ -57,6 +61,8 @@ def run(given: Given) -> ExitCode:
     if not settings.exact:  # what an editor asks as one types is no run to come back to
         remember(chosen.registry, result.cases)
     problems += report_run(result, problems, chosen, given)
+    if given.flag("fix") and not problems and not result.interrupted:
+        problems += fix_figures(result, chosen, given)
     return exit_code(result, problems, exit_zero=given.flag("exit_zero"))
 
 

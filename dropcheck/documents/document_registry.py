@@ -20,7 +20,6 @@ from dropcheck.claims.registry import (
     SourceText,
 )
 from dropcheck.claims.source import Position, Report, read_bytes
-from dropcheck.coverage import Printed
 from dropcheck.documents.carrier import Block, Mark, Piece
 from dropcheck.documents.carriers import marked_in
 from dropcheck.documents.latex.formula import statements
@@ -31,6 +30,7 @@ from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
 from dropcheck.results import Written
+from dropcheck.results.coverage import Printed
 
 _FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents"}
 _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}

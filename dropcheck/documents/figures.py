@@ -15,14 +15,14 @@ PAIR = "bound it: <!-- dropcheck: … -->figure<!-- /dropcheck -->"
 
 # What may close between a figure and its mark: emphasis, code and mathematics.
 _CLOSERS = re.compile(r"[*_`$]*\Z")
-_MINUS = "-\N{MINUS SIGN}"
+MINUS = "-\N{MINUS SIGN}"
 # Between groups of three digits. A plain space is none: "in 12 345 draws" may be two numbers.
-_GROUP = r"(?:,|\{,\}|_|'|’|\\,|[\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])"
-_NUMBER = rf"(?:[0-9]{{1,3}}(?:{_GROUP}[0-9]{{3}})+|[0-9]+)?(?:\.[0-9]+)?"
+GROUP = r"(?:,|\{,\}|_|'|’|\\,|[\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])"
+_NUMBER = rf"(?:[0-9]{{1,3}}(?:{GROUP}[0-9]{{3}})+|[0-9]+)?(?:\.[0-9]+)?"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _EXPONENT = (
-    rf"(?:[eE](?P<e>[{_MINUS}+]?[0-9]{{1,3}})"
-    rf"|\s?(?:×|·|\\times|\\cdot)\s?10(?:\^\{{?(?P<power>[{_MINUS}]?[0-9]{{1,3}})\}}?"
+    rf"(?:[eE](?P<e>[{MINUS}+]?[0-9]{{1,3}})"
+    rf"|\s?(?:×|·|\\times|\\cdot)\s?10(?:\^\{{?(?P<power>[{MINUS}]?[0-9]{{1,3}})\}}?"
     r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))"
 )
 _PERCENT = r"(?P<percent>(?:\\,|[ \N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])?\\?%)"
@@ -91,8 +91,8 @@ def read_before(text: str, end: int) -> Figure | None:
     printed = found["number"]
     _refuse_parts(text, start)
     start = _with_sign(text, start, printed)
-    whole = re.sub(_GROUP, "", printed)
-    if re.match(rf"0+{_GROUP}", printed):
+    whole = re.sub(GROUP, "", printed)
+    if re.match(rf"0+{GROUP}", printed):
         raise FigureError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
     if re.match("0[0-9]", whole):
         raise FigureError(start, f"{printed!r} begins with 0, as a code does", PAIR)
@@ -100,7 +100,7 @@ def read_before(text: str, end: int) -> Figure | None:
     shift = int(power.replace("\N{MINUS SIGN}", "-")) - (2 if found["percent"] else 0)
     number = Decimal(whole)
     digits = number.scaleb(shift)
-    if text[start] in _MINUS:
+    if text[start] in MINUS:
         digits = -digits
     places = number.as_tuple().exponent
     assert isinstance(places, int)  # what matched is finite
@@ -156,7 +156,7 @@ def _with_sign(text: str, start: int, printed: str) -> int:
     Raises:
         FigureError: if something does.
     """
-    signed = start > 0 and text[start - 1] in _MINUS
+    signed = start > 0 and text[start - 1] in MINUS
     first = start - 1 if signed else start
     before = text[first - 1] if first else " "
     shown = re.split(r"\s", text[max(0, first - 12) : start + len(printed)])[-1]
@@ -166,7 +166,7 @@ def _with_sign(text: str, start: int, printed: str) -> int:
         if before in "_~" and (first == 1 or text[first - 2].isspace()):
             return first  # emphasis that opens, and about
         raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
-    if signed and before in _MINUS:
+    if signed and before in MINUS:
         raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
     group = re.search(r"(?<![\d.,])\d{1,3} \Z", text[max(0, first - 5) : first])
     if group is not None and re.fullmatch(r"\d{3}(?:\.\d+)?", printed) and not signed:

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.source import Position, Source
-from dropcheck.coverage import Coverage, Printed, Unclaimed
 from dropcheck.documents.carrier import HIDDEN, Prose
 from dropcheck.documents.figures import FIGURE
 from dropcheck.documents.formulas_in_text import Formula, formulas_in
 from dropcheck.records import dataclass
+from dropcheck.results.coverage import Coverage, Printed, Unclaimed
 
 Span = tuple[Position, Position]
 """Where something begins, and the place behind it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.coverage import Counts, Coverage
 from dropcheck.report.json_report import (
     counts_data,
     dump,
@@ -18,6 +17,7 @@ from dropcheck.report.json_report import (
     value_data,
     written_data,
 )
+from dropcheck.results.coverage import Counts, Coverage
 
 if TYPE_CHECKING:  # each command loads its own
     from dropcheck.audit.error_rates import Audit, Group, Row

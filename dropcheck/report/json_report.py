@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import Any
 
 from dropcheck import __version__
-from dropcheck.coverage import Counts
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
@@ -23,6 +22,7 @@ from dropcheck.results import (
     Value,
     Written,
 )
+from dropcheck.results.coverage import Counts
 
 SCHEMA = 1
 

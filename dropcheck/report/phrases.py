@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
-from dropcheck.coverage import Counts, Coverage
 from dropcheck.reasons import Reason
 from dropcheck.report import edges, numbers, promises
 from dropcheck.results import CaseResult, Method, Outcome, Region, RunResult, Verdict
+from dropcheck.results.coverage import Counts, Coverage
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
 

@@ -142,7 +142,7 @@ def test_claims_with_their_titles(shell: Shell) -> None:
 
 
 def test_a_parameter_of_the_claim(shell: Shell) -> None:
-    shown = shell.offered("dropcheck run qk-mean --d", "--dk")
+    shown = shell.offered("dropcheck run qk-mean --dk", "--dk")
     assert "--depth" not in shown
 
 
@@ -186,7 +186,7 @@ def asked(cli: Cli, monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
     [
         ("run prod", ["product-variance"]),
         ("show prod", ["product-variance"]),
-        ("run product-variance --d", ["--dk"]),
+        ("run product-variance --dk", ["--dk"]),
         ("run product-variance --dk ", ["16", "64"]),
         ("run product-variance --dk 6", ["64"]),
         ("run kept-share --k", ["--keep_prob", "--keep-prob"]),
@@ -208,7 +208,7 @@ def test_what_is_offered(
 
 
 @pytest.mark.parametrize("text", ["", "dropcheck: 1\nclaims: [", "[" * 1000, "\x00"])
-@pytest.mark.parametrize("words", ["run ", "run --tag ", "show x", "run x --d"])
+@pytest.mark.parametrize("words", ["run ", "run --tag ", "show x", "run x --dk"])
 def test_a_broken_file_offers_nothing_and_says_nothing(
     text: str, words: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,9 +10,9 @@ import pytest
 from cli_stub import Called, Cli
 
 from dropcheck.cli import main
-from dropcheck.coverage import Counts, Coverage, unexpected
 from dropcheck.documents.any_file import read_any
 from dropcheck.documents.formulas_in_text import formulas_in, has_relation
+from dropcheck.results.coverage import Counts, Coverage, unexpected
 
 MODEL = "model: b ~ bernoulli(0.8)"
 MARK = f"<!-- dropcheck: == E(10 * b); {MODEL} -->"

@@ -18,7 +18,6 @@ PACKAGE = Path(__file__).parents[2] / "dropcheck"
 FLOORS = {
     # ground: plain data that every floor may use
     "__init__": 0,
-    "coverage": 0,
     "errors": 0,
     "interrupt": 0,
     "processors": 0,
@@ -61,9 +60,6 @@ FLOORS = {
 SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     # a result says where its claim stands
     ("results", "errors"): None,
-    # as does a figure that nothing claims, which a run counts
-    ("coverage", "errors"): None,
-    ("results", "coverage"): None,
     # and why it is undecided
     ("results", "reasons"): None,
     # a search is many cases that are run as one, and planned so

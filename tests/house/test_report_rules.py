@@ -13,7 +13,6 @@ REPORT = Path(__file__).parents[2] / "dropcheck" / "report"
 # What every report may read: results, the ground, and how parameters are written in a claims file.
 EVERYWHERE = (
     "report",
-    "coverage",
     "errors",
     "results",
     "reasons",
@@ -32,7 +31,7 @@ ELSEWHERE = {
     "html.document_view": {
         *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
     },
-    "html.spots": {"claims.registry", "claims.source", "coverage"},
+    "html.spots": {"claims.registry", "claims.source"},
     "html.markdown_view": {"documents.formulas_in_text"},  # what is no emphasis
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
@@ -43,6 +42,7 @@ ELSEWHERE = {
     "command_json": {"audit", "claims.registry", "mutation", "planning"},
     "terminal.audit_table": {"audit"},
     "terminal.mutation_table": {"mutation"},
+    "terminal.fix_table": {"documents.fixing"},
     "terminal.plan_table": {"planning"},
 }
 # What takes texts apart: a statement must not be read by it. A name in HTML may.

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim, Page
 from dropcheck.claims.source import Position, Source
-from dropcheck.coverage import Coverage, Printed
 from dropcheck.errors import Location
 from dropcheck.report.html import Markup
+from dropcheck.results.coverage import Coverage, Printed
 
 # Private use characters (Unicode, section 23.5): a document's own are replaced before.
 HELD = "\ue000"

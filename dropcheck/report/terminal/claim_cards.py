@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Claim, Document, Registry, Tolerance
 from dropcheck.claims.values import format_value, parameter_text
-from dropcheck.coverage import Coverage
 from dropcheck.errors import Problem
 from dropcheck.records import dataclass
 from dropcheck.report import edges, numbers
@@ -16,6 +15,7 @@ from dropcheck.report.phrases import claimed_share
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 from dropcheck.results import Passage, Value
+from dropcheck.results.coverage import Coverage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dropcheck.coverage import Counts, Coverage, Unclaimed
 from dropcheck.report import numbers
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render
+from dropcheck.results.coverage import Counts, Coverage, Unclaimed
 
 LONGEST_FORMULA = 60  # characters that are shown of one; its place says where the rest is
 LAYOUTS = (layout("where kind unclaimed words"), layout("where/kind unclaimed/words"))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
-from dropcheck.coverage import Coverage
 from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.results.coverage import Coverage
 from dropcheck.settings import Settings
 
 Vector = tuple["float | Vector", ...]
