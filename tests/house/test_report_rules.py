@@ -49,6 +49,7 @@ ELSEWHERE = {
 TEXT_TOOLS = {
     "html.claim_sections": "an id from a claim's name",
     "html.document_view": "what opens and closes a formula",
+    "html.formula_view": "a formula of a document, to set it",
     "html.markdown_view": "code in a document",
     "html.spots": "what is put into a document's text for a while",
     "junit": "characters that XML may not hold",

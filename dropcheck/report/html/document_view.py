@@ -12,6 +12,7 @@ from dropcheck.documents.carrier import HTML, LATEX
 from dropcheck.report import phrases as words
 from dropcheck.report.html import Markup, element, join, text
 from dropcheck.report.html.claim_sections import anchor
+from dropcheck.report.html.formula_view import formula_markup
 from dropcheck.report.html.markdown_view import markdown_markup
 from dropcheck.report.html.plain_view import html_markup, verbatim_markup
 from dropcheck.report.html.spots import HELD, Spot, held_texts, put_back, spots_of
@@ -112,7 +113,7 @@ def _printed(spot: Spot) -> Markup:
     if not spot.formula:
         return text(spot.shown)
     inner = re.sub(r"\A(?:\$\$?|\\[(\[])|(?:\$\$?|\\[)\]])\Z", "", spot.shown)
-    return element("code", " ".join(inner.split()), class_="formula")
+    return formula_markup(inner)
 
 
 def _told(claim: Claim, cases: Sequence[CaseResult]) -> Markup:

@@ -12,6 +12,7 @@ from typing import Any
 
 from dropcheck.documents.formulas_in_text import formulas_in
 from dropcheck.report.html import Markup, element, join, text
+from dropcheck.report.html.formula_view import formula_markup
 from dropcheck.report.html.plain_view import DEEPEST_HEADING, text_of_html
 
 _TAGS = {
@@ -116,7 +117,7 @@ def _inline(children: Sequence[Any], held: str) -> Iterator[Markup]:
             case "code_inline":
                 yield element("code", child.content)
             case "formula":
-                yield element("code", child.content.strip(), class_="formula")
+                yield formula_markup(child.content)
             case "image":
                 yield element("span", f"[image: {child.content}]", class_="quiet")
             case "link_open":

@@ -330,7 +330,9 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
         "tr",
         claim,
         _cell("parameters", words.parameters(case), words.parameters(case)),
-        _cell("claimed", words.claimed(case), _end(case), "number"),
+        _cell(
+            "claimed", words.claimed(case), _end(case), "number sides" if case.sides else "number"
+        ),
         _cell("estimated", _estimated(case), case.estimate, "number"),
         _cell("interval", words.interval(case), low if low is not None else high, "interval-text"),
         _cell("within", promises.within(case), case.within, "number"),

@@ -1,0 +1,225 @@
+"""Formulas in LaTeX as a reader knows them, where their signs are simple; else as they are written.
+
+This is how a formula looks and nothing more: what it claims is read by `documents.latex`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dropcheck.report.html import Markup, element, join, text
+
+DEEPEST = 12
+LONGEST = 2_000
+_TOKEN = re.compile(
+    r"(?P<word>\\(?:operatorname|mathrm|mathbb|mathbf|mathit|mathsf|mathcal|text|mbox)\*?"
+    r"\s*\{[\w .,:;'()-]*\})|(?P<command>\\(?:[A-Za-z]+|.))|(?P<letters>[A-Za-z]+)"
+    r"|(?P<held>[\ue000-\uf8ff]+)|(?P<number>[0-9]+(?:\{,\}[0-9]{3})*(?:\.[0-9]+)?)"
+    r"|(?P<space>\s+|~)|(?P<sign>.)",
+    re.DOTALL,
+)
+_INNER = re.compile(r"\{(.*)\}", re.DOTALL)
+_GREEK = {
+    rf"\{name}": chr(0x3B1 + place)
+    for place, name in enumerate(
+        (
+            *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota"),
+            *("kappa", "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "varsigma", "sigma"),
+            *("tau", "upsilon", "phi", "chi", "psi", "omega"),
+        )
+    )
+}
+_CAPITALS = {
+    rf"\{name}": letter
+    for name, letter in zip(
+        ("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
+        "ΓΔΘΛΞΠΣΦΨΩ",
+        strict=True,
+    )
+}
+_SIGNS = {
+    **_GREEK,
+    **_CAPITALS,
+    r"\varepsilon": "ε",
+    r"\varphi": "φ",
+    r"\vartheta": "ϑ",
+    r"\ell": "ℓ",
+    r"\cdot": " · ",
+    r"\times": " × ",
+    r"\odot": " ⊙ ",
+    r"\circ": " ∘ ",
+    r"\pm": " ± ",
+    r"\le": " ≤ ",
+    r"\leq": " ≤ ",
+    r"\ge": " ≥ ",
+    r"\geq": " ≥ ",
+    r"\lt": " < ",
+    r"\gt": " > ",
+    r"\ne": " ≠ ",
+    r"\neq": " ≠ ",
+    r"\approx": " ≈ ",
+    r"\sim": " ∼ ",
+    r"\propto": " ∝ ",
+    r"\mid": " | ",
+    r"\vert": "|",
+    r"\lvert": "|",
+    r"\rvert": "|",
+    r"\|": "‖",
+    r"\in": " ∈ ",
+    r"\sum": "∑",
+    r"\prod": "∏",
+    r"\int": "∫",
+    r"\infty": "∞",
+    r"\to": " → ",
+    r"\top": "⊤",
+    r"\ldots": "…",
+    r"\dots": "…",
+    r"\cdots": "⋯",
+    r"\partial": "∂",
+    r"\nabla": "∇",
+    r"\,": " ",
+    r"\;": " ",
+    r"\:": " ",
+    r"\ ": " ",
+    r"\!": "",
+    r"\quad": " ",
+    r"\qquad": " ",
+    r"\{": "{",
+    r"\}": "}",
+    r"\%": "%",
+    r"\$": "$",
+    r"\_": "_",
+    r"\#": "#",
+    r"\&": "&",
+    **dict.fromkeys((r"\left", r"\right", r"\big", r"\Big", r"\bigl", r"\bigr", r"\Bigl"), ""),
+    **dict.fromkeys((r"\Bigr", r"\limits", r"\displaystyle", r"\textstyle"), ""),
+    **{
+        rf"\{name}": name
+        for name in (
+            *("max", "min", "exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+            *("Pr", "det", "lim", "sup", "inf", "arg", "gcd"),
+        )
+    },
+}
+_RELATIONS = {"=": " = ", "<": " < ", ">": " > ", "+": " + ", "-": " − ", "*": " * "}
+
+
+class _UnknownError(Exception):
+    """A sign that is not known here."""
+
+
+def formula_markup(latex: str) -> Markup:
+    r"""A formula without what opens and closes it.
+
+    >>> formula_markup(r"\operatorname{Var}(q \cdot k) = d_k")
+    '<span class="formula">Var(<i>q</i> · <i>k</i>) = <i>d</i><sub><i>k</i></sub></span>'
+    >>> formula_markup(r"\frac{1}{1-p} \foo")
+    '<code class="formula">\\frac{1}{1-p} \\foo</code>'
+    """
+    try:
+        shown = _Reader(latex).sequence(0) if len(latex) <= LONGEST else None
+    except _UnknownError:
+        shown = None
+    if shown is None:
+        return element("code", " ".join(latex.split()), class_="formula")
+    return element("span", Markup(re.sub(r"\s+", " ", join(shown)).strip()), class_="formula")
+
+
+class _Reader:
+    """Goes through the tokens of a formula once."""
+
+    def __init__(self, latex: str) -> None:
+        self.tokens = [(str(one.lastgroup), one.group()) for one in _TOKEN.finditer(latex)]
+        self.at = 0
+
+    def sequence(self, depth: int) -> list[Markup]:
+        """What stands up to the brace that closes, or to the end of the whole."""
+        if depth > DEEPEST:
+            raise _UnknownError
+        parts: list[Markup] = []
+        while self.at < len(self.tokens):
+            if self.tokens[self.at][1] == "}":
+                if not depth:
+                    raise _UnknownError
+                return parts
+            first = not parts or parts[-1].endswith(("(", "[", " ", "|"))
+            if part := self.atom(depth, first=first):
+                parts.append(part)
+        if depth:
+            raise _UnknownError
+        return parts
+
+    def atom(self, depth: int, *, first: bool = True) -> Markup:
+        """One letter, number, sign or group, or what a command makes of those behind it."""
+        if self.at >= len(self.tokens):
+            raise _UnknownError
+        kind, token = self.tokens[self.at]
+        self.at += 1
+        match kind:
+            case "word":
+                inner = _INNER.search(token)
+                return text(inner[1] if inner is not None else token)
+            case "letters":
+                return element("i", token)
+            case "number":
+                return text(token.replace("{,}", ","))
+            case "held":
+                return text(token)
+            case "space":
+                return Markup(" " if token == "~" else "")
+        match token:
+            case "{":
+                inside = join(self.sequence(depth + 1))
+                self.at += 1  # the brace that closes
+                return inside
+            case "_" | "^":
+                return element("sub" if token == "_" else "sup", self.script(depth))
+            case r"\frac" | r"\dfrac" | r"\tfrac":
+                above, below = self.group(depth), self.group(depth)
+                whole = join([_bracketed(above), "/", _bracketed(below)])
+                return whole if first and self.alone() else join(["(", whole, ")"])
+            case r"\sqrt":
+                under = self.group(depth)
+                return join(["√", _bracketed(under) if self.alone() else join(["(", under, ")"])])
+            case "-" if first:
+                return text("−")
+            case _ if kind == "sign" and token not in "&}\\":
+                return text(_RELATIONS.get(token, token))
+            case _ if token in _SIGNS:
+                return text(_SIGNS[token])
+        raise _UnknownError
+
+    def alone(self) -> bool:
+        """Whether what stands here ends, so that nothing behind it seems to belong to it."""
+        self._skip_spaces()
+        if self.at >= len(self.tokens):
+            return True
+        token = self.tokens[self.at][1]
+        return token in "})]=<>+-,;|" or _SIGNS.get(token, "").startswith(" ")
+
+    def group(self, depth: int) -> Markup:
+        """What a command takes: a group, or one sign."""
+        self._skip_spaces()
+        return self.atom(depth)
+
+    def script(self, depth: int) -> Markup:
+        """An index or an exponent: of letters without braces the first alone."""
+        self._skip_spaces()
+        if self.at < len(self.tokens):
+            kind, token = self.tokens[self.at]
+            if kind in ("letters", "number") and len(token) > 1:
+                self.tokens[self.at : self.at + 1] = [(kind, token[0]), (kind, token[1:])]
+        return Markup(self.atom(depth).strip())
+
+    def _skip_spaces(self) -> None:
+        while self.at < len(self.tokens) and self.tokens[self.at][0] == "space":
+            self.at += 1
+
+
+_SIMPLE = re.compile(r"(?:<i>[A-Za-z]</i>|[0-9.,]+|[\u0370-\u03ff])(?:<su[bp]>[^()]*</su[bp]>)?")
+
+
+def _bracketed(inside: Markup) -> Markup:
+    """Brackets about what is more than one sign."""
+    inside = Markup(inside.strip())
+    return inside if _SIMPLE.fullmatch(inside) else join(["(", inside, ")"])
