@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import PurePath
 from typing import Protocol
 
 from dropcheck.claims.registry import (
@@ -41,6 +43,10 @@ class Implementation(Protocol):
     @property
     def given(self) -> Collection[str]:
         """The slots for which the command line names code: each is one of the run."""
+
+    @property
+    def xfail(self) -> Mapping[str, str]:
+        """Why claims are expected to fail, by patterns of their ids, `PATTERN@FORMAT`."""
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot; slots for which it has none are left out."""
@@ -83,6 +89,7 @@ def with_columns(
             chosen = _formats(claim, one, formats)
             if called & column.code.keys() and chosen:
                 own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
+                own = replace(own, xfail=_expected_failures(claim, chosen, one.xfail))
                 claims[own.id] = own
                 found += 1
         if not found and set(one.given) <= known:
@@ -129,9 +136,28 @@ def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple
     return tuple(name for name in asked if name in one.dtypes)
 
 
+def _expected_failures(
+    claim: Claim, formats: Sequence[str], xfail: Mapping[str, str]
+) -> dict[str, str]:
+    """Why code is expected to fail, by number format: the first pattern that fits says it.
+
+    A pattern is one of ids, as on the command line. Of a pack, or of a file among several, the id
+    may stand behind its name: `dropout/values`, of `pack:dropout` and of `dropout.yaml`.
+    """
+    source = PurePath(claim.location.file.rpartition(":")[2]).stem
+    found: dict[str, str] = {}
+    for written, reason in xfail.items():
+        pattern, _, dtype = written.partition(COLUMN)
+        names = {claim.id, claim.entry, f"{source}/{claim.id}", f"{source}/{claim.entry}"}
+        if any(fnmatchcase(name, pattern) for name in names):
+            fitting = (name for name in formats if dtype in ("", name))
+            found |= {name: reason for name in fitting if name not in found}
+    return found
+
+
 def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: bool) -> Claim:
     """A claim of code in place of the mathematics, looked at sharply where it is of a number."""
-    name = f"{COLUMN}{column.name}"
+    name = column.suffix
     family = claim.family
     if family is not None:
         stated = tuple(Stated(f"{one.id}{name}", one.statement) for one in family.statements)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from dropcheck.claims.source import Position, Source
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.records import dataclass
-from dropcheck.results import Passage, Value, Written
+from dropcheck.results import NUMBER_FORMAT, Passage, Value, Written
 from dropcheck.results.coverage import Coverage
 
 MOST_CASES = 100_000  # of one claim: a day's run at a second a case
@@ -95,7 +95,7 @@ class Sample:
 
 COLUMN = "@"
 """Between the id of a claim and the name of the column in which it is of code."""
-DTYPE = "dtype"
+DTYPE = NUMBER_FORMAT
 """The parameter that names the number format which code computes in."""
 SEED, CALL, BATCH = "seed", "call", "batch"
 """Axes in front of what code is given: seeds that follow each other, calls that do, one call."""
@@ -165,6 +165,11 @@ class Column:
 
     name: str
     code: Mapping[str, Code]
+
+    @property
+    def suffix(self) -> str:
+        """What the ids of its claims end in."""
+        return f"{COLUMN}{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +241,18 @@ class Claim:
     sample: Sample | None = None
     slots: Mapping[str, Slot] = field(default_factory=dict)  # those of its file
     column: Column | None = None  # the code that is under test; None: the mathematics
+    # why code is expected to fail, by the number formats in which it is
+    xfail: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def entry(self) -> str:
         """The id of its entry under `claims`: that of its family, or else its own."""
         return self.id if self.family is None else self.family.id
+
+    @property
+    def of(self) -> str:
+        """Its id where it is of the mathematics."""
+        return self.id if self.column is None else self.id.removesuffix(self.column.suffix)
 
     @property
     def place(self) -> int:
@@ -285,6 +297,24 @@ class Case:
 
     claim: Claim
     parameters: Mapping[str, Value]
+
+    @property
+    def dtype(self) -> str | None:
+        """The number format that code computes in; None where no code is under test."""
+        dtype = self.parameters.get(DTYPE)
+        return dtype if self.claim.column is not None and isinstance(dtype, str) else None
+
+    @property
+    def xfail(self) -> str | None:
+        """Why code is expected to fail here, where it is."""
+        return self.claim.xfail.get(self.dtype or "")
+
+    @property
+    def expect(self) -> str:
+        """The verdict that passes: the claim's, or the other one where code is to fail."""
+        if self.xfail is None:
+            return self.claim.expect
+        return "verified" if self.claim.expect == "refuted" else "refuted"
 
     @property
     def key(self) -> str:

@@ -278,7 +278,7 @@ class CaseRun:
         within = promised(
             finding.verdict, region, finding.interval, finding.sharpness, finding.within
         )
-        expected = Verdict(claim.expect)
+        expected = Verdict(self.case.expect)
         if finding.verdict is Verdict.INCONCLUSIVE:
             outcome = Outcome.UNDECIDED
         else:
@@ -330,6 +330,10 @@ class CaseRun:
             warnings=warnings,
             location=claim.location,
             repeat=self.repeat,
+            column=None if claim.column is None else claim.column.name,
+            dtype=self.case.dtype,
+            of=None if claim.column is None else claim.of,
+            xfail=self.case.xfail,
         )
 
     def _confirmed(self, finding: Finding, region: Region | None) -> bool | None:

@@ -53,6 +53,10 @@ COLUMNS = (
     "note",
     "written",
     "rounding",
+    "column",
+    "dtype",
+    "of",
+    "xfail",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -140,5 +144,9 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "tried": "" if case.search is None else str(len(case.search.tried)),
         "written": text_field(None if case.written is None else case.written.text),
         "rounding": words.rounding(case) or "",
+        "column": text_field(case.column),
+        "dtype": case.dtype or "",
+        "of": text_field(case.of),
+        "xfail": text_field(case.xfail),
         "at": "" if case.search is None else text_field(format_parameters(case.search.at)),
     }

@@ -12,6 +12,7 @@ from dropcheck import __version__
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report import phrases as words
+from dropcheck.report.conformance import conformance
 from dropcheck.results import (
     CaseResult,
     Edge,
@@ -53,6 +54,7 @@ def run_json(result: RunResult) -> str:
             "documents": [
                 {"file": one.file, **counts_data(Counts.of([one]))} for one in result.coverage
             ],
+            "conformance": _conformance(result.cases),
             "cases": [_case(case) for case in result.cases],
             "warnings": list(result.warnings),
         }
@@ -115,7 +117,29 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "method": case.method,
         "reason_code": None if case.reason is None else case.reason.name.lower(),
         "search": None if case.search is None else _search(case, case.search),
+        "column": case.column,
+        "dtype": case.dtype,
+        "of": case.of,
+        "xfail": case.xfail,
         "details": {} if case.explanation is None else dict(case.explanation.details),
+    }
+
+
+def _conformance(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
+    """Claims by columns, where code was under test: a mark a cell, null where there is none."""
+    table = conformance(cases)
+    if table is None:
+        return None
+    return {
+        "columns": [{"column": head.name, "dtype": head.dtype} for head in table.heads],
+        "rows": [
+            {
+                "claim": row.claim,
+                "parameters": [parameter_data(point) for point in row.points],
+                "cells": [None if one.mark is None else one.mark.name.lower() for one in row.cells],
+            }
+            for row in table.rows
+        ],
     }
 
 

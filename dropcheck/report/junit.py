@@ -3,7 +3,8 @@
 The schema that pytest holds its own reports to (junit-10.xsd) lets a test case bear neither
 properties nor a file; so a case's properties stand with those of the suite, under its name. A case
 that stays undecided is a failure of the type `undecided`: what shows such reports passes over a
-skipped test, and a claim that nothing has verified is not to be passed over.
+skipped test, and a claim that nothing has verified is not to be passed over. Code that fails as
+expected is skipped with its reason, as pytest writes it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def junit_report(report: Report) -> str:
     counts = {
         "errors": len(report.problems),
         "failures": len(run.cases) - run.count(Outcome.PASS),
-        "skipped": 0,
+        "skipped": sum(map(_expected_failure, run.cases)),
         "tests": len(run.cases) + len(report.problems),
     }
     suites = Element("testsuites", name="dropcheck")
@@ -100,6 +101,9 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
     yield "guarantee", str(case.guarantee or "")
     yield "verdict", str(case.verdict)
     yield "expect", str(case.expect)
+    if case.column is not None:
+        yield "column", one_line(case.column)
+        yield "dtype", case.dtype or ""
     yield "file", one_line(case.location.file)
     yield "line", "" if case.location.file_line is None else str(case.location.file_line)
     yield "repeat", one_line(case.repeat)
@@ -119,14 +123,24 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
         name=_legal(one_line(words.case_name(case))),
         time=f"{case.seconds:.3f}",
     )
+    if _expected_failure(case):  # as pytest writes one
+        reason = _legal(one_line(case.xfail or ""))
+        SubElement(element, "skipped", type="dropcheck.xfail", message=reason)
     if case.result is Outcome.PASS:
         return
     undecided = case.result is Outcome.UNDECIDED
     message = f"{case.verdict}, expected {case.expect}: {words.reading(case)}"
     kind = "undecided" if undecided else str(case.verdict)
+    if case.xfail is not None and not undecided:
+        kind = "xpass"
     failure = SubElement(element, "failure", type=kind, message=_legal(message))
     block = case_block(case, Terminal())
     failure.text = _legal(block)
+
+
+def _expected_failure(case: CaseResult) -> bool:
+    """Whether code fails as its implementation says that it does."""
+    return case.xfail is not None and case.result is Outcome.PASS
 
 
 def _problem(suite: Element, problem: Problem, registry: str) -> None:

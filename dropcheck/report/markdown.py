@@ -8,12 +8,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dropcheck.errors import Problem
 from dropcheck.report import Report, numbers, promises
 from dropcheck.report import phrases as words
+from dropcheck.report.conformance import (
+    Cell,
+    Conformance,
+    Mark,
+    conformance,
+    legend,
+    measured,
+    sign,
+    to_say,
+    where,
+)
 from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.run_table import summary_parts
 from dropcheck.report.terminal.screen import one_line, place, plain
 from dropcheck.results import CaseResult, Outcome
 
 MOST = 20  # cases shown one by one; the rest are counted
+MOST_CELLS = 40  # the same of cells of a conformance table, which take less room
 
 HEADINGS = (
     ("claim", "---"),
@@ -43,9 +55,13 @@ def markdown_report(report: Report) -> str:
         latex = report.latex.get(case.claim)
         return code(case.statement) if latex is None else f"${plain(latex)}$"
 
+    table = conformance(report.run.cases, each=report.verbose)
+    if table is None:
+        shown = [_table(report.run.cases, statement, report.verbose), _failures(report.run.cases)]
+    else:
+        shown = _conformance(table, verbose=report.verbose)
     parts = [
-        _table(report.run.cases, statement, report.verbose),
-        _failures(report.run.cases),
+        *shown,
         *([_errors(report.problems)] if report.problems else []),
         "\n".join(_notes(report.run.cases)),
         "\n".join(f"- warning: {text(warning)}" for warning in report.run.warnings),
@@ -98,6 +114,35 @@ def _table(cases: Sequence[CaseResult], statement: Statement, verbose: bool) -> 
         place = [name for name, _ in HEADINGS].index("exact")
         rows = [row[:place] + row[place + 1 :] for row in rows]
     return "\n".join(map(_line, rows))
+
+
+def _conformance(table: Conformance, *, verbose: bool) -> list[str]:
+    """Claims by columns, what the signs mean, and what is to be said of single cells."""
+    several = any(row.parameters for row in table.rows)
+    heads = [f"{text(head.name)}<br>{head.dtype}" if head.dtype else text(head.name)
+             for head in table.heads]  # fmt: skip
+    lines = [
+        ["claim", *(["parameters"] if several else []), *heads],
+        ["---", *(["---"] if several else []), *(":---:" for _ in heads)],
+    ]
+    for row in table.rows:
+        cells = [_cell(one, verbose=verbose) for one in row.cells]
+        lines.append([code(row.claim), *([text(row.parameters)] if several else []), *cells])
+    found = to_say(table)
+    said = [f"- {_said(*one)}" for one in found[:MOST_CELLS]]
+    if len(found) > MOST_CELLS:
+        said.append(f"- and {numbers.plural(len(found) - MOST_CELLS, 'more cell')}")
+    return ["\n".join(map(_line, lines)), " · ".join(legend(table)), "\n".join(said)]
+
+
+def _cell(cell: Cell, *, verbose: bool) -> str:
+    below = measured(cell.worst).replace("\n", "<br>") if verbose and cell.cases else ""
+    return "<br>".join(filter(None, (sign(cell), below)))
+
+
+def _said(cell: Cell, mark: Mark, said: str) -> str:
+    command = "" if mark is Mark.FAILS_AS_EXPECTED else f"<br>{code(cell.worst.repeat)}"
+    return f"{mark.sign} {code(where(cell))}: {text(said)}{command}"
 
 
 def _line(cells: Iterable[str]) -> str:

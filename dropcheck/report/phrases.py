@@ -252,6 +252,8 @@ def reading(case: CaseResult) -> str:
         if _slightly(case):
             return "false as stated, by less than the resolution: a tolerance would let that pass"
         return "false as stated: the interval misses what is claimed"
+    if case.xfail is not None and case.result is Outcome.FAIL:
+        return f"it holds, and is expected to fail: {case.xfail}; take it out of 'xfail'"
     if case.verdict is Verdict.VERIFIED:
         return promises.as_verified(case)
     cheaper = promises.price(case)
@@ -319,8 +321,10 @@ def claimed_share(documents: Sequence[Coverage]) -> str | None:
 
 def counts(run: RunResult) -> str:
     """A run's cases by what became of them."""
+    expected = sum(case.xfail is not None and case.result is Outcome.PASS for case in run.cases)
+    known = f" ({expected} by failing as expected)" if expected else ""
     return (
-        f"{numbers.plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed, "
+        f"{numbers.plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed{known}, "
         f"{run.count(Outcome.FAIL)} failed, {run.count(Outcome.UNDECIDED)} undecided"
     )
 

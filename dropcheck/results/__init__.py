@@ -19,6 +19,9 @@ Vector = tuple["float | Vector", ...]
 Value = float | str | Vector
 """A parameter's value: a number, a vector, or a law as text such as "normal(0, 1)"."""
 
+NUMBER_FORMAT = "dtype"
+"""The parameter that names the number format which code computes in."""
+
 
 class Verdict(StrEnum):
     """What the interval says of the region that the claim names."""
@@ -282,6 +285,18 @@ class CaseResult:
     search: Searched | None = None  # where parameters are searched: the figures are at one value
     written: Written | None = None  # what a document prints, where the claim stands in one
     edge: Edge | None = None  # of the rounding of what is printed, where that keeps the case open
+    # of code under test: the implementation, the number format that it computed in, the id of the
+    # same claim of the mathematics, and why it is expected to fail, where it is
+    column: str | None = None
+    dtype: str | None = None
+    of: str | None = None
+    xfail: str | None = None
+
+    @property
+    def point(self) -> dict[str, Value]:
+        """The parameters that code and mathematics share: all but the number format of code."""
+        shared = self.column is None
+        return {name: v for name, v in self.parameters.items() if shared or name != NUMBER_FORMAT}
 
     @property
     def claimed(self) -> float | tuple[float | None, float | None] | None:

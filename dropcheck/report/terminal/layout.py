@@ -70,11 +70,18 @@ def arrange(
         for row in rows
     ]
     for columns in layouts:
-        gaps = GAP * (len(columns) - 1)
-        least = sum(_least_width(shown, fields, column) for column in columns)
-        if terminal.width is None or least + gaps <= terminal.width:
+        if fits(shown, fields, columns, terminal):
             return _table(shown, fields, columns, terminal)
     return _stacked(shown, fields, [name for column in layouts[-1] for name in column])
+
+
+def fits(
+    rows: Sequence[Mapping[str, Cell]], fields: Fields, columns: Layout, terminal: Terminal
+) -> bool:
+    """Whether the terminal is wide enough for a layout."""
+    gaps = GAP * (len(columns) - 1)
+    least = sum(_least_width(rows, fields, column) for column in columns)
+    return terminal.width is None or least + gaps <= terminal.width
 
 
 def _least_width(rows: Sequence[Mapping[str, Cell]], fields: Fields, column: Sequence[str]) -> int:
@@ -84,7 +91,7 @@ def _least_width(rows: Sequence[Mapping[str, Cell]], fields: Fields, column: Seq
         lines = (line for row in rows if name in row for line in row[name].text.split("\n"))
         longest = max(map(cells, lines), default=0)
         widths.append(min(longest, WRAPPED) if name in fields.prose else longest)
-        widths.append(cells(fields.heading(name)))
+        widths += map(cells, fields.heading(name).split("\n"))
     return max(widths)
 
 
@@ -95,7 +102,7 @@ def _table(
     names = chain.from_iterable(columns)
     headings = {name: Cell(terminal.spell(fields.heading(name)), "bold") for name in names}
     grid = [[_stack(row, column) for column in columns] for row in [headings, *rows]]
-    deepest = max(map(len, columns))
+    deepest = max(map(len, grid[0]))
     grid[0] = [[Cell("")] * (deepest - len(stack)) + stack for stack in grid[0]]
     widths = [max(cells(one.text) for row in grid for one in row[i]) for i in range(len(columns))]
     prose = [i for i, column in enumerate(columns) if set(column) & set(fields.prose)]

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from dropcheck.report import Report, numbers, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import by_claim, not_passed
+from dropcheck.report.terminal.conformance_table import conformance_table, said_below
 from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, block, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 from dropcheck.results import CaseResult, RunResult
@@ -58,22 +59,29 @@ def run_report(
     A single claim is shown case by case in any case; of several, each its worst case.
     """
     items: list[RenderableType] = []
+    columns = any(case.column is not None for case in result.cases)
     if not quiet and result.cases:
-        items += [*_table(result.cases, terminal, verbose), ""]
+        shown = conformance_table if columns else _table
+        items += [*shown(result.cases, terminal, verbose=verbose), ""]
     if quiet:
         rest = "--format json shows each"
     elif verbose or len(by_claim(result.cases)) == 1:
         rest = "each has a row above"
     else:
         rest = "--verbose shows a row for each"
-    items += _failures(result.cases, terminal, rest)
+    if columns:
+        items += said_below(result.cases, terminal, full=verbose)
+    if verbose or not columns:
+        items += _failures(result.cases, terminal, rest)
     if not quiet:
         items += _notes(result.cases)
         items += _warnings(result)
     return render([*items, *packed(summary_parts(result), terminal)], terminal)
 
 
-def _table(cases: Sequence[CaseResult], terminal: Terminal, verbose: bool) -> list[RenderableType]:
+def _table(
+    cases: Sequence[CaseResult], terminal: Terminal, *, verbose: bool
+) -> list[RenderableType]:
     rows = [_row(case, outcome) for case, outcome in words.rows(cases, each=verbose)]
     layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
     for field in ("parameters", "exact"):

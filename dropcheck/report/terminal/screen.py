@@ -37,6 +37,8 @@ ASCII = str.maketrans(
         "─": "-",
         "…": "..",
         "·": "-",
+        "✓": "ok",
+        "✗": "FAIL",
         "×": "x",
         "±": "+-",
         "−": "-",
@@ -122,7 +124,7 @@ def _width(stream: TextIO, environ: Mapping[str, str], interactive: bool) -> int
 def _writes_unicode(stream: TextIO) -> bool:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
-        "─…·×−≤α".encode(encoding)
+        "─…·×−≤α✓✗".encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True

@@ -1,0 +1,245 @@
+"""The conformance table as data: a row a claim, a column for the mathematics and for each code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from dropcheck.claims import values
+from dropcheck.report import numbers
+from dropcheck.report import phrases as words
+from dropcheck.results import CaseResult, Outcome, Value
+
+MODEL = "model"
+MOST_POINTS = 3  # of parameter values that are alike; the rest are counted
+NOTHING = "-"
+
+
+class Mark(Enum):
+    """What became of a cell, the worst first: its sign, and what it means."""
+
+    FAILS = ("✗", "does not hold")
+    HOLDS_UNEXPECTED = ("!", "holds, and is expected to fail")
+    UNDECIDED = ("?", "undecided")
+    FAILS_AS_EXPECTED = ("x", "fails, as expected")
+    HOLDS = ("✓", "holds")
+
+    def __init__(self, sign: str, meaning: str) -> None:
+        self.sign = sign
+        self.meaning = meaning
+
+
+_WORST_FIRST = tuple(Mark)
+
+
+def mark(case: CaseResult) -> Mark:
+    """The mark of one case."""
+    match case.result:
+        case Outcome.UNDECIDED:
+            return Mark.UNDECIDED
+        case Outcome.PASS:
+            return Mark.HOLDS if case.xfail is None else Mark.FAILS_AS_EXPECTED
+    return Mark.FAILS if case.xfail is None else Mark.HOLDS_UNEXPECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A column: an implementation in one of its number formats, or the mathematics."""
+
+    name: str
+    dtype: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What became of a claim in one column: of all its cases there, one or several."""
+
+    head: Head
+    cases: tuple[CaseResult, ...]
+
+    @property
+    def mark(self) -> Mark | None:
+        """That of the worst of them; None where there are none."""
+        return min(map(mark, self.cases), key=_WORST_FIRST.index, default=None)
+
+    @property
+    def worst(self) -> CaseResult:
+        """The case that the mark is of, the least clear of several."""
+        return max(
+            (one for one in self.cases if mark(one) is self.mark), key=lambda one: one.badness
+        )
+
+    @property
+    def alike(self) -> int:
+        """How many of the cases have the mark."""
+        return sum(mark(one) is self.mark for one in self.cases)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A claim at all its parameter values, or at those at which all columns are alike."""
+
+    claim: str
+    title: str
+    parameters: str  # in few words; empty where the row is of all of them
+    points: tuple[Mapping[str, Value], ...]
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """The table; the mathematics is its first column."""
+
+    heads: tuple[Head, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Every cell that holds a case, row by row."""
+        return (cell for row in self.rows for cell in row.cells if cell.cases)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The marks that occur."""
+        found = {cell.mark for cell in self.cells}
+        return tuple(one for one in Mark if one in found)
+
+
+def conformance(cases: Sequence[CaseResult], *, each: bool = False) -> Conformance | None:
+    """The table of a run; None where no code was under test.
+
+    Args:
+        cases: those of the run.
+        each: whether each parameter value has a row; otherwise those of a claim share one where
+            they are alike in every column.
+    """
+    if all(case.column is None for case in cases):
+        return None
+    heads = dict.fromkeys(_head(case) for case in cases if case.column is not None)
+    model = [Head(MODEL, None)] if any(case.column is None for case in cases) else []
+    by_claim: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        by_claim.setdefault(case.of or case.claim, []).append(case)
+    columns = (*model, *heads)
+    return Conformance(
+        columns,
+        tuple(row for claim, own in by_claim.items() for row in _rows(claim, own, columns, each)),
+    )
+
+
+def _head(case: CaseResult) -> Head:
+    return Head(MODEL if case.column is None else case.column, case.dtype)
+
+
+Point = tuple[tuple[str, Value], ...]
+
+
+def _rows(
+    claim: str, cases: Sequence[CaseResult], heads: Sequence[Head], each: bool
+) -> Iterator[Row]:
+    """The rows of one claim."""
+    points: dict[Point, dict[Head, CaseResult]] = {}
+    for case in cases:
+        points.setdefault(tuple(case.point.items()), {})[_head(case)] = case
+    together: dict[object, list[Point]] = {}
+    for point, own in points.items():
+        marks = tuple(mark(own[head]) if head in own else None for head in heads)
+        together.setdefault(point if each else marks, []).append(point)
+    for alike in together.values():
+        cells = (
+            Cell(head, tuple(points[one][head] for one in alike if head in points[one]))
+            for head in heads
+        )
+        whole = len(together) == 1 and not each
+        text = "" if whole else _text(alike, list(points))
+        yield Row(
+            claim=claim,
+            title=cases[0].title,
+            parameters=text,
+            points=tuple(map(dict, alike)),
+            cells=tuple(cells),
+        )
+
+
+def _text(points: Sequence[Point], beside: Sequence[Point]) -> str:
+    """Parameter values in few words: those of the parameters that vary over the claim's rows."""
+    varying = [
+        name for name, _ in points[0] if len({dict(one).get(name) for one in beside}) > 1
+    ] or [name for name, _ in points[0]]
+    shown = [{name: dict(one)[name] for name in varying} for one in points[:MOST_POINTS]]
+    rest = len(points) - len(shown)
+    more = [f"{rest} more"] if rest else []
+    if len(varying) == 1:
+        first, *others = (values.short_parameters(one) for one in shown)
+        return ", ".join([first, *(one.partition("=")[2] for one in others), *more])
+    return "; ".join([*map(values.short_parameters, shown), *more])
+
+
+# ---- what was seen -------------------------------------------------------------------------------
+
+
+def where(cell: Cell) -> str:
+    """Which case of a cell is spoken of: `values@torch float32, p=0.1 and 2 more`."""
+    case = cell.worst
+    name = " ".join(filter(None, (case.claim, case.dtype)))
+    more = f" and {cell.alike - 1} more" if cell.alike > 1 else ""
+    return ", ".join(filter(None, (name, values.short_parameters(case.point) + more)))
+
+
+def seen(case: CaseResult) -> str:
+    """What a case showed, in one line: `E(y) / E(x) is 0.9985, claimed 1`."""
+    figures = ""
+    if case.sides is not None:
+        figures = f"{words.claimed(case)} is claimed, the {words.estimated(case)}"
+    elif case.estimate is not None:
+        figures = f"{case.expression} is {words.estimated(case)}, claimed {words.claimed(case)}"
+    explained = "" if case.explanation is None else str(case.explanation)
+    if case.result is Outcome.UNDECIDED:
+        return "; ".join(filter(None, (figures, explained, words.needs(case))))
+    return explained or figures or words.reading(case)
+
+
+def said(cell: Cell) -> str | None:
+    """What is said of a cell below the table; None where it holds, as it should."""
+    case = cell.worst
+    match cell.mark:
+        case Mark.HOLDS | None:
+            return None
+        case Mark.FAILS_AS_EXPECTED:
+            return f"{case.xfail} ({seen(case)})"
+        case Mark.HOLDS_UNEXPECTED:
+            return words.reading(case)
+    return seen(case)
+
+
+def measured(case: CaseResult) -> str:
+    """The estimate of a case and its interval, on two lines; nothing where there is none."""
+    if case.estimate is None and case.interval is None:
+        return ""
+    estimate = words.estimated(case).removeprefix("difference ")
+    return "\n".join(text for text in (estimate, words.interval(case)) if text != numbers.UNKNOWN)
+
+
+def legend(table: Conformance) -> tuple[str, ...]:
+    """What the signs mean, of those that the reader of a table does not know."""
+    known = {Mark.HOLDS, Mark.FAILS}
+    parts = [f"{one.sign} {one.meaning}" for one in table.marks if one not in known]
+    if any(not cell.cases for row in table.rows for cell in row.cells):
+        parts.append(f"{NOTHING} says nothing of it")
+    return tuple(parts)
+
+
+def sign(cell: Cell) -> str:
+    """What stands in a cell."""
+    return NOTHING if cell.mark is None else cell.mark.sign
+
+
+def to_say(table: Conformance) -> list[tuple[Cell, Mark, str]]:
+    """The cells of which something is to be said, the worst first, with their marks and what is."""
+    found = [
+        (cell, cell.mark, text)
+        for cell in table.cells
+        if cell.mark is not None and (text := said(cell)) is not None
+    ]
+    return sorted(found, key=lambda one: _WORST_FIRST.index(one[1]))

@@ -1,0 +1,122 @@
+"""The conformance table at a terminal: as many columns beside each other as it is wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dropcheck.report import numbers
+from dropcheck.report.conformance import (
+    Cell as Judged,
+)
+from dropcheck.report.conformance import (
+    Head,
+    Mark,
+    Row,
+    conformance,
+    legend,
+    measured,
+    sign,
+    to_say,
+    where,
+)
+from dropcheck.report.phrases import STYLES
+from dropcheck.report.terminal.layout import Cell, Fields, arrange, fits, layout, packed
+from dropcheck.report.terminal.screen import Terminal, one_line, styled
+from dropcheck.results import CaseResult, Outcome
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+MOST = 40  # cells that something is said of, one by one; the rest are counted
+MARK_STYLES = {
+    Mark.FAILS: STYLES[Outcome.FAIL],
+    Mark.HOLDS_UNEXPECTED: STYLES[Outcome.FAIL],
+    Mark.UNDECIDED: STYLES[Outcome.UNDECIDED],
+    Mark.FAILS_AS_EXPECTED: STYLES[Outcome.UNDECIDED],
+    Mark.HOLDS: STYLES[Outcome.PASS],
+}
+
+
+def conformance_table(
+    cases: Sequence[CaseResult], terminal: Terminal, *, verbose: bool = False
+) -> list[RenderableType]:
+    """The table, with each estimate and its interval where `verbose`; nothing without code."""
+    table = conformance(cases, each=verbose)
+    if table is None:
+        return []
+    keys = [f"column {place}" for place in range(len(table.heads))]
+    heads = {key: _head(head) for key, head in zip(keys, table.heads, strict=True)}
+    fields = Fields(prose=("parameters",), headings=heads)
+    rows = [_row(row, keys, verbose) for row in table.rows]
+    items: list[RenderableType] = []
+    for band in _bands(rows, keys, fields, terminal):
+        if items:
+            items.append("")
+        items += arrange(rows, fields, _layouts(rows, band), terminal)
+    explained = legend(table)
+    return [*items, *packed(explained, terminal)]
+
+
+def _head(head: Head) -> str:
+    return head.name if head.dtype is None else f"{head.name}\n{head.dtype}"
+
+
+def _row(row: Row, keys: Sequence[str], verbose: bool) -> dict[str, Cell]:
+    cells = {key: _cell(one, verbose) for key, one in zip(keys, row.cells, strict=True)}
+    return {"claim": Cell(row.claim), "parameters": Cell(one_line(row.parameters)), **cells}
+
+
+def _cell(judged: Judged, verbose: bool) -> Cell:
+    shown = sign(judged)
+    if judged.mark is None:
+        return Cell(shown)
+    below = measured(judged.worst) if verbose else ""
+    return Cell(f"{shown}\n{below}" if below else shown, MARK_STYLES[judged.mark])
+
+
+def _layouts(
+    rows: Sequence[dict[str, Cell]], band: Sequence[str]
+) -> list[tuple[tuple[str, ...], ...]]:
+    """The columns of a band behind the claim and its parameters, beside or below each other."""
+    behind = tuple((key,) for key in band)
+    if not any(row["parameters"].text for row in rows):
+        return [(*layout("claim"), *behind)]
+    return [(*layout(one), *behind) for one in ("claim parameters", "claim/parameters")]
+
+
+def _bands(
+    rows: Sequence[dict[str, Cell]], keys: Sequence[str], fields: Fields, terminal: Terminal
+) -> list[list[str]]:
+    """The columns in as many tables as the terminal needs, one below the other."""
+    bands: list[list[str]] = [[]]
+    for key in keys:
+        longer = [*bands[-1], key]
+        if any(fits(rows, fields, one, terminal) for one in _layouts(rows, longer)):
+            bands[-1] = longer
+        else:
+            bands.append([key])
+    return [band for band in bands if band]
+
+
+def said_below(
+    cases: Sequence[CaseResult], terminal: Terminal, *, full: bool = False
+) -> list[RenderableType]:
+    """A line for each cell that does not simply hold, and the command that repeats it.
+
+    With `full`, what failed is shown elsewhere, and what fails as expected alone stands here.
+    """
+    table = conformance(cases)
+    if table is None:
+        return []
+    expected = Mark.FAILS_AS_EXPECTED
+    shown = [one for one in to_say(table) if not full or one[1] is expected]
+    items: list[RenderableType] = []
+    for cell, mark, text in shown[:MOST]:
+        line = f"{mark.sign} {where(cell)}: {one_line(text)}"
+        items.append(styled(terminal.spell(line), MARK_STYLES[mark]))
+        if mark is not expected:
+            items.append(f"  {cell.worst.repeat}")
+    if len(shown) > MOST:
+        items.append(styled(f"and {numbers.plural(len(shown) - MOST, 'more cell')}"))
+    return [*items, ""] if items else []
