@@ -18,6 +18,7 @@ from dropcheck.report import Report, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.html import Markup, element, join
 from dropcheck.report.html.claim_sections import anchor, claim_section, key_picture
+from dropcheck.report.html.conformance_section import conformance_parts
 from dropcheck.report.html.document_view import document_sections
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.phrases import by_claim, not_passed, standing
@@ -40,6 +41,7 @@ def html_report(report: Report) -> str:
             "main",
             *documents,
             _summary(run) if documents else None,
+            _conformance(run.cases),
             _attention(run.cases),
             _warnings(run),
             *_cases(run, registry),
@@ -123,6 +125,12 @@ def _summary(run: RunResult) -> Markup:
         element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
     )
     return element("dl", *tiles, class_="summary")
+
+
+def _conformance(cases: Sequence[CaseResult]) -> Markup | None:
+    """Claims by columns, where code was under test."""
+    parts = conformance_parts(cases)
+    return _section("conformance", "Conformance", *parts) if parts else None
 
 
 def _attention(cases: Iterable[CaseResult]) -> Markup | None:

@@ -1,0 +1,87 @@
+"""The conformance table of the HTML report: claims by columns, and what is to be said of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dropcheck.report import conformance as table_of
+from dropcheck.report.conformance import Cell, Conformance, Head, Mark, conformance
+from dropcheck.report.html import Markup, element, join
+from dropcheck.report.html.claim_sections import anchor
+from dropcheck.results import CaseResult
+
+
+def conformance_parts(cases: Sequence[CaseResult]) -> list[Markup]:
+    """The table, what its signs mean, and a line for each cell that does not simply hold."""
+    table = conformance(cases)
+    if table is None:
+        return []
+    signs = [f"{one.sign} {one.meaning}" for one in table.marks]
+    signs += [text for text in table_of.legend(table) if text not in signs]
+    items = [_said(*one) for one in table_of.to_say(table)]
+    return [
+        _table(table),
+        element("p", " · ".join(signs), class_="quiet"),
+        *([element("ul", *items, class_="said")] if items else []),
+    ]
+
+
+def _table(table: Conformance) -> Markup:
+    several = any(row.parameters for row in table.rows)
+    heads = [element("th", "claim", scope="col")]
+    heads += [element("th", "parameters", scope="col")] if several else []
+    heads += [element("th", *_head(head), scope="col", class_="cell") for head in table.heads]
+    rows = (
+        element(
+            "tr",
+            element("th", row.claim, scope="row", title=row.title),
+            element("td", row.parameters) if several else None,
+            *map(_cell, row.cells),
+        )
+        for row in table.rows
+    )
+    return element(
+        "div",
+        element(
+            "table",
+            element("thead", element("tr", *heads)),
+            element("tbody", *rows),
+            class_="conformance",
+        ),
+        class_="wide-table",
+        role="region",
+        tabindex="0",
+        aria_labelledby="conformance-heading",
+    )
+
+
+def _head(head: Head) -> list[Markup | str]:
+    return [head.name, *([element("br"), head.dtype] if head.dtype else [])]
+
+
+def _cell(cell: Cell) -> Markup:
+    mark = cell.mark
+    if mark is None:
+        return element("td", table_of.NOTHING, class_="cell", title="says nothing of it")
+    figures = table_of.measured(cell.worst).replace("\n", " ")
+    link = element(
+        "a",
+        element("span", mark.sign, aria_hidden="true"),
+        element("span", mark.meaning, class_="spoken"),
+        href=f"#{anchor(cell.worst.claim)}",
+        title=" ".join(filter(None, (mark.meaning, figures))),
+    )
+    return element("td", link, class_=f"cell {_class(mark)}")
+
+
+def _class(mark: Mark) -> str:
+    return mark.name.lower().replace("_", "-")
+
+
+def _said(cell: Cell, mark: Mark, said: str) -> Markup:
+    command = None
+    if mark is not Mark.FAILS_AS_EXPECTED:
+        command = element("code", cell.worst.repeat)
+    sign = element("span", mark.sign, class_=_class(mark), title=mark.meaning)
+    name = element("a", table_of.where(cell), href=f"#{anchor(cell.worst.claim)}")
+    return element("li", join([sign, " ", name, ": ", said, " "]), command)
