@@ -202,7 +202,7 @@ class CaseRun:
         Raises:
             DropcheckError: with the parameters for which it is so.
         """
-        if not nowhere_defined(pilot) or pilot.program.tests_code or self._only_powers_overflow():
+        if not pilot.nowhere_defined or pilot.program.tests_code or self._only_powers_overflow():
             return
         where = parameter_text(self.case.parameters)
         raise self.prepared.lowered.at.error(
@@ -230,7 +230,7 @@ class CaseRun:
         verdict = Verdict.INCONCLUSIVE
         if tally.program.tests_code:  # what may be no number has no mean
             verdict = Verdict.REFUTED
-        elif nowhere_defined(tally):
+        elif tally.nowhere_defined:
             why = Reason.POWERS_OVERFLOW.explain()
         return Finding(
             verdict=verdict,
@@ -378,11 +378,6 @@ class CaseRun:
         if len(comparisons) > 1:
             return None, None
         return comparisons[0].measures, None if comparisons[0].share else comparisons[0].region
-
-
-def nowhere_defined(tally: Tally) -> bool:
-    """Whether some draws were looked at, and each is NaN or infinite."""
-    return 0 < tally.looked_at <= tally.undefined
 
 
 def undefined_draws(tally: Tally) -> Explanation | None:

@@ -146,6 +146,11 @@ class Tally:
         return self.spans * self.program.span_values
 
     @property
+    def nowhere_defined(self) -> bool:
+        """Whether some draws were looked at, and each is NaN or infinite."""
+        return 0 < self.looked_at <= self.undefined
+
+    @property
     def totals(self) -> npt.NDArray[np.float64]:
         """Sums over all draws made, those included that wait for their neighbours: [terms]."""
         return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)

@@ -13,7 +13,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Asked, Code, Registry, Slot
 from dropcheck.columns import with_columns
 from dropcheck.errors import DropcheckError
-from dropcheck.results import CaseResult
+from dropcheck.results import CaseResult, Outcome
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions.number_formats import rounded
@@ -75,9 +75,11 @@ class Own:
     """An implementation by such functions."""
 
     dtypes = ("float32", "bfloat16")
+    given = ()
 
-    def __init__(self, name: str, **code: Draw) -> None:
+    def __init__(self, name: str, xfail: Mapping[str, str] | None = None, **code: Draw) -> None:
         self.name = name
+        self.xfail = xfail or {}
         self.code = code
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
@@ -220,3 +222,31 @@ def test_what_code_is_given_is_rounded_and_so_is_what_is_claimed_of_it() -> None
     for dtype, x, p in given:
         assert np.array_equal(x, rounded(x, dtype))
         assert p == rounded(np.array(0.1), dtype)
+
+
+def test_an_expected_failure_passes_and_one_that_does_not_come_fails() -> None:
+    reasons = {"dropout.mean@bfloat16": "its scale is rounded", "<text>/dropout.va*": "as above"}
+    off = registry_of(Own("off", reasons, dropout=dropout(factor=1.03)))
+    found = judged(off, "dropout.mean@off")
+    bad, expected = found["dropout.mean@off float32"], found["dropout.mean@off bfloat16"]
+    assert (bad.result, bad.xfail, bad.expect) == (Outcome.FAIL, None, "verified")
+    assert (expected.result, expected.xfail) == (Outcome.PASS, "its scale is rounded")
+    assert expected.expect == "refuted"
+    values = judged(off, "dropout.values@off")
+    assert {one.result for one in values.values()} == {Outcome.PASS}
+    assert {one.xfail for one in values.values()} == {"as above"}
+    sound = registry_of(Own("sound", {"dropout": "all of them"}, dropout=dropout()))
+    found = judged(sound, "dropout.evaluation@sound")
+    assert {one.result for one in found.values()} == {Outcome.FAIL}
+    assert {one.verdict.value for one in found.values()} == {"verified"}
+    # what is undecided neither fails nor holds, and the mathematics is not expected to fail
+    (model,) = judged(sound, "dropout.evaluation").values()
+    assert (model.result, model.xfail) == (Outcome.PASS, None)
+
+
+def test_a_result_knows_its_column() -> None:
+    found = judged(registry_of(Own("own", die=die())), "die")
+    of_code = found["die@own float32"]
+    assert (of_code.column, of_code.dtype, of_code.of) == ("own", "float32", "die")
+    assert (of_code.point, of_code.parameters) == ({}, {"dtype": "float32"})
+    assert (found["die"].column, found["die"].dtype, found["die"].of) == (None, None, None)

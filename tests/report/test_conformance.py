@@ -1,0 +1,224 @@
+"""The conformance table: rows and marks, in every format, and at every width."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from report_cases import FAILED, PASSED, UNDECIDED, run_of
+
+from dropcheck.claims.registry import Registry
+from dropcheck.report import Report
+from dropcheck.report.conformance import Mark, conformance
+from dropcheck.report.formats import FORMATS
+from dropcheck.report.terminal.run_table import run_report
+from dropcheck.report.terminal.screen import Terminal
+from dropcheck.results import CaseResult, Outcome, Region, Verdict
+
+MEAN = replace(
+    PASSED, claim="mean", parameters={"p": 0.1}, title="The mean is kept", statement="E(y) == 1",
+    expression="E(y)", region=Region(1.0, 1.0), estimate=1.0002, interval=(0.9997, 1.0006),
+    scale=1.0, repeat="dropcheck run mean --p 0.1",
+)  # fmt: skip
+LOW = replace(
+    MEAN, estimate=0.9985, interval=(0.9981, 0.9988), verdict=Verdict.REFUTED, result=Outcome.FAIL
+)
+
+
+def of_code(case: CaseResult, name: str, dtype: str = "float32", **changes: object) -> CaseResult:
+    made = replace(
+        case, claim=f"{case.claim}@{name}", of=case.claim, column=name, dtype=dtype,
+        parameters={**case.parameters, "dtype": dtype}, repeat=f"{case.repeat} --with {name}",
+    )  # fmt: skip
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def at(case: CaseResult, p: float) -> CaseResult:
+    return replace(case, parameters={**case.parameters, "p": p})
+
+
+EXPECTED = of_code(
+    LOW, "flax", expect=Verdict.REFUTED, result=Outcome.PASS, xfail="its scale is rounded"
+)
+UNEXPECTED = of_code(
+    MEAN, "flax", "bfloat16", expect=Verdict.REFUTED, result=Outcome.FAIL, xfail="it was so once"
+)
+WIDE = replace(UNDECIDED, claim="spread")
+CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"), EXPECTED,
+         UNEXPECTED, of_code(WIDE, "torch"))  # fmt: skip
+
+
+def made(name: str, *cases: CaseResult) -> str:
+    report = Report(run_of(*cases), Registry("claims.yaml", {}, {}), terminal=Terminal())
+    text = FORMATS[name].make(report)
+    assert isinstance(text, str)
+    return text
+
+
+def signs(*cases: CaseResult) -> Iterator[tuple[str, str, str]]:
+    table = conformance(cases)
+    assert table is not None
+    for row in table.rows:
+        cells = (one.mark.sign if one.mark else "-" for one in row.cells)
+        yield row.claim, row.parameters, "".join(cells)
+
+
+def test_the_table_is_exactly_this() -> None:
+    assert run_report(run_of(*CASES), Terminal(80)).split("\n\n")[:2] == [
+        """\
+               torch    torch     flax     flax
+claim   model  float32  bfloat16  float32  bfloat16
+───────────────────────────────────────────────────
+mean    ✓      ✓        ✗         x        !
+spread  ?      ?        -         -        -
+! holds, and is expected to fail · ? undecided · x fails, as expected
+- says nothing of it""",
+        """\
+✗ mean@torch bfloat16, p=0.1: E(y) is 0.99850, claimed 1
+  dropcheck run mean --p 0.1 --with torch
+! mean@flax bfloat16, p=0.1: it holds, and is expected to fail: it was so once;
+take it out of 'xfail'
+  dropcheck run mean --p 0.1 --with flax
+? spread: Std(y) is 0.410, claimed 0.405 … 0.415; the interval is still too
+wide; needs about 1.3e6 more draws (--max-draws 1.5e6)
+  dropcheck run heavy-tail --seed 0
+? spread@torch float32: Std(y) is 0.410, claimed 0.405 … 0.415; the interval is
+still too wide; needs about 1.3e6 more draws (--max-draws 1.5e6)
+  dropcheck run heavy-tail --seed 0 --with torch
+x mean@flax float32, p=0.1: its scale is rounded (E(y) is 0.99850, claimed 1)""",
+    ]
+
+
+def test_a_run_without_code_is_shown_as_before() -> None:
+    assert conformance([MEAN, FAILED]) is None
+    assert "conformance" not in made("markdown", MEAN, FAILED)
+    assert "Conformance" not in made("html", MEAN, FAILED)
+    assert json.loads(made("json", MEAN))["conformance"] is None
+
+
+def test_parameter_values_share_a_row_where_all_columns_are_alike() -> None:
+    low = of_code(LOW, "torch")
+    cases = [at(MEAN, p) for p in (0.1, 0.2, 0.3)]
+    cases += [at(low, 0.1), at(low, 0.2), at(of_code(MEAN, "torch"), 0.3)]
+    assert list(signs(*cases)) == [("mean", "p=0.1, 0.2", "✓✗"), ("mean", "p=0.3", "✓✓")]
+    alike = [*cases[:3], *(at(low, p) for p in (0.1, 0.2, 0.3))]
+    assert list(signs(*alike)) == [("mean", "", "✓✗")]
+    assert "p=0.1 and 2 more" in run_report(run_of(*alike), Terminal())
+    each = conformance(cases, each=True)
+    assert each is not None
+    assert [row.parameters for row in each.rows] == ["p=0.1", "p=0.2", "p=0.3"]
+
+
+def test_several_parameters_are_told_apart_by_those_that_vary() -> None:
+    first = replace(MEAN, parameters={"p": 0.1, "n": 2.0, "k": 7.0})
+    other = replace(LOW, parameters={"p": 0.2, "n": 3.0, "k": 7.0})
+    rows = list(signs(of_code(first, "torch"), of_code(other, "torch")))
+    assert rows == [("mean", "p=0.1, n=2", "✓"), ("mean", "p=0.2, n=3", "✗")]
+
+
+def test_the_worst_mark_of_a_cell_is_its_mark() -> None:
+    order = [Mark.FAILS, Mark.HOLDS_UNEXPECTED, Mark.UNDECIDED, Mark.FAILS_AS_EXPECTED, Mark.HOLDS]
+    assert list(Mark) == order
+
+
+@pytest.mark.parametrize("width", [24, 30, 40, 80, 160])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_every_column_is_shown_at_every_width(width: int, verbose: bool) -> None:
+    text = run_report(run_of(*CASES), Terminal(width), verbose=verbose)
+    commands = ("dropcheck ", "repeat")
+    lines = [one for one in text.splitlines() if not one.lstrip().startswith(commands)]
+    assert max(map(len, lines)) <= width
+    shown = text.split("✗ mean@torch")[0]
+    for sign in "✓✗!?x":
+        assert sign in shown
+    assert shown.count("bfloat16") >= 2
+    assert ("0.99810" in text) is verbose
+
+
+def test_signs_that_cannot_be_written_are_words() -> None:
+    text = run_report(run_of(*CASES), Terminal(80, ascii=True))
+    assert text.isascii()
+    assert "mean    ok     ok       FAIL      x        !" in text
+
+
+def test_markdown_is_exactly_this() -> None:
+    text = made("markdown", *CASES)
+    assert text.split("\n\n")[0] == (
+        "| claim | model | torch<br>float32 | torch<br>bfloat16 | flax<br>float32 "
+        "| flax<br>bfloat16 |\n"
+        "| --- | :---: | :---: | :---: | :---: | :---: |\n"
+        "| `mean` | ✓ | ✓ | ✗ | x | ! |\n"
+        "| `spread` | ? | ? | - | - | - |"
+    )
+    assert (
+        "- ✗ `mean@torch bfloat16, p=0.1`: E(y) is 0.99850, claimed 1"
+        "<br>`dropcheck run mean --p 0.1 --with torch`\n"
+    ) in text
+    said = "its scale is rounded (E(y) is 0.99850, claimed 1)"
+    assert f"- x `mean@flax float32, p=0.1`: {said}" in text
+
+
+def test_json_has_the_columns_of_each_case_and_the_table() -> None:
+    data = json.loads(made("json", *CASES))
+    assert data["conformance"]["columns"][:2] == [
+        {"column": "model", "dtype": None},
+        {"column": "torch", "dtype": "float32"},
+    ]
+    assert data["conformance"]["rows"][0] == {
+        "claim": "mean",
+        "parameters": [{"p": 0.1}],
+        "cells": ["holds", "holds", "fails", "fails_as_expected", "holds_unexpected"],
+    }
+    assert data["conformance"]["rows"][1]["cells"] == ["undecided", "undecided", None, None, None]
+    case = data["cases"][4]
+    assert [case[key] for key in ("column", "dtype", "of", "xfail", "result")] == [
+        "flax", "float32", "mean", "its scale is rounded", "pass",
+    ]  # fmt: skip
+
+
+def test_csv_has_the_columns_of_each_case() -> None:
+    row = list(csv.DictReader(io.StringIO(made("csv", *CASES))))[5]
+    keys = ("column", "dtype", "of", "xfail", "result")
+    assert [row[key] for key in keys] == ["flax", "bfloat16", "mean", "it was so once", "fail"]
+
+
+def test_junit_has_a_test_a_case_and_skips_what_fails_as_expected() -> None:
+    (suite,) = ElementTree.fromstring(made("junit", *CASES))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("7", "4", "1")
+    found = {one.get("name"): list(one) for one in suite.iter("testcase")}
+    (skipped,) = found["mean@flax[p=0.1,dtype=float32]"]
+    assert (skipped.tag, skipped.get("message")) == ("skipped", "its scale is rounded")
+    (failed,) = found["mean@flax[p=0.1,dtype=bfloat16]"]
+    assert failed.get("type") == "xpass"
+    assert "it holds, and is expected to fail" in (failed.get("message") or "")
+
+
+def test_github_marks_what_fails_and_not_what_is_expected_to() -> None:
+    lines = made("github", *CASES).splitlines()
+    assert len(lines) == 4
+    assert not any("mean@flax[p=0.1,dtype=float32]" in line for line in lines)
+
+
+def test_the_page_has_the_table_and_says_each_sign_in_words() -> None:
+    page = made("html", *CASES)
+    assert page.count('class="cell fails"') == 1
+    assert '<span class="spoken">holds, and is expected to fail</span>' in page
+    assert "its scale is rounded (E(y) is 0.99850, claimed 1)" in page
+
+
+def test_the_summary_says_how_many_fail_as_expected() -> None:
+    assert "2 passed" not in run_report(run_of(*CASES), Terminal())
+    assert "7 cases: 3 passed (1 by failing as expected), 2 failed, 2 undecided" in run_report(
+        run_of(*CASES), Terminal()
+    )
+
+
+def test_a_name_that_would_be_markup_is_none() -> None:
+    odd = of_code(MEAN, "a|b<i>")
+    assert "a\\|b\\<i\\>" in made("markdown", odd)
+    assert "a|b&lt;i&gt;" in made("html", odd)
