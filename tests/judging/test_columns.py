@@ -240,7 +240,7 @@ def test_an_expected_failure_passes_and_one_that_does_not_come_fails() -> None:
     assert {one.result for one in found.values()} == {Outcome.FAIL}
     assert {one.verdict.value for one in found.values()} == {"verified"}
     # what is undecided neither fails nor holds, and the mathematics is not expected to fail
-    (model,) = judged(sound, "dropout.evaluation").values()
+    model = judged(sound, "dropout.evaluation")["dropout.evaluation"]
     assert (model.result, model.xfail) == (Outcome.PASS, None)
 
 

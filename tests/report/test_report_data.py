@@ -120,6 +120,8 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
             "asymptotic": 0,
             "draws": 262144,
         },
+        "documents": [],
+        "conformance": None,
         "cases": [
             {
                 "claim": "qk-variance",
@@ -173,6 +175,10 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "method": "block means",
                 "reason_code": None,
                 "search": None,
+                "column": None,
+                "dtype": None,
+                "of": None,
+                "xfail": None,
                 "details": {},
             }
         ],
