@@ -14,10 +14,14 @@ _LONGEST_COMPARED = 60  # characters: the time of a comparison grows with their 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a notebook: its number from 1, and the lines of the file that its lines are on."""
+    """A cell of a notebook: its number from 1, and the lines of the file that its lines are on.
+
+    `first` is the line, from 0, that it begins on in the text of all cells.
+    """
 
     number: int
     file_lines: tuple[int, ...]
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,12 @@ class Location:
         if self.cell is None or self.line is None:
             return self.line
         return self.cell.file_lines[min(self.line, len(self.cell.file_lines)) - 1]
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """The line and the column in the text that was read, from 0."""
+        first = self.cell.first if self.cell is not None else 0
+        return first + (self.line or 1) - 1, (self.column or 1) - 1
 
     @property
     def line_in_words(self) -> str:

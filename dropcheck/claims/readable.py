@@ -39,7 +39,7 @@ def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_
         problems: everything that is wrong with it.
     """
     places = [
-        (one.location.line - 1, (one.location.column or 1) - 1)
+        one.location.position
         for one in problems
         if one.location is not None and one.location.line is not None
     ]
@@ -127,8 +127,15 @@ def _without(values: _Values, concerned: Iterable[str]) -> dict[str, Any] | None
     """Values without those that are wrong; None where the language reads one of these."""
     concerned = set(concerned)
     kept = {key: value for key, value in values.items() if key not in concerned}
-    unread = any(key in kept and kept[key] is None for key in _READ)
+    unread = any(key in kept and _is_broken(kept[key]) for key in _READ)
     return kept if all(map(_is_beside, concerned)) and not unread else None
+
+
+def _is_broken(value: Any) -> bool:
+    """Whether a value, or one within it, could not be read; it may stand elsewhere."""
+    if isinstance(value, Mapping):
+        return any(one is None or one == () for one in value.values())
+    return value is None or (isinstance(value, tuple | list) and any(map(_is_broken, value)))
 
 
 def _is_beside(key: str) -> bool:

@@ -37,14 +37,13 @@ BYTE_ORDER_MARK = "\ufeff"
 class Source:
     """The text of a claims file under the name that the user sees.
 
-    That of a notebook is the text of its cells, one below the other: `cells` are (the line that a
-    cell begins on, the cell).
+    That of a notebook is the text of its cells, one below the other.
     """
 
     name: str
     text: str
     lines: tuple[str, ...]
-    cells: tuple[tuple[int, Cell], ...] = ()
+    cells: tuple[Cell, ...] = ()
 
     def location(self, position: Position) -> Location:
         """Where a position is, with the line that stands there."""
@@ -52,9 +51,9 @@ class Source:
         text = self.lines[line] if line < len(self.lines) else ""
         if not self.cells:
             return Location(self.name, line + 1, column + 1, text)
-        at = bisect_right(self.cells, line, key=lambda one: one[0]) - 1
-        first, cell = self.cells[max(at, 0)]
-        return Location(self.name, line - first + 1, column + 1, text, cell=cell)
+        at = bisect_right(self.cells, line, key=lambda one: one.first) - 1
+        cell = self.cells[max(at, 0)]
+        return Location(self.name, line - cell.first + 1, column + 1, text, cell=cell)
 
     def line_of(self, position: Position) -> str:
         """The line of a position in words."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +89,7 @@ class _Builder:
         self.parameters: dict[str, Entry] = {}
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
+        self.made: Counter[str] = Counter()  # how often each id was made
         self.marks: set[Position] = set()
         self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
         self.printed: dict[Span, Printed] = {}  # the same, by its place
@@ -250,10 +252,9 @@ class _Builder:
                          if key in ("model", "parameters", "cases"))]  # fmt: skip
         digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=3).hexdigest()
         name = f"{_slug(mark.section) or self.document}-{digest}"
-        count = 2
-        while name in self.claims:
-            name, count = f"{name.rsplit('--', 1)[0]}--{count}", count + 1
-        return name
+        self.made[name] += 1
+        count = self.made[name]
+        return name if count == 1 else f"{name}--{count}"
 
     def _undotted(self, name: str) -> str:
         """What stands for an id in a claims file, where a dot belongs to several statements."""

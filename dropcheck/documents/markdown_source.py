@@ -52,7 +52,7 @@ def _tokens_of(source: Source, text: str) -> list[Any]:
     if not source.cells:
         return parser.parse(text)
     tokens: list[Any] = []
-    starts = [first for first, _ in source.cells]
+    starts = [cell.first for cell in source.cells]
     for first, end in zip(starts, [*starts[1:], len(source.lines)], strict=True):
         for token in parser.parse("\n".join(source.lines[first:end])):
             if token.map is not None:

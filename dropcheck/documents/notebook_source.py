@@ -141,7 +141,7 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
     """
     ends = [found.end() for found in _LINE_END.finditer(source.text)]
     lines: list[str] = []
-    cells: list[tuple[int, Cell]] = []
+    cells: list[Cell] = []
     at = 0  # of `ends`; strings come in order, so that all are passed once
     for number, strings in parts:
         text, file_lines = "", [0]
@@ -157,8 +157,7 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
         file_lines = [*file_lines, *file_lines[-1:] * len(within)][: len(within)]
         if not text:
             continue
-        cell = Cell(number + 1, tuple(file_lines))
-        cells.append((len(lines), cell))
+        cells.append(Cell(number + 1, tuple(file_lines), len(lines)))
         lines += within
         hidden = forbidden(text)
         if hidden is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dropcheck.claims.source import Position
-from dropcheck.documents.carrier import HIDDEN, Block, Comment, Piece, Prose
+from dropcheck.documents.carrier import HIDDEN, WORD, Block, Comment, Piece, Prose
 from dropcheck.documents.latex.tokens import LONGEST
 from dropcheck.documents.sentences import sentence_at
 
@@ -120,24 +120,26 @@ class Paragraph:
 
     def add_comment(self, *, text: Piece, start: Position, end: Position, own_line: bool) -> None:
         """Take a comment that may be a mark."""
-        formula, unread = None, ""
+        span, unread = None, ""
         if own_line:
             unread = "nothing stands before this mark on its line"
+        elif WORD not in text.text:  # no mark
+            pass
         elif self.maths:
             blank = len(self.rows) > 1 and self._blank(self.rows[-1], len(self.text))
-            formula = self._formula(self.rows[-2 if blank else -1], len(self.text))
+            span = self.rows[-2 if blank else -1], len(self.text)
         elif self.ended is not None:
             first, stop, count = self.ended
             closing = "".join(self.text[stop : stop + 100])
             if stop + 100 > len(self.text) and _ENDED.fullmatch(closing):
                 if count > 1:
                     unread = "several rows stand before this mark: put it at the end of its row"
-                formula = self._formula(first, stop)
-        if formula is not None and len(formula.text) > LONGEST:
+                span = first, stop
+        if span is not None and span[1] - span[0] > LONGEST:
             unread = f"the formula before this mark is longer than {LONGEST:,} characters"
         self.pending.append(
             _Pending(text=text, start=start, end=end, at=len(self.text), own_line=own_line,
-                     formula=None if unread else formula, unread=unread)
+                     formula=self._formula(*span) if span and not unread else None, unread=unread)
         )  # fmt: skip
 
     def _blank(self, first: int, end: int) -> bool:
@@ -147,7 +149,6 @@ class Paragraph:
 
     def _formula(self, first: int, end: int) -> Piece:
         """A part of the paragraph as a formula, without what only sets it."""
-        end = min(end, first + 2 * LONGEST)
         text = "".join(self.text[first:end])
         places = [*self.places[first:end], *self.places[end : end + 1]]
         if len(places) == len(text):
@@ -181,13 +182,14 @@ class Paragraph:
             following = begins[bisect_left(begins, one.at) :][:1]
             stop = min(*following, len(text), one.at + LONGEST_BEFORE)
             sections = bisect_right(named, one.at, key=lambda heading: heading[0])
+            around = text[start : one.at], text[one.at : stop]
             yield Comment(
                 text=one.text,
                 start=one.start,
                 end=one.end,
                 before=_before(text, places, one.at),
                 section=named[sections - 1][1] if sections else self.section,
-                sentence=sentence_at(plain(text[start : one.at]), plain(text[one.at : stop])),
+                sentence=sentence_at(*map(plain, around)) if WORD in one.text.text else "",
                 own_line=one.own_line,
                 formula=one.formula,
                 unread=one.unread,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from fuzzed_documents import CELLS, HTML, TEX, notebook
 
 from dropcheck.claims.registry import Registry
 from dropcheck.documents.any_file import read_any
@@ -14,64 +14,12 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry
 from dropcheck.report.terminal.screen import place
 
-MODELS = """\
-models:
-  inverted: |
-    x ~ normal(0, 1)
-    m ~ bernoulli(1 - p)
-    y = m * x / (1 - p)
-  scores: "q, k ~ normal(0, 1)[d_k]"
-"""
-GAIN = "dropcheck #gain: ~= Std(y) / Std(x) - 1; model: inverted; p: 0.5"
-VARIANCE = "dropcheck #variance: d_k: [16, 64]"
-TEX = (
-    "\\documentclass{article}\n%%dropcheck\n"
-    + "".join(f"% {line}\n" for line in MODELS.splitlines())
-    + rf"""
-\title{{A paper}}
-\begin{{document}}
-\section{{Scaling of \emph{{dropout}}}}
-It raises it by 41\% % {GAIN}
-and so on.
-\begin{{align}}
-  \operatorname{{Var}}(q \cdot k) &= d_k \\ \label{{eq:v}} % {VARIANCE}
-  \operatorname{{Var}}(q^\top k / \sqrt{{d_k}}) &= 1. % dropcheck #scaled: d_k: 64
-\end{{align}}
-\end{{document}}
-"""
-)
-HTML = f"""\
-<!doctype html><title>A paper</title>
-<!-- dropcheck
-{MODELS}-->
-<h2>Scaling of <em>dropout</em></h2>
-<p>It raises it by <b>41&nbsp;%</b><!-- {GAIN} -->
-and so on. \\(\\operatorname{{Var}}(q \\cdot k) = d_k\\)<!-- {VARIANCE} -->
-$\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- dropcheck #scaled: d_k: 64 -->.
-"""
-MARKDOWN = (
-    f"# A paper\n\n<!-- dropcheck\n{MODELS}-->\n",
-    f"## Scaling of *dropout*\nIt raises it by **41%**<!-- {GAIN} -->\nand so on.\n\n"
-    f"$\\operatorname{{Var}}(q \\cdot k) = d_k$<!-- {VARIANCE} -->,\n"
-    "$\\operatorname{Var}(q^\\top k / \\sqrt{d_k}) = 1$<!-- dropcheck #scaled: d_k: 64 -->.",
-)
-
-
-def notebook(*cells: str | list[str], **more: object) -> str:
-    code: object = {"cell_type": "code", "source": "8<!-- dropcheck: == 9 -->", "outputs": []}
-    texts: list[object] = [
-        {"cell_type": "markdown", "metadata": {}, "source": cell} for cell in cells
-    ]
-    made = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [code, *texts], **more}
-    return json.dumps(made, indent=1)
-
-
 PAPERS = {
     "paper.tex": TEX,
     "paper.html": HTML,
     "paper.HTM": HTML,
-    "paper.ipynb": notebook(*MARKDOWN),
-    "lines.ipynb": notebook(*(text.splitlines(keepends=True) for text in MARKDOWN)),
+    "paper.ipynb": notebook(*CELLS),
+    "lines.ipynb": notebook(*(text.splitlines(keepends=True) for text in CELLS)),
 }
 
 

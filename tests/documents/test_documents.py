@@ -134,6 +134,12 @@ def test_there_are_no_marks_in_code(tmp_path: Path, text: str) -> None:
 
 
 BAD = {
+    "```yaml dropcheck\nparameters: {mu: 1.<}\n```\n$\\mu = 1$<!-- dropcheck: -->\n": (
+        "'mu' must be a number", 2, 18,
+    ),
+    "```yaml dropcheck\nparameters: {mu: []}\n```\n$\\mu = 1$<!-- dropcheck: -->\n": (
+        "'mu' is empty", 2, 18,
+    ),
     "see ![8<!-- dropcheck: == 9 -->](x.png)\n": ("in the text of a picture", 1, 8),
     "<img alt='8<!-- dropcheck: == 9 -->'>\n": ("in a tag", 1, 12),
     "$y(x) = 1$<!-- dropcheck: x: 1; y: 2 -->\n": ("may be a function", 1, 3),

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim, Page
 from dropcheck.claims.source import Position, Source
-from dropcheck.errors import Location
 from dropcheck.report.html import Markup
 from dropcheck.results.coverage import Coverage, Printed
 
@@ -69,8 +68,8 @@ def _ends(page: Page, claim: Claim) -> tuple[Position, Position] | None:
     """Where what a claim speaks of stands, or its mark; None of one in a block."""
     if claim.written is not None:
         ends = claim.written.start, claim.written.end
-        return _position(page.source, ends[0]), _position(page.source, ends[1])
-    start = _position(page.source, claim.location)
+        return ends[0].position, ends[1].position
+    start = claim.location.position
     return (start, _end_of_mark(page.source, start)) if start in page.marks else None
 
 
@@ -79,18 +78,11 @@ def _unclaimed(source: Source, coverage: Iterable[Coverage]) -> Iterable[Spot]:
         if document.file != source.name:
             continue
         for one in document.unclaimed:
-            line, column = start = _position(source, one.location)
+            line, column = start = one.location.position
             end = line, column + len(one.text)
             if source.lines[line].startswith(one.text, column):  # else it goes over several lines
                 formula = one.kind is Printed.FORMULA
                 yield Spot(start=start, end=end, shown=one.text, formula=formula, claims=())
-
-
-def _position(source: Source, place: Location) -> Position:
-    """Where a place is in the lines of a document; that of a notebook is given within a cell."""
-    number = None if place.cell is None else place.cell.number
-    first = next((line for line, cell in source.cells if cell.number == number), 0)
-    return first + (place.line or 1) - 1, (place.column or 1) - 1
 
 
 def _end_of_mark(source: Source, start: Position) -> Position:
@@ -116,7 +108,7 @@ def held_texts(source: Source, spots: Sequence[Spot]) -> list[str]:
         before, after = lines[line] or "", lines[last] or ""
         lines[line] = f"{before[:column]}{HELD}{held}{_CLOSE}{after[end:]}"
         lines[line + 1 : last + 1] = [None] * (last - line)  # the others stay where they are
-    starts = [first for first, _ in source.cells] or [0]
+    starts = [cell.first for cell in source.cells] or [0]
     return [
         "\n".join(one for one in lines[first:after] if one is not None)
         for first, after in zip(starts, [*starts[1:], len(lines)], strict=True)

@@ -1,0 +1,185 @@
+"""Documents spoilt at random: what a reader makes of them, by carrier.
+
+Run by hand for many: `python tests/helpers/fuzzed_documents.py SEED COUNT ENDING`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from dropcheck.documents.any_file import read_any
+from dropcheck.errors import DropcheckError
+from dropcheck.language.checks import check_registry
+
+TOP = Path(__file__).parents[2]
+MODELS = """\
+models:
+  inverted: |
+    x ~ normal(0, 1)
+    m ~ bernoulli(1 - p)
+    y = m * x / (1 - p)
+  scores: "q, k ~ normal(0, 1)[d_k]"
+"""
+GAIN = "dropcheck #gain: ~= Std(y) / Std(x) - 1; model: inverted; p: 0.5"
+VARIANCE = "dropcheck #variance: d_k: [16, 64]"
+SCALED = "dropcheck #scaled: d_k: 64"
+COMMENTED = "".join(f"% {line}\n" for line in MODELS.splitlines())
+TEX = rf"""\documentclass{{article}}
+%%dropcheck
+{COMMENTED}
+\title{{A paper}}
+\begin{{document}}
+\section{{Scaling of \emph{{dropout}}}}
+It raises it by 41\% % {GAIN}
+and so on.
+\begin{{align}}
+  \operatorname{{Var}}(q \cdot k) &= d_k \\ \label{{eq:v}} % {VARIANCE}
+  \operatorname{{Var}}(q^\top k / \sqrt{{d_k}}) &= 1. % {SCALED}
+\end{{align}}
+\end{{document}}
+"""
+HTML = f"""\
+<!doctype html><title>A paper</title>
+<!-- dropcheck
+{MODELS}-->
+<h2>Scaling of <em>dropout</em></h2>
+<p>It raises it by <b>41&nbsp;%</b><!-- {GAIN} -->
+and so on. \\(\\operatorname{{Var}}(q \\cdot k) = d_k\\)<!-- {VARIANCE} -->
+$\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- {SCALED} -->.
+"""
+CELLS = (
+    f"# A paper\n\n<!-- dropcheck\n{MODELS}-->\n",
+    f"## Scaling of *dropout*\nIt raises it by **41%**<!-- {GAIN} -->\nand so on.\n\n"
+    f"$\\operatorname{{Var}}(q \\cdot k) = d_k$<!-- {VARIANCE} -->,\n"
+    f"$\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- {SCALED} -->.",
+)
+_BOTH = ["dropcheck", ": ", " ~= ", " == ", ";", ":", "#a", "_", "$", "\\(", "\\)", "\n", "\n\n",
+         "41%", "2/3", "{", "}", "[", "]", "|", "models:\n", "é", "\u202f", "\r\n", "\t", "&",
+         "\\frac",          "/dropcheck", "\\", "\U0001d53c"]  # fmt: skip
+_COMMENTS = ["<!--", "-->", "<!-- dropcheck: ", "<!-- dropcheck\n", "--", "--!>"]
+_BITS = {
+    ".md": [*_BOTH, *_COMMENTS, "> ", "- ", "```", "`", "~~~", "    ", "| ", "|---|", "![", "](x)"],
+    ".html": [*_BOTH, *_COMMENTS, "<", ">", "</", "<p>", "<code>", "</code>", "<pre>", "<script>",
+              "</script>", '"', "'", "<a b='", "&nbsp;", "&#", "<![CDATA[", "<math>", "</math>",
+              "<td>"],
+    ".tex": [*_BOTH, "%", "% dropcheck: ", "%%dropcheck\n", "\\%", "\\begin{align}", "\\end{align}",
+             "\\begin{verbatim}", "\\end{verbatim}", "\\verb|", "\\[", "\\]", "\\\\", "\\iffalse",
+             "\\fi", "\\url{", "\\section{", "\\end{document}", "$$"],
+    ".ipynb": [*_BOTH, *_COMMENTS, '"', "\\n", "\\u", ",", "null", "1e9", '"cells":', "[[[["],
+}  # fmt: skip
+
+
+def notebook(*cells: str | list[str], **more: object) -> str:
+    """A notebook with a cell of code, and Markdown cells."""
+    code: object = {"cell_type": "code", "source": "8<!-- dropcheck: == 9 -->", "outputs": []}
+    texts: list[object] = [
+        {"cell_type": "markdown", "metadata": {}, "source": cell} for cell in cells
+    ]
+    made = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [code, *texts], **more}
+    return json.dumps(made, indent=1)
+
+
+def base_documents(ending: str) -> list[str]:
+    """Documents that nobody has spoilt."""
+    from markdown_it import MarkdownIt
+
+    pages = [path.read_text(encoding="utf-8") for path in sorted((TOP / "docs").glob("*.md"))]
+    if ending == ".md":
+        return [*pages, *["\n".join(CELLS)] * len(pages)]
+    if ending == ".html":
+        parser = MarkdownIt("commonmark").enable("table")
+        return [*map(parser.render, pages), *[HTML] * len(pages)]
+    if ending == ".tex":
+        return [TEX]
+    return [notebook(*CELLS), notebook(*(text.splitlines(keepends=True) for text in CELLS))]
+
+
+def spoilt(ending: str, seed: int, count: int) -> Iterator[str]:
+    """Documents with some of their characters replaced."""
+    chance = random.Random(seed)
+    bases, pages = base_documents(ending), base_documents(".md")
+    for _ in range(count):
+        if ending == ".ipynb" and chance.random() < 0.8:  # its cells, rather than its JSON
+            cells = [_spoilt(chance, chance.choice(pages), ".md") for _ in range(2)]
+            yield notebook(cells[0], cells[1].splitlines(keepends=True))
+        else:
+            yield _spoilt(chance, chance.choice(bases), ending)
+
+
+def _spoilt(chance: random.Random, text: str, ending: str) -> str:
+    if len(text) > 3_000:
+        start = chance.randrange(len(text) - 2_500)
+        text = text[start : start + 2_500]
+    for _ in range(chance.randint(0, 6)):
+        place = chance.randrange(len(text) + 1)
+        put = "".join(chance.choices(_BITS[ending], k=chance.randint(0, 2)))
+        text = text[:place] + put + text[place + chance.randint(0, 6) :]
+    return text
+
+
+def hidden(ending: str, text: str) -> str:
+    """A text where no carrier reads it: in code, verbatim, in a cell of code."""
+    if ending == ".md":
+        return f"{'`' * 200}\n{text}\n{'`' * 200}\n"
+    if ending == ".html":
+        return f"<textarea>{text.replace('</textarea', '')}</textarea>"
+    if ending == ".tex":
+        return f"\\begin{{comment}}\n{text.replace('{comment}', '')}\n\\end{{comment}}\n"
+    cell = {"cell_type": "raw", "source": text}
+    return json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]})
+
+
+def read_text(folder: Path, text: str, ending: str) -> int | None:
+    """How many claims a text makes; None where it is refused, as it may be."""
+    path = folder / f"spoilt{ending}"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        registry = read_any(path, path.name)
+        check_registry(registry)
+    except DropcheckError as error:
+        for problem in error.problems:
+            where = problem.location
+            assert where is None or where.file == path.name
+        return None
+    return len(registry.claims)
+
+
+def main(seed: int, count: int, ending: str) -> None:
+    """Read many, and say which take long or end in a traceback."""
+    folder = Path(tempfile.mkdtemp())
+    worst, claims, refused, faults = 0.0, 0, 0, 0
+    for number, text in enumerate(spoilt(ending, seed, count)):
+        began = time.process_time()
+        try:
+            found = read_text(folder, text, ending)
+            refused += found is None
+            claims += found or 0
+            taken = time.process_time() - began
+            if number % 4 == 0:
+                none = read_text(folder, hidden(ending, text), ending)
+                assert not none, "a mark was seen where there is none"
+        except Exception as error:
+            faults += 1
+            taken = 0.0
+            kept = folder / f"fault-{seed}-{number}{ending}"
+            kept.write_bytes(text.encode("utf-8", "surrogatepass"))
+            print(f"{kept}: {error!r}", flush=True)  # noqa: T201
+        if taken > max(worst, 0.5):
+            kept = folder / f"slow-{seed}-{number}{ending}"
+            kept.write_bytes(text.encode("utf-8", "surrogatepass"))
+            print(f"{kept}: {taken:.2f} s", flush=True)  # noqa: T201
+        worst = max(worst, taken)
+        if number % 1_000 == 999:
+            print(f"{ending} {seed}: {number + 1} so far", flush=True)  # noqa: T201
+    told = f"{claims} claims, {refused} refused, {faults} faults, at most {worst:.2f} s"
+    print(f"{ending} {seed}: {count} read, {told}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
