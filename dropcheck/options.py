@@ -140,8 +140,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="format", commands=("plan", "list", "show", "check", "audit", "mutate"),
         kind=Kind.FORMAT, words=("table", "json"), help="What to print [default: table]."),
     Option(name="output", letter="o", commands=("run",), kind=Kind.REPORT, repeated=True,
-        help="Also write a report to a file. The ending of its name says which kind: {words}. May "
-        "be given several times."),
+        help="Also write a report to a file. The ending of its name says which kind: {words}. "
+        "badge.json and badge.svg are badges. May be given several times."),
     Option(name="output", letter="o", commands=("audit",), kind=Kind.REPORT, words=(".json",),
         repeated=True, help="Also write the report to a file."),
     Option(name="math", commands=("run",), help="In Markdown, write statements as LaTeX."),

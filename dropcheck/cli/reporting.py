@@ -96,9 +96,10 @@ def write_report(path: Path, report: Report) -> Sequence[Problem]:
     A file whose format has no place for errors, or for an interruption, is not written where
     there are some.
     """
-    from dropcheck.report.formats import WRITTEN
+    from dropcheck.report.formats import written_as
 
-    form = WRITTEN[path.suffix.lower()]
+    form = written_as(path)
+    assert form is not None  # or its option would have been refused
     if not form.fits(report):
         why = "the run was interrupted" if report.run.interrupted else "there are errors"
         message = f"the file {str(path)!r} was not written: {why}, and such a file cannot say so"
@@ -128,7 +129,7 @@ def report_problems(
         outputs: the files that were asked for.
     """
     complain(problems)
-    from dropcheck.report.formats import PRINTED, WRITTEN
+    from dropcheck.report.formats import PRINTED, written_as
 
     report = _error_report(problems)
     running = command == "run"
@@ -145,7 +146,7 @@ def report_problems(
     if all(problem.location is None for problem in problems):  # no claims file is at fault
         return
     for path in map(Path, outputs if running else ()):
-        written = WRITTEN.get(path.suffix.lower())  # None: a wrong ending, which is another matter
+        written = written_as(path)  # None: a wrong ending, which is another matter
         if written is not None and written.shows_problems:
             complain(write_report(path, report))
     if in_workflow() and not shown:

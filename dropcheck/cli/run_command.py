@@ -108,10 +108,10 @@ def _outputs(given: Given) -> tuple[Path, ...]:
 
 def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Iterator[Problem]:
     """Options that nothing which is asked for would show."""
-    from dropcheck.report.formats import PRINTED, WRITTEN
+    from dropcheck.report.formats import PRINTED, written_as
 
     endings = {path.suffix.lower() for path in outputs}
-    asked = [PRINTED[format_name], *(WRITTEN[ending] for ending in endings)]
+    asked = [PRINTED[format_name], *filter(None, map(written_as, outputs))]
     if given.flag("math") and format_name != "markdown" and ".md" not in endings:
         hint = "add '--format markdown', or '-o FILE.md'"
         yield Problem("option '--math' only affects Markdown", hint=hint)

@@ -1,7 +1,7 @@
 """The formats of a run's report: an entry each, whose function is imported when it is asked for.
 
-A format is chosen by its name for standard output, and by a file's ending for a file. To add one,
-write a function `Report` → text in a file of this folder, and its entry here.
+A format is chosen by its name for standard output, and by a file's name or ending for a file. To
+add one, write a function `Report` → text in a file of this folder, and its entry here.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Format:
     purpose: str  # who reads it, for the documentation
     function: str  # what makes it, as `module.function` of this folder: `Report` → text or bytes
     ending: str | None = None  # of the files that hold it; None where it is printed alone
+    file: str | None = None  # the one name that its files have, where others have their ending
     printed: bool = True  # whether `--format` offers it
     shows_problems: bool = False  # whether errors have a place in it
     shows_interruption: bool = False  # whether it says that a run was interrupted
@@ -110,9 +111,35 @@ FORMATS: Mapping[str, Format] = {
         shows_curves=True,
         needs="matplotlib",
     ),
+    "badge.json": Format(
+        purpose="a badge by shields.io: claims verified, and what of the documents is unclaimed",
+        function="badge.badge_json",
+        file="badge.json",
+        printed=False,
+        shows_problems=True,
+        shows_interruption=True,
+    ),
+    "badge.svg": Format(
+        purpose="the same as a picture, without any service",
+        function="badge.badge_svg",
+        file="badge.svg",
+        printed=False,
+        shows_problems=True,
+        shows_interruption=True,
+    ),
 }
 PRINTED = {name: form for name, form in FORMATS.items() if form.printed}
 WRITTEN = {form.ending: form for form in FORMATS.values() if form.ending is not None}
+NAMED = {form.file: form for form in FORMATS.values() if form.file is not None}
+
+
+def written_as(path: Path) -> Format | None:
+    """The format of a file, by its name or else by its ending; None where it has no such ending.
+
+    >>> written_as(Path("out/badge.svg")) is FORMATS["badge.svg"], written_as(Path("a.txt"))
+    (True, None)
+    """
+    return NAMED.get(path.name.lower()) or WRITTEN.get(path.suffix.lower())
 
 
 def format_hint(name: str) -> str | None:
@@ -125,7 +152,7 @@ def format_hint(name: str) -> str | None:
         if name.lower().lstrip(".") in (known, (form.ending or "")[1:], *form.elsewhere):
             if form.printed:
                 return f"did you mean {known!r}?"
-            return f"write it to a file: '-o FILE{form.ending}'"
+            return f"write it to a file: '-o {form.file or f'FILE{form.ending}'}'"
     return suggestion(name, PRINTED)
 
 
@@ -136,7 +163,8 @@ def require_libraries(paths: Iterable[Path]) -> None:
         DropcheckError: a library is not installed.
     """
     for path in paths:
-        needed = WRITTEN[path.suffix.lower()].needs
+        form = written_as(path)
+        needed = None if form is None else form.needs
         if needed is not None and find_spec(needed) is None:
             raise DropcheckError(
                 Problem(
