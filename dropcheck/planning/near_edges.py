@@ -12,7 +12,7 @@ from dropcheck.judging.prepared import Prepared, prepare_some
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.results import Edge, Written
 
-MOST_CHECKED = 100  # figures of a check, which is to be quick; a plan looks at every case
+MOST_CHECKED = 40  # figures of a check, which is to be quick; a plan looks at every case
 MOST_CASES = 3  # of each
 
 
