@@ -40,7 +40,7 @@ _FENCED = re.compile(
 # the line above a block, where it ends with a file's name
 _NAMED = re.compile(r"`(?P<name>[\w./-]+)`:\n\n?\Z")
 # how long it took, which is never the same twice: as dropcheck says it, and as pytest does
-_SECONDS = re.compile(r"(?:· |\bin )[\d.]+ ?(?:ms|s|min)\b")
+_SECONDS = re.compile(r"(?:· |\bin )[\d.]+ ?(?:ms|s|min(?: \d+ s)?)\b")
 
 
 @dataclass(frozen=True)
