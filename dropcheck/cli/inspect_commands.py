@@ -87,7 +87,7 @@ def check(given: Given) -> ExitCode:
         miscounted = [] if found is None else [found]
     errors += miscounted
     if as_json:
-        print_out(check_json(checked, errors))
+        print_out(check_json(checked, miscounted))
     else:
         for one in checked:
             complain(one.errors)

@@ -119,7 +119,7 @@ def unclaimed_in(
                 continue  # some of it is claimed
             yield Unclaimed(
                 kind=item.kind,
-                text=" ".join(piece.text[item.start : item.end].split()),
+                text=_words(piece.text[item.start : item.end]).strip(),
                 location=source.location(start),
                 before=_before(piece.text, item.start),
                 after=_after(piece.text, item.end),

@@ -92,7 +92,6 @@ def coverage_json(documents: Sequence[Coverage]) -> str:
                     "kind": str(one.kind),
                     "text": one.text,
                     **location(one.location),
-                    "column": one.location.column,
                     "before": one.before,
                     "after": one.after,
                 }
@@ -103,8 +102,8 @@ def coverage_json(documents: Sequence[Coverage]) -> str:
     )
 
 
-def check_json(files: Sequence[CheckedFile], errors: Iterable[Problem]) -> str:
-    """The finding as data; `errors` are those of the files, and of all of them together."""
+def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) -> str:
+    """The finding as data; `further` are errors of all files together."""
     return dump(
         {
             **header(),
@@ -113,11 +112,14 @@ def check_json(files: Sequence[CheckedFile], errors: Iterable[Problem]) -> str:
                     "file": file.name,
                     "claims": file.claims,
                     "cases": file.cases,
-                    "covered": None if not file.coverage else counts_data(Counts.of(file.coverage)),
+                    **({"covered": counts_data(Counts.of(file.coverage))} if file.coverage else {}),
                 }
                 for file in files
             ],
-            "errors": [problem_data(problem) for problem in errors],
+            "errors": [
+                problem_data(problem)
+                for problem in (*(error for file in files for error in file.errors), *further)
+            ],
             "notes": [problem_data(problem) for file in files for problem in file.notes],
         }
     )

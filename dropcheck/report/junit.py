@@ -74,6 +74,8 @@ def _properties(run: RunResult) -> Iterator[tuple[str, str]]:
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)
     yield "interrupted", str(run.interrupted).lower()
+    if (share := words.claimed_share(run.coverage)) is not None:
+        yield "documents", share
     for case in run.cases:
         name = one_line(words.case_name(case))
         for key, value in _case_properties(case, run):

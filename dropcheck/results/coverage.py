@@ -99,7 +99,10 @@ def unexpected(documents: Sequence[Coverage], expected: int) -> Problem | None:
 
 def _standing(document: Coverage) -> str:
     """How many claims a document holds, and where: `paper.md: 3, on lines 4, 9 and 12`."""
-    lines = [str(one.line) for one in document.claims]
+    lines = [
+        f"{one.line}" if one.cell is None else f"{one.line} of cell {one.cell.number}"
+        for one in document.claims
+    ]
     more = [f"{len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
     *first, last = [*lines[:MOST_LINES], *more] or [""]
     where = f"{', '.join(first)} and {last}" if first else last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -217,6 +218,11 @@ def test_counts_stand_in_summaries(cli: Cli) -> None:
     assert share in cli("run", "paper.md").out.splitlines()[-1]
     assert share in cli("check", "paper.md").out
     assert share in cli("run", "paper.md", "--format", "markdown").out
+    assert share in cli("run", "paper.md", "--format", "junit").out
+    cli("run", "paper.md", "-q", "-o", "run.html")
+    assert re.search("figures claimed</dt>\\s*<dd>1 of 3<", Path("run.html").read_text())
+    covered = json.loads(cli("check", "paper.md", "--format", "json").out)["files"][0]["covered"]
+    assert covered["claimed_figures"] == 1
     data = json.loads(cli("run", "paper.md", "--format", "json").out)
     assert data["documents"] == [
         {"file": "paper.md", "figures": 3, "claimed_figures": 1, "formulas": 1,
@@ -246,3 +252,41 @@ def test_where_claims_stand_is_listed_as_far_as_it_helps(tmp_path: Path) -> None
     assert problem.hint.startswith("paper.md: 30, on lines 1, 3, 5, ")
     assert problem.hint.endswith(", 39 and 10 more")
     assert unexpected([found], 30) is None
+
+
+CELL = {
+    "cell_type": "markdown",
+    "metadata": {},
+    "source": ["# 1.1 T\n", "0.5 and\n", f"8.0{MARK}\n"],
+}
+OTHERS = {
+    "a.tex": (
+        "\\section{T} 8.0% dropcheck: == E(10 * b); model: b ~ bernoulli(0.8)\nand 0.5 of "
+        "\\vspace{1.5em}\\ref{a:1.5} \\cite{b2.5} \\verb|0.9| %1.5\n$a = b$\n",
+        ["0.5", "$a = b$"],
+    ),
+    "a.html": (
+        f"<h1>1.1 T</h1><style>p {{width: 1.5em}}</style><p title='1.5'>8.0{MARK} and 0.5"
+        "<code>0.9</code> $a = b$</p>",
+        ["0.5", "$a = b$"],
+    ),
+    "a.ipynb": (
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+            {"cell_type": "code", "source": "1.5", "metadata": {}, "outputs": []}, CELL,
+        ]}),
+        ["0.5"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_carrier_counts(tmp_path: Path, name: str) -> None:
+    text, expected = OTHERS[name]
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    (found,) = read_any(path, name).coverage
+    assert [one.text for one in found.unclaimed] == expected
+    assert found.claimed_figures == 1
+    problem = unexpected([found], 2)
+    assert problem is not None
+    assert problem.hint == f"{name}: 1, on line {'3 of cell 2' if name == 'a.ipynb' else 1}"

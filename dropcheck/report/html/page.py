@@ -23,6 +23,7 @@ from dropcheck.report.html.document_view import document_sections
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
+from dropcheck.results.coverage import Counts
 
 
 def html_report(report: Report) -> str:
@@ -121,6 +122,10 @@ def _summary(run: RunResult) -> Markup:
     }
     if run.asymptotic:
         figures["on the limit theorem"] = str(run.asymptotic)
+    if run.coverage:
+        found = Counts.of(run.coverage)
+        figures["figures claimed"] = f"{found.claimed_figures} of {found.figures}"
+        figures["formulas claimed"] = f"{found.claimed_formulas} of {found.formulas}"
     tiles = (
         element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
     )
