@@ -16,7 +16,9 @@ KEYS = {f"dropcheck_{option.name}": option for option in OPTIONS if option.ini}
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The ini keys: which files, and how their claims are checked."""
-    parser.addini(FILES, "claims files to collect: names or globs, from rootdir", "args", [])
+    parser.addini(
+        FILES, "claims files and documents to collect: names or globs, from rootdir", "args", []
+    )
     for key, option in KEYS.items():
         default = option.ini_default
         parser.addini(key, f"{option.ini} [default: {default or 'none'}]", "string", default)

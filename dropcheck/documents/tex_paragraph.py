@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dropcheck.claims.source import Position
 from dropcheck.documents.carrier import HIDDEN, WORD, Block, Comment, Piece, Prose
 from dropcheck.documents.latex.tokens import LONGEST
-from dropcheck.documents.sentences import sentence_at
+from dropcheck.documents.sentences import sentence_at, shortened
 
 _NAMES = (
     "equation align gather multline eqnarray flalign alignat displaymath math dmath IEEEeqnarray"
@@ -182,14 +182,18 @@ class Paragraph:
             following = begins[bisect_left(begins, one.at) :][:1]
             stop = min(*following, len(text), one.at + LONGEST_BEFORE)
             sections = bisect_right(named, one.at, key=lambda heading: heading[0])
-            around = text[start : one.at], text[one.at : stop]
+            sentence = ""
+            if one.formula is not None:
+                sentence = shortened(one.formula.text)
+            elif WORD in one.text.text:
+                sentence = sentence_at(plain(text[start : one.at]), plain(text[one.at : stop]))
             yield Comment(
                 text=one.text,
                 start=one.start,
                 end=one.end,
                 before=_before(text, places, one.at),
                 section=named[sections - 1][1] if sections else self.section,
-                sentence=sentence_at(*map(plain, around)) if WORD in one.text.text else "",
+                sentence=sentence,
                 own_line=one.own_line,
                 formula=one.formula,
                 unread=one.unread,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from fuzzed_documents import CELLS, HTML, TEX, notebook
 
 from dropcheck.claims.registry import Registry
+from dropcheck.cli.app import main
 from dropcheck.documents.any_file import read_any
 from dropcheck.documents.notebook_source import place_in_file
 from dropcheck.errors import DropcheckError, Problem
@@ -197,6 +199,12 @@ def test_pairs(tmp_path: Path, name: str, text: str) -> None:
     assert claim.statement.text == "0.3325 <= 1 / 3 <= 0.3335"
 
 
+COUNTED = {
+    "b.html": "It is 9<!-- dropcheck #b: == 9 -->",
+    "c.ipynb": notebook("It is\n9<!-- dropcheck #c: == 9 -->"),
+    "d.md": "It is 9<!-- dropcheck #d: == 9 -->\n",
+    "claims.yaml": "dropcheck: 1\nclaims:\n  e: {title: Nine, claim: 9 == 9}\n",
+}
 FORMULAS = [
     "\\[ 1 = x \\] % {}",
     "\\[\n1\n= x % {}\n\\]",
@@ -225,3 +233,37 @@ def test_figures_of_latex(tmp_path: Path, figure: str) -> None:
     text = figure.format("dropcheck #one: == y; model: y = 8")
     (claim,) = read(tmp_path, text, "paper.tex").claims.values()
     assert claim.statement.text == "y == 8"
+
+
+def test_documents_and_claims_files_are_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"a.tex": "It is 8 % dropcheck #a: == 9\n", **COUNTED}.items():
+        Path(name).write_text(text, encoding="utf-8")
+    code = main(["run", "a.tex", *COUNTED, "--format", "json"])
+    run = json.loads(capsys.readouterr().out)
+    assert code == 1
+    assert {case["claim"]: case["location"] for case in run["cases"]} == {
+        "a": {"file": "a.tex", "line": 1, "column": 9},
+        "b": {"file": "b.html", "line": 1, "column": 8},
+        "c": {"file": "c.ipynb", "cell": 2, "line": 2, "column": 2},
+        "d": {"file": "d.md", "line": 1, "column": 8},
+        "e": {"file": "claims.yaml", "line": 3, "column": 3},
+    }
+    assert run["alpha"] == 1e-6
+
+
+def test_a_failure_is_annotated_at_its_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.tex").write_text("\n\nIt is 8 % dropcheck #a: == 9\n", encoding="utf-8")
+    cell = "It is\n8<!-- dropcheck #b: == 9 -->"
+    Path("b.ipynb").write_text(notebook(cell.splitlines(keepends=True)), encoding="utf-8")
+    assert main(["run", "a.tex", "b.ipynb", "--format", "github"]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("::error file=a.tex,line=3,col=9,title=a%3A refuted")
+    line = Path("b.ipynb").read_text(encoding="utf-8").splitlines().index
+    number = 1 + line('    "8<!-- dropcheck #b: == 9 -->"')
+    assert second.startswith(f"::error file=b.ipynb,line={number},title=b%3A refuted")

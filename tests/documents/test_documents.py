@@ -138,7 +138,7 @@ BAD = {
         "'mu' must be a number", 2, 18,
     ),
     "```yaml dropcheck\nparameters: {mu: []}\n```\n$\\mu = 1$<!-- dropcheck: -->\n": (
-        "'mu' is empty", 2, 18,
+        "'mu' is empty", 2, 14,
     ),
     "see ![8<!-- dropcheck: == 9 -->](x.png)\n": ("in the text of a picture", 1, 8),
     "<img alt='8<!-- dropcheck: == 9 -->'>\n": ("in a tag", 1, 12),

@@ -37,7 +37,12 @@ def hook() -> dict[str, Any]:
         ("claims.schema.json", False),
         ("disclaims.yaml", False),
         (".pre-commit-config.yaml", False),
-        ("claims/readme.md", False),
+        ("claims/readme.md", True),
+        ("docs/paper.tex", True),
+        ("paper.ipynb", True),
+        ("paper.Rmd", True),
+        ("index.html", True),
+        ("paper.md.txt", False),
         ("myclaims/x.yaml", False),
     ],
 )
@@ -97,6 +102,8 @@ def test_in_a_repository_that_uses_it(ours: Path, tmp_path: Path) -> None:
     (theirs / "claims.yaml").write_text(GOOD)
     (theirs / "docs" / "claims" / "bad.yaml").write_text(GOOD.replace("claim:", "clam:"))
     (theirs / "other.yaml").write_text("clam: 1\n")
+    (theirs / "paper.tex").write_text("It is 8 % dropchek: == 9\n")
+    (theirs / "README.md").write_text("It is 9<!-- dropcheck: == 9 -->.\n")
     repository(theirs)
     done = subprocess.run(
         [sys.executable, "-m", "pre_commit", "try-repo", str(ours), "dropcheck", "--all-files"],
@@ -116,5 +123,7 @@ def test_in_a_repository_that_uses_it(ours: Path, tmp_path: Path) -> None:
     assert "claims.yaml: 1 claim, 1 case, no errors" in told
     assert "docs/claims/bad.yaml:5:5: claim 'c' has no key 'clam'" in told
     assert "did you mean 'claim'?" in told
+    assert "paper.tex:1:9: 'dropchek' is no mark" in told
+    assert "README.md: 1 claim, 1 case, no errors" in told
     assert "other.yaml" not in told
     assert "Traceback" not in told
