@@ -31,6 +31,7 @@ class JaxAdapter(Adapter):
         except RuntimeError as error:
             raise ValueError(f"jax has no device {device!r}: {str(error)[:200]}") from error
         self._compiled: dict[object, Callable[..., Any]] = {}
+        self._seeded: list[Any] = []  # modules that keep sources of their own
 
     @property
     def one_shape(self) -> bool:
@@ -38,8 +39,10 @@ class JaxAdapter(Adapter):
         return True
 
     def begin(self, seed: int) -> None:
-        """A key of this seed; calls are numbered from there."""
+        """A key of this seed; calls are numbered from there, and modules of nnx seeded by it."""
         super().begin(seed)
+        for module in self._seeded:
+            _reseed(module, seed)
         self._key = jax.random.key(seed)
         self._calls = 0
 
@@ -78,9 +81,14 @@ class JaxAdapter(Adapter):
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
         """A module of flax; one of linen is called by `apply`, with parameters of seed 0."""
         linen, nnx = _flax("flax.linen"), _flax("flax.nnx")
-        is_nnx = nnx is not None and isinstance(target, type) and issubclass(target, nnx.Module)
-        made = built(target, fixed, rngs=nnx.Rngs(0)) if is_nnx else None
-        made = super().layer(target, fixed, dtype) if made is None else made
+        if nnx is not None and isinstance(target, type) and issubclass(target, nnx.Module):
+            made = built(target, fixed, rngs=nnx.Rngs(0))
+        else:
+            made = super().layer(target, fixed, dtype)
+        if _is_nnx(made):
+            if self.compiled:
+                raise ValueError("a module of nnx is compiled by a function: name one")
+            self._seeded.append(made)
         if linen is not None and isinstance(made, linen.Module):
             return _Applied(made, self.source)
         return made
@@ -91,8 +99,7 @@ class JaxAdapter(Adapter):
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
         """`train()` and `eval()` of a module of nnx."""
-        nnx = _flax("flax.nnx")
-        if nnx is None or not isinstance(target, nnx.Module):
+        if not _is_nnx(target):
             return False
         target.eval() if evaluate else target.train()
         return True
@@ -128,12 +135,19 @@ class JaxAdapter(Adapter):
     ) -> tuple[Any, Any]:
         """By jax.value_and_grad, in one call."""
 
-        def summed(x: Any) -> tuple[Any, Any]:
-            given = [*arguments[:by], x, *arguments[by + 1 :]]
-            output = self.called(function, given, named)
+        def summed(x: Any, function: Any, named: Mapping[str, Any]) -> tuple[Any, Any]:
+            use = _call if _is_nnx(function) else self.called
+            output = use(function, [*arguments[:by], x, *arguments[by + 1 :]], named)
             return output.astype(jnp.float32).sum(), output
 
-        (_, output), gradient = jax.value_and_grad(summed, has_aux=True)(arguments[by])
+        if _is_nnx(function):  # whose state may change within the gradients of nnx alone
+            from flax import nnx
+
+            of_first = nnx.value_and_grad(summed, has_aux=True)
+            (_, output), gradient = of_first(arguments[by], function, named)
+        else:
+            of_first = jax.value_and_grad(lambda x: summed(x, function, named), has_aux=True)
+            (_, output), gradient = of_first(arguments[by])
         return output, gradient
 
 
@@ -151,6 +165,20 @@ class _Applied:
             keys = {"params": jax.random.key(0), "dropout": jax.random.key(0)}
             self._variables = self.module.init(keys, *arguments, **named)
         return self.module.apply(self._variables, *arguments, rngs=rngs, **named)
+
+
+def _is_nnx(value: object) -> bool:
+    nnx = _flax("flax.nnx")
+    return nnx is not None and isinstance(value, nnx.Module)
+
+
+def _reseed(module: Any, seed: int) -> None:
+    """Seed every source that a module of nnx, or a part of it, keeps."""
+    from flax import nnx
+
+    parts = (part for _, part in nnx.iter_graph(module))
+    tags = {part.tag for part in parts if isinstance(part, nnx.RngStream)}
+    nnx.reseed(module, **dict.fromkeys(tags, seed))
 
 
 def _call(function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:

@@ -10,6 +10,9 @@ import torch
 from dropcheck.code.adapters.adapter import Adapter, Function, numbers_of
 from dropcheck.vocabulary.function import Array
 
+# What torch.compile keeps of one function before it gives up is 8 (`recompile_limit`).
+MOST_COMPILED = 6
+
 
 class TorchAdapter(Adapter):
     """torch: a parameter `generator` gets a torch.Generator; all others use the global one."""
@@ -27,8 +30,7 @@ class TorchAdapter(Adapter):
             torch.empty(0, device=self._device)
         except (RuntimeError, AssertionError) as error:
             raise ValueError(f"torch has no device {device!r}: {str(error)[:200]}") from error
-        self._compiled: dict[Function, Function] = {}
-        self._signature: object = None
+        self._compiled: dict[object, Function] = {}
 
     def begin(self, seed: int) -> None:
         """Seed torch on every device, and the Generator."""
@@ -81,20 +83,19 @@ class TorchAdapter(Adapter):
     def called(self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The function, by torch.compile where asked for.
 
-        What is not a tensor is compiled in, so that all is compiled anew for another value: the
-        compiler would give up after a few, and call the plain function without a word.
+        What is not a tensor is compiled in, and all is compiled anew for another value. After a
+        few times the compiler would give up, and call the plain function without a word.
         """
         if not self.compiled:
             return function(*arguments, **named)
         values = (function, *arguments, *named.values())
         signature = (*map(_of_compilation, values), torch.is_grad_enabled())
-        if signature != self._signature:
-            torch.compiler.reset()
-            self._compiled.clear()
-            self._signature = signature
-        if function not in self._compiled:
-            self._compiled[function] = torch.compile(function, dynamic=False)
-        return self._compiled[function](*arguments, **named)
+        if signature not in self._compiled:
+            if len(self._compiled) >= MOST_COMPILED:
+                torch.compiler.reset()
+                self._compiled.clear()
+            self._compiled[signature] = torch.compile(function, dynamic=False)
+        return self._compiled[signature](*arguments, **named)
 
     def with_gradient(
         self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
@@ -118,4 +119,6 @@ def _of_compilation(value: Any) -> object:
     """What a compiled function depends on: of a tensor its shape, type and whether it is traced."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.dtype, value.requires_grad
-    return (id(value), value.training) if _is_module(value) else repr(value)
+    if _is_module(value):
+        return id(value), value.training
+    return id(value) if callable(value) else repr(value)

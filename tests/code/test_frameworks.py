@@ -1,0 +1,252 @@
+"""The adapters with the frameworks that they are for; each is tested where that is installed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from slots_made import bound, drawn
+
+from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.implementations import FRAMEWORKS
+from dropcheck.errors import DropcheckError
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+# In tests of a framework its own warnings are its own matter.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+REAL = ("torch", "jax", "keras")
+# Numbers that bfloat16 has.
+X = np.resize(1 + np.arange(128) / 128, (4, 300))
+HALF = 0.5
+
+
+def adapter_of(name: str, *, compiled: bool = False) -> Adapter:
+    pytest.importorskip(name, reason=f"{name} is not installed")
+    pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    module, kind = FRAMEWORKS[name].adapter.split(".")
+    made: Adapter = getattr(importlib.import_module(f"dropcheck.code.adapters.{module}"), kind)(
+        None, compiled
+    )
+    return made
+
+
+def code_of(name: str, *, compiled: bool = False) -> list[Any]:
+    """Ways to have dropout of a framework: functions, classes, with modes each."""
+    adapter = adapter_of(name, compiled=compiled)
+    found: list[Any] = []
+    if name == "torch":
+        import torch
+
+        found = [torch.nn.functional.dropout, torch.nn.Dropout]
+    elif name == "jax":
+        import jax
+        import jax.numpy as jnp
+
+        def ours(x: Any, p: float, key: Any, training: bool) -> Any:
+            if not training:
+                return x
+            return jnp.where(jax.random.bernoulli(key, 1 - p, x.shape), x / (1 - p), 0)
+
+        def keyed_first(key: Any, x: Any, p: float, *, deterministic: bool) -> Any:
+            return ours(x, p, key, not deterministic)
+
+        found = [ours, keyed_first]
+        if importlib.util.find_spec("flax"):
+            import flax.linen
+            import flax.nnx
+
+            found += (
+                [flax.linen.Dropout, flax.nnx.Dropout] if not compiled else [flax.linen.Dropout]
+            )
+    else:
+        import keras
+
+        def ours_of_keras(x: Any, p: float, training: bool) -> Any:
+            return keras.random.dropout(x, p) if training else x
+
+        found = [ours_of_keras, keras.layers.Dropout]
+    return [bound(adapter, one) for one in found]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("name", REAL)
+def test_dropout_in_all_its_modes(name: str, dtype: str) -> None:
+    for code in code_of(name):
+        found = drawn(code, 300, X, HALF, dtype=dtype, modes=("train", "eval", "grad"))
+        y, gradient = found["train"], found["grad"]
+        assert np.array_equal(found["eval"], X)
+        assert set(np.unique(y / X)) == {0.0, 2.0}
+        assert np.array_equal(gradient, y / X)
+        # 1,200 numbers: of a fair share 0.5 ± 0.1 is 7 standard deviations wide
+        assert 0.4 < np.mean(y == 0) < 0.6
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_draws_are_those_of_the_seed(name: str) -> None:
+    for code in code_of(name):
+        one, again, other = (drawn(code, 300, X, HALF, seed=at)["train"] for at in (1, 1, 2))
+        assert np.array_equal(one, again)
+        assert not np.array_equal(one, other)
+        more = drawn(code, 300, X, HALF, begin=False)["train"]
+        assert not np.array_equal(one, more)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_one_draw_may_be_one_call(name: str) -> None:
+    for code in code_of(name):
+        y = drawn(code, 20, X[:, :20], HALF, single=True)["train"]
+        assert set(np.unique(y / X[:, :20])) == {0.0, 2.0}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_seeds_and_calls_differ(name: str) -> None:
+    x = np.ones((3, 2, 50, 2))
+    for code in code_of(name):
+        y = drawn(code, 2, x, HALF, seeds=3, calls=2, single=True)["train"]
+        assert y.shape == x.shape
+        assert len(np.unique(np.moveaxis(y, 2, -1).reshape(12, 50), axis=0)) == 12
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("name", REAL)
+def test_every_number_of_a_format_comes_back(name: str, dtype: str) -> None:
+    import ml_dtypes
+
+    adapter = adapter_of(name)
+    bits = np.arange(2**16, dtype=np.uint16)
+    short = {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16}
+    with np.errstate(all="ignore"):
+        single = bits.view(short[dtype]).astype(np.float32) if dtype in short else bits.astype("f4")
+    values = single[np.isfinite(single) & ((single == 0) | (np.abs(single) > 2e-38))]
+    found = adapter.returned(adapter.given(values.copy(), dtype))
+    assert np.array_equal(found, values)
+    odd = np.array([np.nan, np.inf, -np.inf], "f4")
+    assert np.array_equal(adapter.returned(adapter.given(odd, dtype)), odd, equal_nan=True)
+
+
+def test_a_module_of_nnx_with_sources_of_its_own_is_seeded() -> None:
+    adapter = adapter_of("jax")
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
+
+    class Block(nnx.Module):  # type: ignore[misc, name-defined]
+        def __init__(self, p: float, rngs: Any) -> None:
+            self.layer = nnx.Dropout(p, rngs=rngs)
+
+        def __call__(self, x: Any) -> Any:
+            return self.layer(x)
+
+    code = bound(adapter, Block)
+    modes = ("train", "eval", "grad")
+    one, again, other = (drawn(code, 300, X, HALF, seed=at, modes=modes) for at in (1, 1, 2))
+    assert np.array_equal(one["train"], again["train"])
+    assert not np.array_equal(one["train"], other["train"])
+    assert np.array_equal(one["grad"], one["train"] / X)
+    assert np.array_equal(one["eval"], X)
+
+
+def samplers(name: str) -> Sequence[Any]:
+    if name == "torch":
+        import torch
+
+        def normal(size: Any, dtype: Any) -> Any:
+            return torch.randn(size, dtype=dtype)
+
+        def of_generator(size: Any, dtype: Any, generator: Any) -> Any:
+            return torch.randn(size, dtype=dtype, generator=generator)
+
+        return [normal, of_generator, torch.randn]
+    if name == "jax":
+        import jax
+
+        return [jax.random.normal]
+    import keras
+
+    return [keras.random.normal]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_samplers_have_the_size_that_they_are_given(name: str) -> None:
+    adapter = adapter_of(name)
+    for function in samplers(name):
+        found = drawn(bound(adapter, function, ()), 300, size=(2, 3))["train"]
+        assert found.shape == (2, 3, 300)
+        assert len(np.unique(found)) > 1700
+        assert abs(found.mean()) < 0.2  # 8 standard deviations
+
+
+@pytest.mark.parametrize("name", ["jax", "torch"])
+def test_compiled_code_draws(name: str) -> None:
+    for code in code_of(name, compiled=True)[:1]:
+        try:
+            found = drawn(code, 300, X, HALF, modes=("train", "eval"))
+        except DropcheckError as error:
+            if "compiler" in str(error).lower() or "BackendCompilerFailed" in str(error):
+                pytest.skip("torch.compile needs a C++ compiler")
+            raise
+        assert np.array_equal(found["eval"], X)
+        assert set(np.unique(found["train"] / X)) == {0.0, 2.0}
+
+
+def test_modules_of_torch_are_in_the_format_of_what_they_are_given() -> None:
+    adapter = adapter_of("torch")
+    import torch
+
+    linear = bound(adapter, torch.nn.LayerNorm, ("x", "n"))
+    found = drawn(linear, 300, X, 4.0, dtype="bfloat16", modes=("train", "eval"))
+    assert found["train"].shape == X.shape
+    instance = bound(adapter, torch.nn.Dropout(HALF), ("x",))
+    assert np.array_equal(drawn(instance, 300, X, modes=("eval",))["eval"], X)
+
+
+def test_what_is_set_in_the_thread_of_the_caller_holds() -> None:
+    adapter = adapter_of("torch")
+    import torch
+
+    seen: set[bool] = set()
+
+    def noted(x: Any) -> Any:
+        seen.add(torch.is_grad_enabled())
+        return x @ x.mT
+
+    code = bound(adapter, noted, ("x",))
+    x = np.random.default_rng(0).normal(size=(2, 2, 300))
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        found = drawn(code, 300, x)["train"]
+    assert seen == {False}
+    assert np.all(found.astype(np.float32).view(np.uint32) & 0xFFFF == 0)  # numbers of bfloat16
+
+
+def test_tensors_of_other_values_are_refused() -> None:
+    adapter = adapter_of("torch")
+    with pytest.raises(TypeError, match="complex64"):
+        adapter.returned(adapter.given(np.ones(3, "f4"), "float32") * 1j)
+
+
+def test_float64_of_jax_has_to_be_set() -> None:
+    adapter = adapter_of("jax")
+    import jax
+
+    if jax.config.jax_enable_x64:
+        pytest.skip("it is set")
+    with pytest.raises(DropcheckError, match="JAX_ENABLE_X64"):
+        drawn(bound(adapter, lambda x: x, ("x",)), 300, X, dtype="float64")
+
+
+def test_jax_is_given_few_shapes() -> None:
+    adapter = adapter_of("jax")
+    shapes: set[tuple[int, ...]] = set()
+
+    def noted(x: Any) -> Any:
+        shapes.add(x.shape)
+        return x
+
+    code = bound(adapter, noted, ("x",))
+    for draws in (1, 2, 7, 300, 1000, 1024):
+        drawn(code, draws, np.ones((4, draws)))
+    assert shapes == {(1024, 4)}
