@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as typing has it, which takes longer to import than all else here
 if TYPE_CHECKING:
     from dropcheck.api import ClaimFailedError, InvalidClaimError, verify
+    from dropcheck.code.decorator import implements
     from dropcheck.errors import DropcheckError
     from dropcheck.results import CaseResult
 
@@ -15,6 +16,7 @@ __all__ = [
     "DropcheckError",
     "InvalidClaimError",
     "__version__",
+    "implements",
     "verify",
 ]
 
@@ -30,6 +32,10 @@ def __getattr__(name: str) -> object:
         from dropcheck.errors import DropcheckError
 
         found = DropcheckError
+    elif name == "implements":
+        from dropcheck.code.decorator import implements
+
+        found = implements
     elif name == "CaseResult":
         from dropcheck.results import CaseResult
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from _pytest._code.code import (  # pytest offers no other way to its summary lines
@@ -44,15 +44,19 @@ class ClaimsPlugin:
 
     Args:
         config: the session's.
-        files: the ini key that names them.
+        named: the ini keys that name them, and implementations.
         keys: the ini keys that set an option.
 
     Raises:
         UsageError: an ini key names no file, or has a value that it cannot have.
     """
 
-    def __init__(self, config: pytest.Config, files: str, keys: Mapping[str, Option]) -> None:
+    def __init__(
+        self, config: pytest.Config, named: tuple[str, str], keys: Mapping[str, Option]
+    ) -> None:
+        files, implementations = named
         self.root = config.rootpath
+        self.implementations: list[str] = config.getini(implementations)
         paths = _files(files, config.getini(files), self.root)
         self._resolved = {path.resolve() for path in paths}
         self._shown = ", ".join(os.path.relpath(path, self.root) for path in paths)
@@ -126,6 +130,20 @@ class ClaimsPlugin:
         return report.outcome, "U" if report.failed else "u", "UNDECIDED"
 
 
+class Tested(Protocol):
+    """What collects claims, for the tests that they are."""
+
+    plugin: ClaimsPlugin
+    graphs: CaseGraphs
+    nodeid: str
+
+    def repeat(self, case: Case, registry: Registry) -> str:
+        """The command that repeats a case."""
+
+    def place(self, case: Case) -> Path:
+        """The file in which its claim stands."""
+
+
 class ClaimsFile(pytest.File):
     """A claims file: its cases, or everything that is wrong with it."""
 
@@ -143,27 +161,67 @@ class ClaimsFile(pytest.File):
         try:
             # named as a command that is typed in the same folder would name it
             name = os.path.relpath(self.path, self.config.invocation_params.dir)
-            registry = read_any(self.path, name)
-            checked = check_registry(registry, self.graphs)
-            if checked.problems:
-                raise DropcheckError(checked.problems)
+            registry = self._with_code(read_any(self.path, name))
+            notes = checked(registry, self.graphs)
         except DropcheckError as error:
-            raise self.CollectError(_text_of(problems_of(error))) from None
+            raise self.CollectError(text_of(problems_of(error))) from None
         for document in registry.coverage:
             self.plugin.coverage[self.path.resolve()] = document
-        for note in checked.notes:
+        for note in notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
-        for case in registry.expand():
-            name = case_name(case.claim.id, case.parameters)
-            # as text, pytest takes the parameters apart as where it reads an id: `--lf` needs that
-            nodeid = f"{self.nodeid}::{name}"
-            yield CaseItem.from_parent(self, name=name, nodeid=nodeid, case=case, registry=registry)
+        yield from items(self, registry, registry.expand())
+
+    def _with_code(self, registry: Registry) -> Registry:
+        """The claims, and a column of each for the implementations that have code for them.
+
+        Raises:
+            DropcheckError: an implementation cannot be read, or its code cannot be found.
+        """
+        given = self.plugin.implementations
+        if not given or not any(claim.slots for claim in registry.claims.values()):
+            return registry
+        from dropcheck.code.binding import implementations_of
+        from dropcheck.columns import with_columns
+
+        made = implementations_of(given, self.plugin.root)
+        return with_columns(registry, made, graphs=self.graphs)
+
+    def repeat(self, case: Case, registry: Registry) -> str:
+        """The command that repeats a case."""
+        command = repeat_command(case, self.plugin.settings.seed, [registry.name], RUN_OPTIONS)
+        code = [f"--with={one}" for one in self.plugin.implementations if case.claim.column]
+        return shlex.join([*shlex.split(command), *self.plugin.limits, *code])
+
+    def place(self, _: Case) -> Path:
+        """The file itself."""
+        return self.path
+
+
+def checked(registry: Registry, graphs: CaseGraphs) -> Sequence[Problem]:
+    """Notes on claims that can be judged.
+
+    Raises:
+        DropcheckError: some cannot: everything that is wrong with them.
+    """
+    found = check_registry(registry, graphs)
+    if found.problems:
+        raise DropcheckError(found.problems)
+    return found.notes
+
+
+def items(parent: Any, registry: Registry, cases: Iterable[Case]) -> Iterator[CaseItem]:
+    """A test a case."""
+    for case in cases:
+        name = case_name(case.claim.id, case.parameters)
+        # as text, pytest takes the parameters apart as where it reads an id: `--lf` needs that
+        nodeid = f"{parent.nodeid}::{name}"
+        yield CaseItem.from_parent(parent, name=name, nodeid=nodeid, case=case, registry=registry)
 
 
 class CaseItem(pytest.Item):
     """One case of a claim."""
 
-    parent: ClaimsFile
+    parent: Any  # a collector that is `Tested`
 
     def __init__(self, *, case: Case, registry: Registry, **node: Any) -> None:
         super().__init__(**node)
@@ -184,8 +242,8 @@ class CaseItem(pytest.Item):
         plugin = self.parent.plugin
 
         def repeat(case: Case) -> str:
-            command = repeat_command(case, plugin.settings.seed, [self.registry.name], RUN_OPTIONS)
-            return shlex.join([*shlex.split(command), *plugin.limits])
+            command: str = self.parent.repeat(case, self.registry)
+            return command
 
         graphs = self.parent.graphs
         [result] = verify_cases([self.case], plugin.settings, self.registry, repeat, graphs=graphs)
@@ -213,7 +271,7 @@ class CaseItem(pytest.Item):
                 ReprFileLocation(str(path), line + 1, headline(result)),
             )
         if isinstance(excinfo.value, DropcheckError):
-            return _text_of(excinfo.value.problems)
+            return text_of(excinfo.value.problems)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -221,7 +279,8 @@ class CaseItem(pytest.Item):
         alone = self.case.claim.family is None
         # pytest would show the dot in the name of a statement as `::`, under which it has no test
         heading = self.name if alone else f"statement {self.name}"
-        return self.path, (self.case.claim.location.file_line or 1) - 1, heading
+        line = (self.case.claim.location.file_line or 1) - 1
+        return self.parent.place(self.case), line, heading
 
 
 class DidNotPass(Exception):  # noqa: N818 - said of a case; no user sees it
@@ -251,7 +310,8 @@ def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object
     return [(name, value) for name, value in values.items() if value is not None]
 
 
-def _text_of(problems: Iterable[Problem]) -> str:
+def text_of(problems: Iterable[Problem]) -> str:
+    """Problems as a command shows them."""
     return problems_text(tuple(problems), Terminal(), counted=False).rstrip("\n")
 
 

@@ -69,20 +69,19 @@ def of_functions(
     functions: Mapping[str, Callable[..., Any]],
     *,
     name: str,
-    adapter: str,
     dtypes: Sequence[str],
     folder: Path,
 ) -> Implementation:
-    """An implementation of functions that are at hand, for tests written in Python.
+    """An implementation of functions that are at hand, under the name of their adapter.
 
     Raises:
         DropcheckError: there is no such adapter, or it has no such number format.
     """
-    if adapter not in FRAMEWORKS:
-        near = nearest(adapter, FRAMEWORKS)
+    if name not in FRAMEWORKS:
+        near = nearest(name, FRAMEWORKS)
         hint = f"did you mean {near!r}?" if near else f"there are {', '.join(FRAMEWORKS)}"
-        raise DropcheckError(Problem(f"there is no adapter {adapter!r}", hint=hint))
-    framework = FRAMEWORKS[adapter]
+        raise DropcheckError(Problem(f"there is no adapter {name!r}", hint=hint))
+    framework = FRAMEWORKS[name]
     wrong = check_dtypes(framework, dtypes)
     if wrong is not None:
         raise DropcheckError(Problem(wrong))

@@ -303,13 +303,11 @@ def test_code_that_ships_is_for_the_slots_of_packs(
 
 
 def test_functions_at_hand_are_an_implementation(tmp_path: Path) -> None:
-    one = of_functions(
-        {"dropout": lambda x, p: x * p}, name="ours", adapter="numpy", dtypes=(), folder=tmp_path
-    )
-    assert (one.name, one.dtypes) == ("ours", FRAMEWORKS["numpy"].dtypes)
+    one = of_functions({"dropout": lambda x, p: x * p}, name="numpy", dtypes=(), folder=tmp_path)
+    assert (one.name, one.dtypes) == ("numpy", FRAMEWORKS["numpy"].dtypes)
     assert set(one.bind({"dropout": slot()})) == {"dropout"}
     for adapter, dtypes, said in [("troch", (), "'torch'"), ("torch", ("float23",), "'float32'")]:
         with pytest.raises(DropcheckError) as caught:
-            of_functions({}, name="ours", adapter=adapter, dtypes=dtypes, folder=tmp_path)
+            of_functions({}, name=adapter, dtypes=dtypes, folder=tmp_path)
         (problem,) = caught.value.problems
         assert said in f"{problem.message} {problem.hint}"

@@ -54,8 +54,11 @@ INI = "[pytest]\ndropcheck_files = claims.yaml\n"
 Pytester = pytest.Pytester
 
 # what sessions within use is loaded outside them: they forget what they import
-for library in ("hypothesis", "scipy.special", "dropcheck.pytest_claims", "dropcheck.running"):
+for library in ("hypothesis", "scipy.special", "dropcheck.pytest_code", "dropcheck.running"):
     import_module(library)
+for library in ("binding", "bound", "adapters.numpy_adapter"):
+    import_module(f"dropcheck.code.{library}")
+import_module("dropcheck.columns")
 read_text(CLAIMS)  # loads what it imports where it is called
 
 

@@ -53,6 +53,7 @@ FLOORS = {
     "cli": 10,
     "api": 10,
     "pytest_claims": 11,
+    "pytest_code": 11,
     "pytest_plugin": 11,
     "__main__": 11,
 }
@@ -72,8 +73,12 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("__init__", "errors"): None,
     ("__init__", "results"): None,
     ("__init__", "api"): None,
+    ("__init__", "code"): {"dropcheck.code.decorator"},
     # what pytest imports at every start calls for the rest where it is used
     ("pytest_plugin", "pytest_claims"): None,
+    ("pytest_plugin", "pytest_code"): None,
+    # tests of functions are tests of claims
+    ("pytest_code", "pytest_claims"): None,
 }
 # Between these parts, whatever their floors, only what is named is imported: the door of a room.
 DOORS: dict[tuple[str, str], set[str]] = {
@@ -125,7 +130,7 @@ LIBRARIES = {
     "rich": ("report",),
     "markdown_it": ("documents.markdown_source", "report.html.markdown_view"),
     "_pytest": ("pytest_claims",),
-    "pytest": ("pytest_claims", "pytest_plugin"),
+    "pytest": ("pytest_claims", "pytest_code", "pytest_plugin"),
     "matplotlib": ("report.pictures",),
 }
 # The one exception: pytest offers no other way to the lines of its summary.
