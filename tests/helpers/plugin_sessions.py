@@ -54,7 +54,12 @@ INI = "[pytest]\ndropcheck_files = claims.yaml\n"
 Pytester = pytest.Pytester
 
 # what sessions within use is loaded outside them: they forget what they import
-for library in ("hypothesis", "scipy.special", "dropcheck.pytest_code", "dropcheck.running"):
+for library in (
+    "hypothesis",
+    "scipy.special",
+    "dropcheck.pytest_code.function_tests",
+    "dropcheck.running",
+):
     import_module(library)
 for library in ("binding", "bound", "adapters.numpy_adapter"):
     import_module(f"dropcheck.code.{library}")

@@ -1,0 +1,1 @@
+"""Code of test files under the claims that it is to fulfil."""
