@@ -70,6 +70,13 @@ def planned(
     dtype = asked.dtype or adapter.default_dtype
     if dtype not in adapter.dtypes:
         raise UnfitCodeError(f"cannot be given {dtype}", f"it takes {', '.join(adapter.dtypes)}")
+    try:
+        adapter.dtype(dtype)
+    except ImportError as error:
+        hint = f"pip install {error.name}, in the environment that runs dropcheck"
+        raise UnfitCodeError(f"cannot be given {dtype}: {error}", hint) from error
+    except ValueError as error:
+        raise UnfitCodeError(f"cannot be given {dtype}", str(error)) from error
     varying = tuple(at for at, one in enumerate(inputs) if _varies(asked, at, one))
     fixed = {at: constant(one[..., 0], dtype) for at, one in enumerate(inputs) if at not in varying}
     count = len(inputs)

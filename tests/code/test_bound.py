@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import time
 from contextvars import ContextVar
@@ -362,6 +363,13 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 def test_a_number_format_that_a_framework_has_not_is_refused() -> None:
     code = bound(FakeAdapter(None, False), fake_framework.dropout)
     assert "cannot be given float64 | it takes float32" in fault(code, X, 0.5, dtype="float64")
+
+
+def test_bfloat16_of_numpy_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    said = fault(numpy_code(ours), X, 0.5, dtype="bfloat16")
+    assert said.startswith("cannot be given bfloat16: ")
+    assert said.endswith("| pip install ml_dtypes, in the environment that runs dropcheck")
 
 
 def test_what_has_no_mode_of_evaluation_says_so() -> None:
