@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -22,7 +22,7 @@ from dropcheck.claims.registry import (
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.syntax import Call, Node, Subscript, children, lines_of
-from dropcheck.vocabulary.slot_calls import slot_and_mode
+from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
 RESOLUTION = 0.001
 """Of a column of code, where a claim says no other."""
@@ -60,6 +60,9 @@ def with_columns(
 ) -> Registry:
     """The registry with a column for each implementation: claims beside those of the mathematics.
 
+    What the mathematics does not say, such as the gradient of a slot without one, has columns of
+    code alone, where there are some.
+
     Args:
         registry: the claims.
         implementations: the code under test.
@@ -85,13 +88,16 @@ def with_columns(
             if id(claim.slots) not in bound:
                 bound[id(claim.slots)] = Column(one.name, one.bind(claim.slots))
             column = bound[id(claim.slots)]
-            called = called_slots(claim, graphs)
+            calls = calls_of_slots(claim, graphs)
             chosen = _formats(claim, one, formats)
-            if called & column.code.keys() and chosen:
+            called = any(name in column.code for name, _ in calls)
+            if called and not _unanswered(claim, calls, column.code) and chosen:
                 own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
                 own = replace(own, xfail=_expected_failures(claim, chosen, one.xfail))
                 claims[own.id] = own
                 found += 1
+                if _unanswered(claim, calls, ()):
+                    claims.pop(claim.id, None)
         if not found and set(one.given) <= known:
             message = f"the implementation {one.name!r} has code for no slot that a claim calls"
             problems.append(Problem(message, hint=_list_of(known)))
@@ -104,22 +110,31 @@ def _list_of(slots: Collection[str]) -> str:
     return f"the slots are {', '.join(sorted(slots))}" if slots else "no file here has slots"
 
 
-def called_slots(claim: Claim, graphs: CaseGraphs) -> set[str]:
-    """The slots that a claim's model and its statement call."""
+def calls_of_slots(claim: Claim, graphs: CaseGraphs) -> set[tuple[str, str]]:
+    """The slots that a claim's model and its statement call, and what each call asks for."""
     try:
         parsed = graphs.parsed(claim)
     except DropcheckError:  # it is reported where the claim is checked
-        return set(claim.slots)
+        return {(name, TRAIN) for name in claim.slots}
     stack: list[Node] = [line.right for line in lines_of(parsed.model)]
     stack += parsed.statement.operands
-    found: set[str] = set()
+    found: set[tuple[str, str]] = set()
     while stack:
         node = stack.pop()
         stack.extend(children(node))
         base = node.base if isinstance(node, Subscript) else node
         if isinstance(base, Call):
-            found.add(slot_and_mode(base.name)[0])
-    return found & claim.slots.keys()
+            found.add(slot_and_mode(base.name))
+    return {call for call in found if call[0] in claim.slots}
+
+
+def _unanswered(claim: Claim, calls: Collection[tuple[str, str]], code: Container[str]) -> bool:
+    """Whether a call asks for what neither code gives nor the slot itself says."""
+    said = {EVAL: "evaluation", GRAD: "gradient"}
+    return any(
+        name not in code and mode in said and getattr(claim.slots[name], said[mode]) is None
+        for name, mode in calls
+    )
 
 
 def _of_laws(claim: Claim, graphs: CaseGraphs) -> bool:

@@ -250,3 +250,16 @@ def test_a_result_knows_its_column() -> None:
     assert (of_code.column, of_code.dtype, of_code.of) == ("own", "float32", "die")
     assert (of_code.point, of_code.parameters) == ({}, {"dtype": "float32"})
     assert (found["die"].column, found["die"].dtype, found["die"].of) == (None, None, None)
+
+
+def test_what_the_mathematics_does_not_say_is_asked_of_code_alone() -> None:
+    silent = FILE.replace("    gradient: m / (1 - p)\n", "")
+    registry = with_columns(read_text(silent % ""), [Own("own", dropout=dropout())])
+    assert "dropout.gradient" not in registry.claims
+    assert verdicts(judged(registry, "dropout.gradient@own")) == {"verified"}
+    # where no code is bound to the slot it is an error of the file
+    for others in ([], [Own("own", die=die())]):
+        registry = with_columns(read_text(silent % ""), others)
+        with pytest.raises(DropcheckError, match="does not say what") as caught:
+            judged(registry, "dropout.gradient")
+        assert "--with" in (caught.value.problems[0].hint or "")
