@@ -76,6 +76,11 @@ class Reason(Enum):
         "by the model, {step} may be infinite in some draws, and the quantity then has no value",
         "the model may be undefined on some draws, be they too rare to be seen; {mend}",
     )
+    NOT_NUMBERS = (
+        "{undefined:,} of {draws:,} draws are NaN or infinite{first}",
+        "false as stated: what is no number has no mean; claim what is finite by itself, as by "
+        "P(isnan(y)) == 0",
+    )
     POWERS_OVERFLOW = (
         "the draws are finite, and the powers that are averaged are not: they are beyond the "
         "largest number of float64, 1.8e+308",
@@ -183,6 +188,7 @@ class Reason(Enum):
     TAILS_TOO_RARE = ("a tail with the chance {tails:.3g} is not known to a factor of {factor:g}",)
     # what refutes a claim of certainty
     COUNTEREXAMPLES = ("{violations:,} counterexamples in {draws:,} draws",)
+    CODE_COUNTEREXAMPLES = ("counterexamples in {violations:,} of {draws:,} draws{first}",)
     ONE_COUNTEREXAMPLE = ("1 counterexample in {draws:,} draws",)
 
     def __init__(self, sentence: str, reading: str = "") -> None:

@@ -38,7 +38,7 @@ from dropcheck.judging.look import (
 from dropcheck.judging.outlook import BOX_SHARE, Direction, Outlook, draws_for, target_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
-from dropcheck.simulation import MAIN, Compiled, Request, SpanSums, Tally
+from dropcheck.simulation import MAIN, PILOT, Compiled, Request, SpanSums, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
 # An interval so many times the variance that the draws show is wide for what they do not show.
@@ -52,7 +52,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
     """Judge a function of averages; asks for spans of draws as it goes."""
     outlook = yield from foreseen(run, compiled, knowledge)
     if outlook.pilot is not None:
-        broken = run.undefined(outlook.pilot, Method.BLOCK_MEANS, outlook.guarantee)
+        broken = run.undefined(outlook.pilot, Method.BLOCK_MEANS, outlook.guarantee, PILOT)
         if broken is not None:
             return broken
     tally = Tally(outlook.program, outlook.centres)

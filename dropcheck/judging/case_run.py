@@ -18,6 +18,7 @@ from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
+from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import (
@@ -32,7 +33,16 @@ from dropcheck.results import (
     Verdict,
 )
 from dropcheck.settings import Settings
-from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally, stream
+from dropcheck.simulation import (
+    MAIN,
+    PILOT,
+    Compiled,
+    Program,
+    Request,
+    SpanSums,
+    Tally,
+    stream,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -221,7 +231,11 @@ class CaseRun:
         return program.finite(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
 
     def undefined(
-        self, tally: Tally, method: Method | None, guarantee: Guarantee
+        self,
+        tally: Tally,
+        method: Method | None,
+        guarantee: Guarantee,
+        purpose: int = MAIN,
     ) -> Finding | None:
         """The finding where some draw is NaN or infinite."""
         why = undefined_draws(tally)
@@ -230,6 +244,7 @@ class CaseRun:
         verdict = Verdict.INCONCLUSIVE
         if tally.program.tests_code:  # what may be no number has no mean
             verdict = Verdict.REFUTED
+            why = not_numbers(tally, self.generator, purpose)
         elif tally.nowhere_defined:
             why = Reason.POWERS_OVERFLOW.explain()
         return Finding(
@@ -378,18 +393,6 @@ class CaseRun:
         if len(comparisons) > 1:
             return None, None
         return comparisons[0].measures, None if comparisons[0].share else comparisons[0].region
-
-
-def undefined_draws(tally: Tally) -> Explanation | None:
-    """How many draws are NaN or infinite, where some are."""
-    if not tally.undefined:
-        return None
-    return Reason.UNDEFINED_DRAWS.explain(
-        undefined=tally.undefined,
-        draws=tally.looked_at,
-        percent=float(f"{100 * tally.undefined / tally.looked_at:.2g}"),
-        first=(tally.first_undefined or 0) + 1,
-    )
 
 
 def _finite(value: float | None) -> float | None:

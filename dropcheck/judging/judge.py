@@ -21,7 +21,8 @@ from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.counting import by_counterexample, by_proportion
+from dropcheck.judging.events.certainty import by_counterexample
+from dropcheck.judging.events.counting import by_proportion
 from dropcheck.judging.exactly import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import by_laws

@@ -20,8 +20,10 @@ from dropcheck.inference import budget, detectable
 from dropcheck.inference.distribution_distance import massart
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
 from dropcheck.inference.region import region_floor
-from dropcheck.judging import counting, limit_theorem
-from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun, undefined_draws
+from dropcheck.judging import limit_theorem
+from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun
+from dropcheck.judging.events import certainty, counting
+from dropcheck.judging.events.rare_probabilities import by_averages
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import counting_of
@@ -30,8 +32,8 @@ from dropcheck.judging.outlook import smallest_seen
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.pilot_sample import piloted as sampled
 from dropcheck.judging.quantiles.pilot_sample import reach_of
-from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.judging.witness import BASES
+from dropcheck.judging.wrong_draws import undefined_draws
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Edge, Guarantee
@@ -223,13 +225,13 @@ def _of_counts(
     undefined = undefined_draws(tally)
     if undefined is not None:
         return replace(result, explanation=undefined, ends=_in_spans(fewest, result))
-    share = counting.seen_in(counted, tally) / tally.drawn
+    share = certainty.seen_in(counted, tally) / tally.drawn
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         return replace(result, explanation=why, ends=_given_up(run))
     if pilot is None:
         # where a condition holds in some draws only, their number is doubled until it is enough
-        draws = counting.draws_that_bound(run) * 2 ** math.ceil(math.log2(1 / share))
+        draws = certainty.draws_that_bound(run) * 2 ** math.ceil(math.log2(1 / share))
         result = replace(
             result,
             scale=1.0,

@@ -27,6 +27,7 @@ from dropcheck.simulation.compile import (
     compile_averages,
     compile_strategy,
 )
+from dropcheck.simulation.examples import example
 from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.in_cells import counting_in_cells, magnitude_of, values_of
 from dropcheck.simulation.program import Program, SpanSums
@@ -59,6 +60,7 @@ __all__ = [
     "compile_counts",
     "compile_strategy",
     "counting_in_cells",
+    "example",
     "magnitude_of",
     "means_of",
     "stratified",

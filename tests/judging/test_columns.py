@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -263,3 +264,50 @@ def test_what_the_mathematics_does_not_say_is_asked_of_code_alone() -> None:
         with pytest.raises(DropcheckError, match="does not say what") as caught:
             judged(registry, "dropout.gradient")
         assert "--with" in (caught.value.problems[0].hint or "")
+
+
+def test_a_certainty_of_code_ends_at_its_first_counterexample_and_shows_it() -> None:
+    given: list[int] = []
+
+    def shifted(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        x = np.broadcast_to(inputs[0], (8, asked.draws)).copy()
+        given.append(asked.draws)
+        x[2, 17:] += 0.5
+        return {"train": x, "eval": x, "grad": x}
+
+    registry = registry_of(Own("own", dropout=shifted))
+    found = judged(registry, "dropout.evaluation@own")["dropout.evaluation@own float32"]
+    assert found.verdict.value == "refuted"
+    text = str(found.explanation)
+    draws = found.draws
+    assert draws <= 8192
+    assert f"counterexamples in {draws - 17:,} of {draws:,} draws, the first with x[2] = " in text
+    shown = dict(part.split(" = ") for part in text.partition("first with ")[2].split(", "))
+    assert float(shown["dropout.eval(…)[2]"]) == pytest.approx(float(shown["x[2]"]) + 0.5)
+
+
+def test_a_rare_counterexample_is_found_and_shown() -> None:
+    def rare(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        x = np.broadcast_to(inputs[0], (8, asked.draws)).copy()
+        x[generator.random(x.shape) < 2e-6] = 9.0
+        return {"train": x, "eval": x, "grad": x}
+
+    registry = registry_of(Own("own", dropout=rare))
+    for found in judged(registry, "dropout.evaluation@own").values():
+        assert found.verdict.value == "refuted"
+        assert "dropout.eval(…)[" in str(found.explanation)
+        assert "= 9" in str(found.explanation)
+        assert found.interval is not None
+        assert (found.interval[0] or 0) <= 1 - 8 * 2e-6 <= (found.interval[1] or 0)
+
+
+def test_the_first_draw_that_is_no_number_is_shown() -> None:
+    registry = registry_of(Own("nan", dropout=dropout(spoiled=1e-3)))
+    mean = judged(registry, "dropout.mean@nan")["dropout.mean@nan float32"]
+    first = r"the first with x\[(\d)\] = 1\.\d+, y\[\1\] = nan"
+    pattern = rf"\d+ of [\d,]+ draws are NaN or infinite, {first}"
+    assert re.fullmatch(pattern, str(mean.explanation))

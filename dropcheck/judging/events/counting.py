@@ -1,4 +1,4 @@
-"""Claims about one event, counted: certainty by counterexample, a bare probability exactly."""
+"""A bare probability of one event, counted: exact binomial intervals."""
 
 from __future__ import annotations
 
@@ -6,117 +6,25 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-from dropcheck.analysis.strategy import Certainty, Proportion
+from dropcheck.analysis.strategy import Proportion
 from dropcheck.inference import budget
-from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
+from dropcheck.inference.finite_sample import clopper_pearson
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
-from dropcheck.judging.exactly import exact_probability, known_exception, of_proportion
+from dropcheck.judging.events.certainty import seen_in
+from dropcheck.judging.events.rare_probabilities import by_averages
+from dropcheck.judging.exactly import of_proportion
 from dropcheck.judging.look import ROUNDING, more, planned
-from dropcheck.judging.prepared import rarest_violations
-from dropcheck.judging.rare_probabilities import by_averages
 from dropcheck.reasons import Reason
-from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
+from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import MAIN, PILOT, Counted, Program, Request, SpanSums, Tally
 
 # Draws of the pilot: a probability is then known to a hundredth.
 COUNTED_DRAWS = 8192
 # Blocks at the planned look: whole spans are drawn, of a few blocks each, and none in vain.
 PLANNED_BLOCKS = 512
-
-
-def by_counterexample(
-    run: CaseRun, claim: Certainty, counted: Counted
-) -> Generator[Request, SpanSums, Finding]:
-    """An event that is claimed to be certain: one counterexample refutes.
-
-    So does the model where it gives the chance of one.
-    """
-    known = known_exception(run, claim.event, claim.condition, claim.probability)
-    if known is not None:
-        return known
-    most = run.most_draws(counted.program)
-    program = counted.program.fitted(most, FEWEST_BLOCKS)
-    bound = violations_bound(run)
-    enough = bounding = draws_that_bound(run)
-    tally = Tally(program)
-    while True:
-        yield from run.draw_until(tally, MAIN, min(enough, most))
-        violations = round(float(tally.totals[0])) if not tally.undefined else 0
-        seen = seen_in(counted, tally)
-        spent = tally.drawn + program.span_draws > most
-        hopeless = not seen and run.seems_never(tally.drawn)
-        if tally.undefined or violations or spent or hopeless or run.out_of_time():
-            break
-        if upper_bound(0, seen, run.alpha) < bound:
-            break
-        # a condition is seen in some draws only: go on until it was seen often enough
-        enough = min(most, max(2 * tally.drawn, enough))
-    run.refuse_if_nowhere_defined(tally)
-    broken = run.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
-    if broken is not None:
-        return broken
-    low, high = clopper_pearson(violations, seen, run.alpha)
-    share = violations / seen if seen else 0.0
-    if claim.probability == 1:
-        low, high, share = 1 - high, 1 - low, 1 - share
-    explanation = None
-    if violations:
-        verdict = Verdict.REFUTED
-        reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE
-        explanation = reason.explain(violations=violations, draws=seen)
-    elif upper_bound(0, seen, run.alpha) < bound:
-        verdict = Verdict.VERIFIED
-    else:
-        verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
-        if counted.conditional and not seen:
-            explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-    warnings: tuple[str, ...] = ()
-    if verdict is Verdict.VERIFIED:
-        strict = (counted.exact or counted.program).fitted(most, FEWEST_BLOCKS)
-        exact = strict.span(run.generator(MAIN, 0), strict.origin, 0)
-        if float(exact.sums[:, 0].sum()) > 0:
-            warnings = (
-                f"{run.case.claim.id}: values that differ by rounding alone were taken for "
-                "equal; isclose(a, b) says so",
-            )
-    more_draws = None
-    if verdict is Verdict.INCONCLUSIVE and seen:
-        # as many draws in which the condition holds as bound the violations
-        more_draws = bounding * tally.drawn / seen - tally.drawn + counted.program.span_draws
-    return Finding(
-        verdict=verdict,
-        exact=exact_probability(claim.event, claim.condition),
-        method=Method.CERTAINTY,
-        guarantee=Guarantee.EXACT,
-        quantity=run.reading.comparisons[0].measures,
-        region=Region(claim.probability, claim.probability),
-        estimate=share,
-        interval=(low, high),
-        scale=1.0,
-        sharpness=Resolution(bound, bound, absolute=True),
-        draws=tally.drawn,
-        blocks=tally.drawn // tally.block_draws,
-        seconds=tally.seconds,
-        explanation=explanation,
-        more_draws=more_draws,
-        warnings=warnings,
-    )
-
-
-def violations_bound(run: CaseRun) -> float:
-    """How rare violations of a claim of certainty must be for it to be verified."""
-    return rarest_violations(run.case.claim)
-
-
-def draws_that_bound(run: CaseRun) -> int:
-    """Draws that verify a claim of certainty where none is a violation.
-
-    No violation among n draws bounds their chance by ln(1/α)/n.
-    """
-    return math.ceil(math.log(1 / run.alpha) / violations_bound(run) * 1.0001) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +75,6 @@ def piloted(
         widen=widen,
         scale=scale,
     )
-
-
-def seen_in(counted: Counted, tally: Tally) -> int:
-    """Draws that count: all of them, or those in which the condition holds."""
-    return round(float(tally.totals[1])) if counted.conditional else tally.drawn
 
 
 def interval_of(claim: Proportion, counted: Counted, tally: Tally, alpha: float) -> Interval:

@@ -1,0 +1,81 @@
+"""A draw that shows what is wrong with code under test: a counterexample, or what is no number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dropcheck.language.graph import number
+from dropcheck.simulation.integrands import filled
+from dropcheck.simulation.program import Program
+from dropcheck.vocabulary.function import Array
+
+# Elements that are shown of an array of another shape than the event's.
+FEW = 4
+
+
+def example(program: Program, generator: np.random.Generator) -> str:
+    """What code was given and gave in the first draw of a span that is wrong, in words.
+
+    Args:
+        program: what is drawn.
+        generator: the stream of the span.
+
+    Returns:
+        Values with their names, `x[3] = 1.25, y[3] = 1.375`: the element that is wrong, of arrays
+        of its shape. Larger ones are left out, and what is the same in every draw. Empty where no
+        draw is wrong.
+    """
+    with np.errstate(all="ignore"):
+        held = program.registers(generator, program.span_draws, keep=True)
+    for wrong in _wrong(program, held):
+        draws = np.flatnonzero(wrong.reshape(-1, wrong.shape[-1]).any(axis=0))
+        if len(draws):
+            place = np.unravel_index(int(np.argmax(wrong[..., draws[0]])), wrong.shape[:-1])
+            return ", ".join(_values(program, held, int(draws[0]), tuple(map(int, place))))
+    return ""
+
+
+def _wrong(program: Program, held: Sequence[Array | None]) -> Iterator[npt.NDArray[np.bool_]]:
+    """Where something is wrong, [*shape, draws]: counterexamples first, then what is no number."""
+    for term in program.terms:
+        if term.every:
+            wrong = number(filled(held[term.factors[0][0]])) == 0
+            if term.given is not None:
+                wrong = wrong & (number(filled(held[term.given])) != 0)
+            yield wrong
+    for register in program.targets:
+        yield ~np.isfinite(number(filled(held[register])))
+
+
+def _values(
+    program: Program, held: Sequence[Array | None], draw: int, place: tuple[int, ...]
+) -> Iterator[str]:
+    """What each call was given and gave on which something depends that is looked at."""
+    needed = {*program.targets, *(term.given for term in program.terms)}
+    for step in reversed(program.steps):
+        needed |= set(step.inputs) if step.target in needed else set()
+    shown: set[str] = set()
+    for step in program.steps:
+        call = step.value.call
+        if call is None or step.target not in needed:
+            continue
+        names = [*call.slot.takes, step.value.name or f"{step.value.operation}(…)"]
+        for name, register in zip(names, (*step.inputs, step.target), strict=True):
+            array = number(filled(held[register]))
+            if name not in shown and array.shape[-1] > 1:
+                shown.add(name)
+                yield from _shown(name, array[..., draw], place)
+
+
+def _shown(name: str, values: Array, place: tuple[int, ...]) -> Iterator[str]:
+    """One value, or the element of an array that is wrong."""
+    if values.ndim == len(place) and all(
+        at < length for at, length in zip(place, values.shape, strict=True)
+    ):
+        index = f"[{', '.join(map(str, place))}]" if place else ""
+        yield f"{name}{index} = {values[place]:.6g}"
+    elif values.size <= FEW:
+        yield f"{name} = [{', '.join(f'{one:.6g}' for one in values.ravel())}]"
