@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from functools import partial
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.executors import can_fork, shared
+from dropcheck.execution.executors import Lost, can_fork, shared, tune_for_good
 from dropcheck.execution.schedule import (
     Clock,
     Deadline,
     Start,
-    carried_out,
+    carried_out_while_light,
     drive,
     guarded,
     in_order,
@@ -41,6 +42,31 @@ _Judged = CaseResult | DropcheckError
 # Fewer cases than this for each process leave processes idle at the end.
 CASES_A_PROCESS = 4
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Workers of another kind than this machine's processes: an executor, and how many they are."""
+
+    executor: Executor
+    workers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Cases that make the same draws, with all that is needed to judge them elsewhere."""
+
+    cases: tuple[Case, ...]
+    settings: Settings
+    alpha: float
+    repeats: tuple[str, ...]
+
+    @property
+    def travels(self) -> bool:
+        """Whether they can be judged in another process: code under test is called in this one."""
+        claim = self.cases[0].claim
+        return claim.sample is None and claim.column is None
+
+
 Repeat = Callable[[Case], str]
 """The command that repeats one case."""
 
@@ -54,6 +80,8 @@ def verify_cases(
     watch: Callable[[int], None] = lambda _: None,
     *,
     processes: bool = False,
+    engine: Engine | None = None,
+    lost: Lost = lambda: None,
     graphs: CaseGraphs | None = None,
 ) -> Generator[CaseResult, None, None]:
     """Judge cases, each yielded as soon as all before it are done.
@@ -72,6 +100,8 @@ def verify_cases(
         watch: called with draws as they come in, or as cases end where processes share these.
         processes: whether forked processes may work, where the system has them; threads do
             otherwise. Only for a program that has no threads of its own.
+        engine: who works in place of processes of this machine.
+        lost: called where a worker ended before its work did; the work is done again.
         graphs: what a check of the cases has built; each is taken once and then forgotten.
 
     Raises:
@@ -101,9 +131,26 @@ def verify_cases(
                 graphs)
         for group in groups
     ]  # fmt: skip
+    jobs = [
+        Job(
+            cases=tuple(cases[place] for place in group),
+            settings=settings,
+            alpha=alpha,
+            repeats=tuple(repeat(cases[place]) for place in group) if engine is not None else (),
+        )
+        for group in groups
+    ]
+    work = _Work(
+        settings=settings,
+        deadline=deadline,
+        processes=processes,
+        engine=engine,
+        watch=watch,
+        lost=lost,
+    )
     judged = (
         pair
-        for index, results in _driven(starts, settings, deadline, watch, processes=processes)
+        for index, results in _driven(starts, jobs, work)
         for pair in zip(groups[index], results, strict=True)
     )
     problems: dict[Problem, None] = {}
@@ -116,28 +163,89 @@ def verify_cases(
         raise DropcheckError(problems)
 
 
-def _driven(
-    starts: Sequence[Start[list[_Judged]]],
-    settings: Settings,
-    deadline: Deadline,
-    watch: Callable[[int], None],
-    *,
-    processes: bool,
-) -> Iterator[tuple[int, list[_Judged]]]:
-    """Many cases are shared by processes; otherwise the draws are, or the time that is left.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """How the cases of a run are judged, and by whom; `watch` and `lost` are told of it."""
 
-    Judging is Python, whose lock lets one thread at a time go on.
+    settings: Settings
+    deadline: Deadline
+    processes: bool
+    engine: Engine | None
+    watch: Callable[[int], None]
+    lost: Lost
+
+
+def _driven(
+    starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
+) -> Iterator[tuple[int, list[_Judged]]]:
+    """Many cases are shared by processes, whole; of heavy ones and of few the draws are shared.
+
+    Judging is Python, whose lock lets one thread at a time go on. Code under test is called here.
     """
-    threads = settings.threads or default_threads()
-    processes = processes and can_fork()
-    many = threads > 1 and len(starts) >= CASES_A_PROCESS * threads
-    if not (processes and many and not deadline.limited):
-        yield from drive(starts, threads, deadline, processes=processes, watch=watch)
-        return
-    places = range(len(starts))
-    for place, results in shared(lambda place: carried_out(starts[place]()), places, threads):
-        watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
-        yield place, results
+    engine, deadline = work.engine, work.deadline
+    threads = work.settings.threads or default_threads()
+    processes = work.processes and can_fork()
+    here = [place for place, job in enumerate(jobs) if not job.travels]
+    others = [place for place, job in enumerate(jobs) if job.travels]
+    many = threads > 1 and len(others) >= CASES_A_PROCESS * threads
+    if not deadline.limited and (engine is not None or (processes and many)):
+        heavy: list[int] = []
+        judged: Iterator[tuple[int, list[_Judged] | None]]
+        if engine is None:
+            judged = shared(lambda place: _light(starts[place]), others, threads, lost=work.lost)
+        else:
+            light = shared(
+                judged_elsewhere,
+                (jobs[place] for place in others),
+                engine.workers,
+                executor=engine.executor,
+                lost=work.lost,
+            )
+            places = {id(jobs[place]): place for place in others}
+            judged = ((places[id(job)], found) for job, found in light)
+        for place, found in judged:
+            if found is None:
+                heavy.append(place)
+                continue
+            work.watch(sum(one.draws for one in found if isinstance(one, CaseResult)))
+            yield place, found
+        here = sorted([*heavy, *here])
+    else:
+        here = list(range(len(starts)))
+    found_here = drive(
+        [starts[place] for place in here],
+        threads if engine is None else 2 * engine.workers,
+        deadline,
+        processes=processes,
+        executor=None if engine is None else engine.executor,
+        watch=work.watch,
+        lost=work.lost,
+    )
+    yield from ((here[index], results) for index, results in found_here)
+
+
+def _light(start: Start[list[_Judged]]) -> list[_Judged] | None:
+    """What is found where no case asks for much; None where one does."""
+    done = carried_out_while_light(start())
+    return None if done is None else done.result
+
+
+def judged_elsewhere(job: Job) -> list[_Judged] | None:
+    """In a worker that knows nothing of this run: the cases of a job; None of heavy ones."""
+    tune_for_good()
+    graphs = CaseGraphs(job.settings.max_memory, keep=0)
+    texts = dict(zip((case.key for case in job.cases), job.repeats, strict=True))
+    return _light(
+        partial(
+            run_together,
+            job.cases,
+            job.settings,
+            job.alpha,
+            lambda case: texts.get(case.key, job.repeats[0]),
+            Deadline(),
+            graphs,
+        )
+    )
 
 
 def sharing_draws(cases: Sequence[Case]) -> list[list[int]]:

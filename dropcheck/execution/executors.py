@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 import multiprocessing
 import os
 import signal
@@ -15,7 +16,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -50,6 +51,11 @@ SMALL_PROGRAM = 2**16
 # A part of a request shorter than this spends a visible share of its time on its way to a worker.
 PART_NANOSECONDS = 4e6
 MOST_SPANS_OF_A_PART = 64
+# Workers that end before their work does are replaced: so many times, for they may lack memory.
+MOST_RESTARTS = 3
+
+Lost = Callable[[], None]
+"""Called where a worker ended before its work did."""
 
 
 def can_fork() -> bool:
@@ -80,7 +86,6 @@ class Processes(ProcessPoolExecutor):
 
     Raises:
         OSError: the system starts no more processes.
-        DropcheckError: at the end of the block, where a worker ended before its work did.
 
     >>> with Processes(2, abs) as processes:
     ...     processes.submit(called, -3).result()
@@ -116,13 +121,9 @@ class Processes(ProcessPoolExecutor):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self._kill()
         self.shutdown(cancel_futures=True)
-        if isinstance(raised[1], BrokenExecutor):
-            message = "a process of this run ended before its work did, perhaps for want of memory"
-            hint = "--threads 1 (of audit: --processes 1) works in one process alone"
-            raise DropcheckError(Problem(message, hint=hint)) from None
 
     def _kill(self) -> None:
         for worker in set(multiprocessing.active_children()) - self._others:
@@ -155,50 +156,98 @@ def called(item: Any) -> Any:
 
 
 def shared(
-    function: Callable[[Item], Result], items: Iterable[Item], workers: int
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    workers: int,
+    *,
+    executor: Executor | None = None,
+    lost: Lost = lambda: None,
 ) -> Generator[tuple[Item, Result], None, None]:
     """Each item with what a function makes of it, shared by processes, as they finish.
 
-    One worker is this thread. Threads work where the system starts no processes.
+    One worker is this thread. Threads work where the system starts no processes. What a process
+    that ended leaves undone is done by another.
 
     Args:
         function: pickled where processes cannot be forked.
         items: each is pickled, and taken when a worker is soon free for it.
         workers: how many.
+        executor: works in place of processes of our own.
+        lost: called where a worker ended before its work did.
 
     Raises:
-        DropcheckError: a process ended before its work did.
+        DropcheckError: workers ended time and again.
         Exception: what the function raises.
 
     >>> sorted(shared(abs, [-1, 2, -3], 2))
     [(-3, 3), (-1, 1), (2, 2)]
     """
     with tuned_numpy():  # forked processes are tuned with this one
-        if workers == 1:
+        if workers == 1 and executor is None:
             yield from ((item, function(item)) for item in items)
             return
-        pool: Executor
-        work: Callable[[Item], Result] = called
+        waiting = iter(items)
+        for _ in range(MOST_RESTARTS):
+            undone = yield from _handed_out(function, waiting, workers, executor)
+            if not undone:
+                return
+            lost()
+            waiting = itertools.chain(undone, waiting)
+    message = "processes of this run end before their work does, perhaps for want of memory"
+    hint = "--threads 1 (of audit: --processes 1) works in one process alone"
+    raise DropcheckError(Problem(message, hint=hint))
+
+
+def _handed_out(
+    function: Callable[[Item], Result],
+    waiting: Iterator[Item],
+    workers: int,
+    executor: Executor | None,
+) -> Generator[tuple[Item, Result], None, list[Item]]:
+    """Hand items out until none is left, or workers end; what is then undone."""
+    pool: Executor | contextlib.nullcontext[Executor]
+    work: Callable[[Item], Result] = called
+    if executor is not None:
+        pool, work = contextlib.nullcontext(executor), function
+    else:
         try:
             pool = Processes(workers, function)
         except OSError:
             pool, work = Threads(workers), function
-        waiting = iter(items)
-        out: dict[Future[Result], Item] = {}
-        done: SimpleQueue[Future[Result]] = SimpleQueue()
+    out: dict[Future[Result], Item] = {}
+    done: SimpleQueue[Future[Result]] = SimpleQueue()
+    item: Item
+    with pool as working:
 
         def hand_out(count: int) -> None:
-            for item in islice(waiting, count):
-                future = pool.submit(work, item)
-                out[future] = item
+            for one in islice(waiting, count):
+                try:
+                    future = working.submit(work, one)
+                except BrokenExecutor as error:  # seen before a future says so
+                    future = Future()
+                    future.set_exception(error)
+                out[future] = one
                 future.add_done_callback(done.put)
 
-        with pool:
-            hand_out(HANDED_OUT * workers)
-            while out:
-                future = done.get()
-                hand_out(1)
-                yield out.pop(future), future.result()
+        hand_out(HANDED_OUT * workers)
+        while out:
+            future = done.get()
+            item = out.pop(future)
+            try:
+                result = future.result()
+            except BrokenExecutor:
+                return [item, *out.values()]
+            hand_out(1)
+            yield item, result
+    return []
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a request, and what is to be its sums."""
+
+    request: Request
+    future: Future[SpanSums]
 
 
 class SpanExecutors(contextlib.ExitStack):
@@ -211,19 +260,28 @@ class SpanExecutors(contextlib.ExitStack):
         workers: how many draw at a time.
         processes: whether processes may be started.
         executor: draws in place of processes of our own, from the first request on.
+        lost: called where a worker ended before its work did.
     """
 
     def __init__(
-        self, workers: int, *, processes: bool = False, executor: Executor | None = None
+        self,
+        workers: int,
+        *,
+        processes: bool = False,
+        executor: Executor | None = None,
+        lost: Lost = lambda: None,
     ) -> None:
         super().__init__()  # what it holds ends with the `with` block
         self._workers = workers
         self._may_start = processes
         self._others = executor
+        self._own = executor is None
+        self._restarts = 0
+        self._lost = lost
         self._threads = self.enter_context(Threads(workers))
 
-    def submit(self, request: Request) -> list[Future[SpanSums]]:
-        """Have a request drawn: a future for each of its parts, in order."""
+    def submit(self, request: Request) -> list[Part]:
+        """Have a request drawn, in parts, in order."""
         if self._may_start:
             # Not by a thread: a process that is forked meanwhile has the lock on the module and
             # nobody to release it.
@@ -232,12 +290,45 @@ class SpanExecutors(contextlib.ExitStack):
         others = self._worth_starting(request)
         program = None if others is None else _pickled(request.program)
         if others is None or program is None:
-            return [self._threads.submit(part.carry_out) for part in parts]
+            return [Part(part, self._threads.submit(part.carry_out)) for part in parts]
         names = [field.name for field in dataclasses.fields(Request) if field.name != "program"]
         return [
-            others.submit(_drawn_from, program, {name: getattr(part, name) for name in names})
+            Part(part, self._handed(others, program, {name: getattr(part, name) for name in names}))
             for part in parts
         ]
+
+    def _handed(
+        self, others: Executor, program: bytes, rest: Mapping[str, Any]
+    ) -> Future[SpanSums]:
+        try:
+            return others.submit(_drawn_from, program, dict(rest))
+        except Exception as error:  # its workers are gone
+            failed: Future[SpanSums] = Future()
+            failed.set_exception(error)
+            return failed
+
+    def drawn(self, part: Part) -> SpanSums:
+        """The sums of a part that is drawn; what a worker that ended leaves undone is done here.
+
+        Raises:
+            DropcheckError: an error in a draw.
+        """
+        try:
+            return part.future.result()
+        except DropcheckError:
+            raise
+        except Exception:  # an error of our own comes again
+            if isinstance(part.future.exception(), BrokenExecutor) and self._own:
+                self._start_again()
+            self._lost()
+            return part.request.carry_out()
+
+    def _start_again(self) -> None:
+        """Forget processes that ended; others are started for the next request, a few times."""
+        if self._others is not None:
+            self._others = None
+            self._restarts += 1
+            self._may_start = self._restarts < MOST_RESTARTS
 
     def _worth_starting(self, request: Request) -> Executor | None:
         """The processes, started for the first request that is worth it."""
@@ -272,8 +363,15 @@ def _loaded(program: bytes) -> Program | Together:
     return loaded
 
 
+@functools.lru_cache(maxsize=1)
+def tune_for_good() -> None:
+    """In a process that others started: numpy is tuned, until the process ends."""
+    tuned_numpy().__enter__()
+
+
 def _drawn_from(program: bytes, rest: dict[str, Any]) -> SpanSums:
     """In a process: the sums of some spans."""
+    tune_for_good()
     return Request(program=_loaded(program), **rest).carry_out()
 
 

@@ -14,14 +14,14 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.executors import SpanExecutors, tuned_numpy
+from dropcheck.execution.executors import Lost, Part, SpanExecutors, tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
 
@@ -37,6 +37,8 @@ TURN_SECONDS = 0.05
 # What a request may cost, in rough nanoseconds, to be drawn in the caller's thread: handing it over
 # would take about as long.
 AT_ONCE_NANOSECONDS = 1e6
+# A case that asks for more drawing at once is shared by all workers, not done by one of them.
+LIGHT_SECONDS = 0.5
 
 
 Clock = Callable[[], float]
@@ -108,6 +110,17 @@ def carried_out(judge: Judge[Result]) -> Result:
     return step.result
 
 
+def carried_out_while_light(judge: Judge[Result]) -> Done[Result] | None:
+    """As `carried_out`; None, as soon as a case asks for more than others should wait for."""
+    step = advanced(judge, None)
+    while isinstance(step, Request):
+        if step.wanted > LIGHT_SECONDS:
+            judge.close()
+            return None
+        step = advanced(judge, _sums_or_error(step.carry_out))
+    return step
+
+
 def guarded(start: Start[Result]) -> Judge[Result | DropcheckError]:
     """The same case, its errors returned, so that one case does not end the others."""
     try:
@@ -146,7 +159,9 @@ def drive(
     deadline: Deadline | None = None,
     *,
     processes: bool = False,
+    executor: Executor | None = None,
     watch: Callable[[int], None] = lambda _: None,
+    lost: Lost = lambda: None,
 ) -> Iterator[tuple[int, Result]]:
     """Carry out all cases and yield (place, result) as they finish.
 
@@ -161,9 +176,12 @@ def drive(
         threads: how many draw at once; one is the caller's thread.
         deadline: when to stop.
         processes: whether processes may draw in place of threads.
+        executor: draws in place of processes of our own.
         watch: called with the draws of each request, when they are there.
+        lost: called where a worker ended before its work did.
     """
-    with tuned_numpy(), SpanExecutors(threads, processes=processes) as executors:
+    drawing = SpanExecutors(threads, processes=processes, executor=executor, lost=lost)
+    with tuned_numpy(), drawing as executors:
         yield from _Run(starts, executors, threads, deadline or Deadline(), watch).results()
 
 
@@ -174,7 +192,7 @@ class _Active(Generic[Result]):
     index: int
     judge: Judge[Result]
     request: Request = field(init=False)  # its latest
-    parts: list[Future[SpanSums]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
 
@@ -250,7 +268,7 @@ class _Run(Generic[Result]):
         case.missing = len(case.parts)
         self._out += 1
         for part in case.parts:
-            part.add_done_callback(lambda _: self._drawn.put(case))
+            part.future.add_done_callback(lambda _: self._drawn.put(case))
 
     def _take_in(self, case: _Active[Result]) -> None:
         """Once all parts of a case's request are drawn, let it go on."""
@@ -259,7 +277,8 @@ class _Run(Generic[Result]):
             return
         self._out -= 1
         # an error is that of the first part in order, not in time
-        self._proceed(case, _sums_or_error(lambda: joined([part.result() for part in case.parts])))
+        drawn = self._executors.drawn
+        self._proceed(case, _sums_or_error(lambda: joined([drawn(part) for part in case.parts])))
 
     def _proceed(self, case: _Active[Result], drawn: SpanSums | DropcheckError | None) -> None:
         """Give a case what was drawn, or the error in it; keep what it asks for, or its result."""
