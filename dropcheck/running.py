@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,7 +15,7 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.executors import Lost, can_fork, shared, tune_for_good
+from dropcheck.execution.executors import Engine, Lost, can_fork, shared, tune_for_good
 from dropcheck.execution.schedule import (
     Clock,
     Deadline,
@@ -41,14 +40,6 @@ _Judged = CaseResult | DropcheckError
 
 # Fewer cases than this for each process leave processes idle at the end.
 CASES_A_PROCESS = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """Workers of another kind than this machine's processes: an executor, and how many they are."""
-
-    executor: Executor
-    workers: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,7 @@ def columns_of(given: Given) -> Registry:
             raise DropcheckError(Problem(message, hint="name it: --with NAME"))
         return registry
     from dropcheck.code.binding import implementations_of
-    from dropcheck.columns import with_columns
+    from dropcheck.code.columns import with_columns
 
     return with_columns(registry, implementations_of(given.several("with"), Path.cwd()), formats)
 

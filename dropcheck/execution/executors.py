@@ -63,6 +63,14 @@ def can_fork() -> bool:
     return sys.platform == "linux"
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Workers of another kind than this machine's processes: an executor, and how many they are."""
+
+    executor: Executor
+    workers: int
+
+
 class Threads(ThreadPoolExecutor):
     """Threads of this process; what waits for them at the end of the `with` block is dropped."""
 
@@ -193,7 +201,7 @@ def shared(
                 return
             lost()
             waiting = itertools.chain(undone, waiting)
-    message = "processes of this run end before their work does, perhaps for want of memory"
+    message = "processes of this run ended before their work did, perhaps for want of memory"
     hint = "--threads 1 (of audit: --processes 1) works in one process alone"
     raise DropcheckError(Problem(message, hint=hint))
 

@@ -57,7 +57,7 @@ def programs(count: int) -> list[Program]:
 def drawn(drawing: SpanExecutors, requests: list[Request]) -> list[bytes]:
     with drawing:
         parts = [drawing.submit(request) for request in requests]
-        return [joined([part.result() for part in one]).sums.tobytes() for one in parts]
+        return [joined([drawing.drawn(part) for part in one]).sums.tobytes() for one in parts]
 
 
 def here(requests: list[Request]) -> list[bytes]:
@@ -120,9 +120,9 @@ def test_a_program_that_cannot_be_pickled_and_a_large_one_are_left_to_threads() 
 
 def test_short_work_starts_no_processes() -> None:
     with SpanExecutors(2, processes=True) as drawing:
-        drawing.submit(asked(PROGRAM, 0, 1, wanted=0.001))[0].result()
+        drawing.drawn(drawing.submit(asked(PROGRAM, 0, 1, wanted=0.001))[0])
         assert not multiprocessing.active_children()
-        drawing.submit(asked(PROGRAM, 0, 1))[0].result()
+        drawing.drawn(drawing.submit(asked(PROGRAM, 0, 1))[0])
         assert len(multiprocessing.active_children()) == 2
     assert not multiprocessing.active_children()
 
@@ -143,7 +143,7 @@ def test_an_error_in_a_draw_comes_back_as_it_was() -> None:
     found: list[BaseException | None] = []
     for processes in (False, True):
         with SpanExecutors(1, processes=processes) as drawing:
-            found += [part.exception() for part in drawing.submit(asked(program, 0, 1))]
+            found += [part.future.exception() for part in drawing.submit(asked(program, 0, 1))]
     first, second = found
     assert isinstance(first, DropcheckError)
     assert isinstance(second, DropcheckError)
@@ -221,15 +221,30 @@ def kill_oneself(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_process_that_is_killed_is_an_error_and_not_waited_for() -> None:
-    with pytest.raises(DropcheckError, match="ended before its work did"):
-        list(shared(kill_oneself, range(3), 2))
+def test_processes_that_end_time_and_again_are_an_error_and_not_waited_for() -> None:
+    lost: list[None] = []
+    with pytest.raises(DropcheckError, match="ended before their work did"):
+        list(shared(kill_oneself, range(3), 2, lost=lambda: lost.append(None)))
+    assert len(lost) == executors.MOST_RESTARTS
     assert not multiprocessing.active_children()
 
 
-def test_a_process_that_is_killed_while_it_draws_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_a_killed_process_leaves_undone_is_done_by_another(tmp_path: Path) -> None:
+    marker = tmp_path / "killed"
+
+    def once(item: int) -> bytes:
+        if item == 5 and not marker.exists():
+            marker.touch()
+            kill_oneself(0)
+        return judged(item)
+
+    lost: list[None] = []
+    found = dict(shared(once, range(1, 12), 2, lost=lambda: lost.append(None)))
+    assert found == {item: judged(item) for item in range(1, 12)}
+    assert lost == [None]
+
+
+def test_what_killed_processes_do_not_draw_is_drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
     parent = os.getpid()
     carry_out = Request.carry_out
 
@@ -241,9 +256,12 @@ def test_a_process_that_is_killed_while_it_draws_is_an_error(
     def case() -> Judge[bytes]:
         return (yield asked(PROGRAM, 0, 20)).sums.tobytes()
 
+    expected = carry_out(asked(PROGRAM, 0, 20)).sums.tobytes()
     monkeypatch.setattr(Request, "carry_out", killed)
-    with pytest.raises(DropcheckError, match="ended before its work did"):
-        list(drive([case, case], 2, processes=True))
+    lost: list[None] = []
+    found = dict(drive([case, case], 2, processes=True, lost=lambda: lost.append(None)))
+    assert found == {0: expected, 1: expected}
+    assert lost
     assert not multiprocessing.active_children()
 
 

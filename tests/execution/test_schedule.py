@@ -205,9 +205,9 @@ def shared_by(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many processes the cases of each run are shared by, where they are."""
     used: list[int] = []
 
-    def spy(function: Any, items: Any, workers: int) -> Any:
+    def spy(function: Any, items: Any, workers: int, **more: Any) -> Any:
         used.append(workers)
-        return executors.shared(function, items, workers)
+        return executors.shared(function, items, workers, **more)
 
     monkeypatch.setattr("dropcheck.running.shared", spy)
     return used

@@ -41,7 +41,6 @@ FLOORS = {
     "judging": 6,
     "searching": 7,
     "running": 7,
-    "columns": 7,
     "planning": 7,
     # code under test, which frameworks and functions of the user are called by
     "code": 8,

@@ -12,7 +12,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Asked, Code, Registry, Slot
-from dropcheck.columns import with_columns
+from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.running import verify_cases
