@@ -122,6 +122,9 @@ OPTIONS: tuple[Option, ...] = (
         in_verify="a whole number",  # and how many at most, which depends on the machine
         help="Threads to draw with; no result depends on it.",
         help_in={"mutate": "Claims to work on at a time; no result depends on it."}),
+    Option(name="scheduler", commands=("run",), kind=Kind.TEXT, metavar="ADDRESS",
+        help="Judge on the workers of a Dask cluster: tcp://host:8786, or 'local' for processes "
+        "of this machine. No result depends on it."),
     Option(name="no_crossing", commands=(*_CASES, "audit"), setting="crossing", in_repeat=True,
         help="Make a new draw for every value, even where independent draws could be paired."),
     Option(name="processes", commands=("audit",), kind=Kind.THREADS, low=1,

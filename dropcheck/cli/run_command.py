@@ -7,9 +7,10 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
@@ -27,6 +28,9 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.results import CaseResult, Outcome, RunResult
 from dropcheck.settings import Settings
+
+if TYPE_CHECKING:
+    from dropcheck.execution.executors import Engine
 
 
 def run(given: Given) -> ExitCode:
@@ -151,9 +155,11 @@ def verify_chosen(
     done: list[CaseResult] = []
     problems: list[Problem] = []
     interrupted = False
+    lost: list[None] = []
     shown = not (given.flag("no_progress") or given.flag("quiet")) and interactive()
     try:
         with (
+            _engine(given.value("scheduler")) as engine,
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(
                 verify_cases(
@@ -163,6 +169,8 @@ def verify_chosen(
                     repeat=repeat,
                     watch=tally.drew,
                     processes=True,
+                    engine=engine,
+                    lost=lambda: lost.append(None),
                     graphs=graphs,
                 )
             ) as results,
@@ -183,10 +191,27 @@ def verify_chosen(
         cases=tuple(done),
         seconds=seconds,
         interrupted=interrupted,
-        warnings=chosen.notes,
+        warnings=(*chosen.notes, *_of_lost(len(lost))),
         coverage=registry.coverage,
     )
     return finished, problems
+
+
+def _engine(address: str | None) -> AbstractContextManager[Engine | None]:
+    """The workers of the cluster that is named, if one is."""
+    if address is None:
+        return nullcontext()
+    from dropcheck.execution.clusters import cluster
+
+    return cluster(address)
+
+
+def _of_lost(count: int) -> tuple[str, ...]:
+    """What a run says of workers that ended before their work did."""
+    if not count:
+        return ()
+    times = "once" if count == 1 else f"{count} times"
+    return (f"a worker ended before its work did, {times}; the work was done again",)
 
 
 def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> str:

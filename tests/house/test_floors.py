@@ -123,6 +123,7 @@ LIBRARIES = {
     "ml_dtypes": ("code.adapters.numpy_adapter",),
     "scipy": ("vocabulary",),
     "threadpoolctl": ("execution.executors",),
+    "distributed": ("execution.clusters",),
     "yaml": ("claims.nodes",),
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),

@@ -1,0 +1,64 @@
+"""Clusters of Dask as engines: workers on other machines, or on this one.
+
+Only what a cluster is asked for is here: its client offers a `concurrent.futures.Executor`, and
+runs again by itself what a worker that ended was doing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.execution.executors import Engine
+from dropcheck.processors import default_threads
+
+LOCAL = "local"
+CONNECT_SECONDS = 20
+# How often a piece of work may lose its worker: by then it is itself what ends them.
+RETRIES = 3
+_MISSING = "pip install 'dropcheck[dask]'"
+
+
+@contextlib.contextmanager
+def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:
+    """The workers of a Dask cluster.
+
+    Args:
+        address: of its scheduler, such as `tcp://host:8786`; or `local`, for processes of this
+            machine.
+        workers: how many processes a local one has; by default one for each processor.
+
+    Raises:
+        DropcheckError: Dask is not installed, or no scheduler answers at the address.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        message = "option '--scheduler' needs Dask, which is not installed"
+        raise DropcheckError(Problem(message, hint=_MISSING)) from None
+    with contextlib.ExitStack() as held:
+        try:
+            if address == LOCAL:
+                count = workers or default_threads()
+                where = held.enter_context(
+                    LocalCluster(
+                        n_workers=count,
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=None,
+                        silence_logs=50,  # what is to be said of workers, we say
+                    )
+                )
+                client = held.enter_context(Client(where))
+            else:
+                client = held.enter_context(Client(address, timeout=CONNECT_SECONDS))
+        except (OSError, ValueError) as error:
+            message = f"option '--scheduler': no Dask scheduler answers at {address[:200]!r}"
+            hint = "its address reads tcp://host:8786; 'local' starts one on this machine"
+            raise DropcheckError(Problem(message, hint=hint)) from error
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        count = max(1, sum(client.nthreads().values()))
+        # pure=False: two parts of a run that read alike are two
+        executor = held.enter_context(client.get_executor(pure=False, retries=RETRIES))
+        yield Engine(executor=executor, workers=count)
