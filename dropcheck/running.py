@@ -15,7 +15,8 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.executors import Engine, Lost, can_fork, shared, tune_for_good
+from dropcheck.execution.clusters import Engine
+from dropcheck.execution.executors import Lost, can_fork, shared, tune_for_good
 from dropcheck.execution.schedule import (
     Clock,
     Deadline,

@@ -30,7 +30,7 @@ from dropcheck.results import CaseResult, Outcome, RunResult
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:
-    from dropcheck.execution.executors import Engine
+    from dropcheck.execution.clusters import Engine
 
 
 def run(given: Given) -> ExitCode:

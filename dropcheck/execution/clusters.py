@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
 
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.executors import Engine
 from dropcheck.processors import default_threads
 
 LOCAL = "local"
@@ -18,6 +19,14 @@ CONNECT_SECONDS = 20
 # How often a piece of work may lose its worker: by then it is itself what ends them.
 RETRIES = 3
 _MISSING = "pip install 'dropcheck[dask]'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Workers of another kind than this machine's processes: an executor, and how many they are."""
+
+    executor: Executor
+    workers: int
 
 
 @contextlib.contextmanager

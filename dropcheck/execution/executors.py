@@ -63,14 +63,6 @@ def can_fork() -> bool:
     return sys.platform == "linux"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """Workers of another kind than this machine's processes: an executor, and how many they are."""
-
-    executor: Executor
-    workers: int
-
-
 class Threads(ThreadPoolExecutor):
     """Threads of this process; what waits for them at the end of the `with` block is dropped."""
 

@@ -17,8 +17,7 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.execution import schedule
-from dropcheck.execution.clusters import cluster
-from dropcheck.execution.executors import Engine
+from dropcheck.execution.clusters import Engine, cluster
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
