@@ -144,6 +144,7 @@ BAD = {
     "<img alt='8<!-- dropcheck: == 9 -->'>\n": ("in a tag", 1, 12),
     "$y(x) = 1$<!-- dropcheck: x: 1; y: 2 -->\n": ("may be a function", 1, 3),
     "$c_n = 1$<!-- dropcheck: model: \"c = [1, 2]\"; n: 0 -->\n": ("asks for element 0", 1, 4),
+    "$c_{-1} = 1$<!-- dropcheck: model: \"c = [1, 2]\" -->\n": ("for element -1", 1, 4),
     "$\\sum_{t=1}^{4} c_t = 6$<!-- dropcheck: model: \"c = [1, 2]\" -->\n": (
         "counts elements 1 to 4, and there are 2", 1, 8,
     ),

@@ -21,14 +21,14 @@ READ = (".md", ".html", ".tex", ".ipynb")
 
 @pytest.mark.parametrize("ending", READ)
 def test_a_spoilt_document_is_read_or_refused(tmp_path: Path, ending: str) -> None:
-    found = [read_text(tmp_path, text, ending) for text in spoilt(ending, 3, 150)]
+    found = [read_text(tmp_path, text, ending) for text in spoilt(ending, 3, 80)]
     assert None in found
     assert any(found)
 
 
 @pytest.mark.parametrize("ending", READ)
 def test_no_mark_is_seen_in_code(tmp_path: Path, ending: str) -> None:
-    for text in [*base_documents(ending)[-2:], *spoilt(ending, 4, 60)]:
+    for text in [*base_documents(ending)[-2:], *spoilt(ending, 4, 20)]:
         assert not read_text(tmp_path, hidden(ending, text), ending)
 
 
@@ -76,6 +76,6 @@ LONG = {
 def test_what_is_never_closed_takes_no_long_time(tmp_path: Path, ending: str, piece: str) -> None:
     """What takes time in the square of its length would take minutes here."""
     read_text(
-        tmp_path, piece * min(200_000 // len(piece), 20_000 if len(piece) < 9 else 2_000), ending
+        tmp_path, piece * min(200_000 // len(piece), 20_000 if len(piece) < 9 else 1_000), ending
     )
     assert ending in ENDINGS

@@ -127,8 +127,9 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
         DropcheckError: where the language would count from the end, or leave out what is not there.
     """
     if isinstance(entry, int):
-        if entry < 0 and not isinstance(node, syntax.Negative):
-            message = f"the formula asks for element {entry + 1}, and elements count from 1"
+        if entry < 0:
+            place = entry if isinstance(node, syntax.Negative) else entry + 1
+            message = f"the formula asks for element {place}, and elements count from 1"
             raise node.at.error(message, "choose other values, or write the statement in the mark")
         return
     first, last = entry.start or 0, length if entry.stop is None else entry.stop
