@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import CodeCall, Value
 from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.shapes import Shape
+from dropcheck.vocabulary.slot_calls import EVAL, TRAIN
 
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
@@ -33,17 +36,19 @@ class Calls:
         self._generator = generator
         self._given: dict[str, Mapping[str, Array]] = {}
 
-    def given(self, call: CodeCall, inputs: Sequence[Array], draws: int) -> Array:
+    def given(self, value: Value, inputs: Sequence[Array], draws: int) -> Array:
         """What a call gives: float64, [*shape, draws].
 
         Args:
-            call: the call.
+            value: what a call gives.
             inputs: float64 or truths, [*shape, draws], or [*shape, 1] of what does not vary.
             draws: how many draws.
 
         Raises:
             DropcheckError: the code raises, or returns what is not asked for.
         """
+        call = value.call
+        assert call is not None
         if call.tag not in self._given:
             asked = (step.value.call for step in self._steps)
             modes = frozenset(one.mode for one in asked if one is not None and one.tag == call.tag)
@@ -53,7 +58,19 @@ class Calls:
                 replace(call.asked, draws=draws, modes=modes, begin=begin),
                 [np.asarray(array, dtype=np.float64) for array in inputs],
             )
-        return self._given[call.tag][call.mode]
+        given = self._given[call.tag][call.mode]
+        if given.shape[:-1] != value.shape:  # it would be stretched to what it is compared with
+            raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
+        return given
+
+
+def _other_shape(call: CodeCall, shape: Shape, given: Shape) -> Problem:
+    model, code = (str(list(one)) if one else "one number" for one in (shape, given))
+    what = {TRAIN: "gives", EVAL: "gives in evaluation"}.get(call.mode, "has a gradient of")
+    message = f"code for {call.slot.name!r} {what} {code} a draw, and by the slot's model {model}"
+    name = getattr(call.code, "name", "the code")
+    hint = f"{name} is to return, for each draw, what the slot in the file does"
+    return Problem(message, hint=hint)
 
 
 def most_of_span(values: Iterable[Value]) -> int:

@@ -215,7 +215,7 @@ class Program:
                         sampled = step.value.sample.draw(generator, count)
                     held[step.target] = sampled[step.value.name or ""]
                 elif step.value.call is not None:
-                    held[step.target] = code.given(step.value.call, inputs, count)
+                    held[step.target] = code.given(step.value, inputs, count)
             else:
                 if observe is not None:
                     observe(step.value, [number(array) for array in inputs])
