@@ -181,7 +181,7 @@ class ClaimsFile(pytest.File):
         if not given or not any(claim.slots for claim in registry.claims.values()):
             return registry
         from dropcheck.code.binding import implementations_of
-        from dropcheck.columns import with_columns
+        from dropcheck.code.columns import with_columns
 
         made = implementations_of(given, self.plugin.root)
         return with_columns(registry, made, graphs=self.graphs)

@@ -40,7 +40,7 @@ class CodeTests(pytest.Collector):
             CollectError: with every error of the file, or what keeps the function from it.
         """
         from dropcheck.code.binding import of_functions
-        from dropcheck.columns import with_columns
+        from dropcheck.code.columns import with_columns
 
         file = self.asked.file
         try:

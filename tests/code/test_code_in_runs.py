@@ -11,7 +11,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.code.binding import of_functions
-from dropcheck.columns import with_columns
+from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases

@@ -63,7 +63,7 @@ for library in (
     import_module(library)
 for library in ("binding", "bound", "adapters.numpy_adapter"):
     import_module(f"dropcheck.code.{library}")
-import_module("dropcheck.columns")
+import_module("dropcheck.code.columns")
 read_text(CLAIMS)  # loads what it imports where it is called
 
 
