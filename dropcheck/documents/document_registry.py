@@ -142,7 +142,7 @@ class _Builder:
         self.marks.add(mark.start)
         segments = list(_segments(mark.body))
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
-        stated = None if keyed or not mark.body.text else segments.pop(0)
+        stated = None if keyed or not segments else segments.pop(0)
         try:
             spoken = spoken_of(mark, stated)
         except LatexError as error:

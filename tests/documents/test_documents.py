@@ -134,6 +134,7 @@ def test_there_are_no_marks_in_code(tmp_path: Path, text: str) -> None:
 
 
 BAD = {
+    "It is 8<!-- dropcheck: ; -->\n": ("neither a figure nor a formula", 1, 8),
     "```yaml dropcheck\nparameters: {mu: 1.<}\n```\n$\\mu = 1$<!-- dropcheck: -->\n": (
         "'mu' must be a number", 2, 18,
     ),
