@@ -58,7 +58,7 @@ _SIGNS = {
 _SIGN_OF_INDEPENDENCE = (
     rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
 )
-_COMMANDS = {
+_COMMANDS: dict[str, str] = {
     **{command: name for command, (name, _) in GROUPED.items()},
     **RELATIONS, **LOGIC, **CALLED, **LETTERS,
 }  # fmt: skip

@@ -34,7 +34,7 @@ PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of one array, and those of two numbers that mathematics calls the same."""
 AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
 """Signs that stand after their argument."""
-RELATIONS = {SIGNS[sign].latex: sign for sign in ("==", "<", "<=", ">", ">=", "!=")}
+RELATIONS = {str(SIGNS[sign].latex): sign for sign in ("==", "<", "<=", ">", ">=", "!=")}
 RELATIONS |= {r"\le": "<=", r"\ge": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!="}
 AND, OR, NOT = "and", "or", "not"
 LOGIC = {str(SIGNS[word].latex): word for word in (AND, OR, NOT)}

@@ -18,6 +18,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.execution import schedule
 from dropcheck.execution.clusters import Engine, cluster
+from dropcheck.execution.executors import SpanExecutors
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -93,14 +94,14 @@ def test_a_heavy_case_is_shared_once_it_shows(
 ) -> None:
     """Cases that are handed back are drawn by all: their spans go out to processes."""
     seen: list[int] = []
-    submit = schedule.SpanExecutors.submit
+    submit = SpanExecutors.submit
 
     def noting(self: Any, request: Any) -> Any:
         seen.append(request.count)
         return submit(self, request)
 
     monkeypatch.setattr(schedule, "LIGHT_SECONDS", 0.0)
-    monkeypatch.setattr(schedule.SpanExecutors, "submit", noting)
+    monkeypatch.setattr(SpanExecutors, "submit", noting)
     assert judged(threads=2, processes=True) == alone
     assert seen
 
