@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
 from dropcheck.errors import DropcheckError, Location
 from dropcheck.options import VERIFY_OPTIONS
-from dropcheck.results import CaseResult, Outcome
+from dropcheck.results import CaseResult, Outcome, Value
 from dropcheck.settings import DEFAULT_MEMORY, Settings
 from dropcheck.verify_arguments import (
     call_text,
@@ -22,9 +22,6 @@ from dropcheck.verify_arguments import (
     read_tolerance,
     settings_of,
 )
-
-if TYPE_CHECKING:
-    from dropcheck.simulation.user_code.own_code import Sampler
 
 ID = "claim"
 """What stands for the id that a claim of a file has."""
@@ -56,7 +53,7 @@ def verify(
     /,
     *,
     model: str | None = None,
-    sample: Sampler | None = None,
+    sample: Callable[..., Mapping[str, Any]] | None = None,
     parameters: Mapping[str, Any] | None = None,
     expect: Literal["verified", "refuted"] = "verified",
     undecided: Literal["fail", "skip", "pass"] = "fail",
@@ -79,8 +76,9 @@ def verify(
         claim: the statement: `"Var(y) == p / (1 - p)"`.
         model: lines `name ~ law` and `name = expression`, as in a claims file. With `sample` they
             come after it, and may use its names.
-        sample: code that stands in for a model: a function of a numpy Generator and a count that
-            returns named arrays of so many independent draws, first axis the draw.
+        sample: code that stands in for a model: a function of a numpy Generator and a count, and of
+            parameters by their names if it has any, that returns named arrays of so many
+            independent draws, first axis the draw.
         parameters: numbers, lists or arrays of them, or laws as text; for names that are options
             here.
         expect: the verdict with which the claim passes.
@@ -146,7 +144,7 @@ def verify(
             tags=(),
             location=Location(str(file), caller.f_lineno),
             parameter_locations={},
-            sample=None if sample is None else _own_code(sample, settings, failures),
+            sample=None if sample is None else _own_code(sample, settings, values, failures),
         )
         result, notes = _judge(read, settings, repeat, tuple(more_parameters))
     except DropcheckError as error:
@@ -186,18 +184,27 @@ def _judge(
     return result, [note.message for note in checked.notes]
 
 
-def _own_code(sample: Sampler, settings: Settings, failures: list[Exception]) -> Sample:
+def _own_code(
+    sample: Callable[..., Mapping[str, Any]],
+    settings: Settings,
+    parameters: Mapping[str, Value],
+    failures: list[Exception],
+) -> Sample:
     """The user's function as a source of draws; what it raises is kept, to be shown as it was."""
+    from functools import wraps
+
     from dropcheck.simulation.user_code.own_code import own_code
 
-    def noted(generator: Any, count: int) -> Mapping[str, Any]:
+    @wraps(sample, assigned=(), updated=())  # whose parameters are looked at
+    def noted(generator: Any, count: int, **given: Any) -> Mapping[str, Any]:
         try:
-            return sample(generator, count)
+            return sample(generator, count, **given)
         except Exception as error:
             failures.append(error)
             raise
 
-    return own_code(noted if callable(sample) else sample, settings.seed, settings.max_memory)
+    code = noted if callable(sample) else sample
+    return own_code(code, settings.seed, settings.max_memory, parameters)
 
 
 def _failure(result: CaseResult) -> str:

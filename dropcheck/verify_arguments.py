@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import keyword
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -227,9 +229,26 @@ def call_text(
         parts.append(f"parameters={{{rest}}}")
     for name, value in options.items():
         if value != defaults[name]:
-            shown = getattr(value, "__qualname__", None) if callable(value) else None
-            parts.append(f"{name}={shown or repr(value)}")
+            parts.append(f"{name}={_code(value) if callable(value) else repr(value)}")
     return f"dropcheck.verify({', '.join(parts)})"
+
+
+def _code(value: Any) -> str:
+    """Code by the name that it has where it is defined, however it was made.
+
+    >>> _code(len), _code(lambda generator, count: {}), _code(dict)
+    ('len', 'lambda generator, count: ...', 'dict')
+    """
+    if isinstance(value, functools.partial):
+        given = [*map(_short, value.args)]
+        given += [f"{name}={_short(one)}" for name, one in value.keywords.items()]
+        return f"partial({', '.join([_code(value.func), *given])})"
+    name = str(getattr(value, "__qualname__", "")).rpartition("<locals>.")[2]
+    if not name:  # an object that can be called
+        return f"{type(value).__name__}(...)"
+    if name != "<lambda>":
+        return name
+    return f"lambda {', '.join(inspect.signature(value).parameters)}: ..."
 
 
 def _short(value: object) -> str:

@@ -91,6 +91,7 @@ class Sample:
     shapes: Mapping[str, tuple[int, ...]]
     truths: frozenset[str]
     draw: Callable[[Any, int], Mapping[str, Any]]
+    takes: frozenset[str] = frozenset()  # the parameters that it is given
 
 
 COLUMN = "@"

@@ -319,4 +319,6 @@ def used_names(parsed: ParsedClaim) -> set[str]:
         with suppress(DropcheckError):  # what is no law is an error of its case
             roots.append(parsed.law(name, text))
     code = {DTYPE} if claim.slots else set()  # says in what format code computes
+    if claim.sample is not None:
+        code |= claim.sample.takes
     return code.union(*map(names_in, roots))

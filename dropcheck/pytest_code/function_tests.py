@@ -67,7 +67,7 @@ class CodeTests(pytest.Collector):
     def repeat(self, case: Case, _: Registry) -> str:
         """The command that repeats a case."""
         here = os.path.relpath(self.path, self.config.invocation_params.dir)
-        _, _, own = self.nodeid.partition("::")
+        own = self.nodeid.partition("::")[2]
         return shlex.join(["pytest", f"{here}::{own}::{case_name(case.claim.id, case.parameters)}"])
 
     def place(self, case: Case) -> Path:

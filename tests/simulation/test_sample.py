@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -408,3 +409,63 @@ def test_draw_too_large_is_told() -> None:
 def test_probing_raises_what_the_language_raises() -> None:
     with pytest.raises(DropcheckError):
         own_code(failing, 0, 2**30)
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+def of_parameters(
+    generator: Generator, count: int, p: float, n: int = 1, *, w: Any = None
+) -> Drawn:
+    kept = generator.random((count, n)) >= p
+    return {"y": (kept / (1 - p)).sum(axis=1), "n_type": np.full(count, type(n) is int)}
+
+
+def test_code_is_given_the_parameters_that_it_names() -> None:
+    assert tried("E(y) == n", of_parameters, p=P, n=3).verdict is Verdict.VERIFIED
+    assert tried("Var(y) == n * p / (1 - p)", of_parameters, p=P, n=3).verdict is Verdict.VERIFIED
+    assert tried("P(n_type) == 1", of_parameters, p=P, n=3).verdict is Verdict.VERIFIED
+
+
+def test_a_parameter_that_only_code_uses_is_used() -> None:
+    def scaled(generator: Generator, count: int, scale: Any) -> Drawn:
+        return {"y": scale * generator.random((count, len(scale)))}
+
+    found = tried("E(y[1]) == 1", scaled, scale=[1.0, 2.0])  # notes are errors in tests
+    assert found.verdict is Verdict.VERIFIED
+
+
+def test_a_parameter_that_there_is_not_is_told() -> None:
+    with pytest.raises(InvalidClaimError, match="sample takes 'p', which is no parameter"):
+        verify("E(y) == 1", sample=of_parameters)
+    with pytest.raises(InvalidClaimError, match="sample takes 'p', which is searched for"):
+        verify("E(y) == 1", sample=of_parameters, p="any in 0..1")
+
+
+class Layer:
+    def __call__(self, generator: Generator, count: int) -> Drawn:
+        return {"y": generator.random(count)}
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        (Layer(), "Layer(...)"),
+        (lambda generator, count: {"y": generator.random(count)}, "lambda generator, count: ..."),
+        (functools.partial(of_parameters, p=0.5), "partial(of_parameters, p=0.5)"),
+        (Layer().__call__, "Layer.__call__"),
+    ],
+)
+def test_code_is_readable_in_the_call_that_repeats_it(code: Any, shown: str) -> None:
+    with pytest.raises(ClaimFailedError) as caught:
+        verify("E(y) == 7", sample=code)
+    assert f"sample={shown}, seed=0)" in str(caught.value)
+
+
+def test_arrays_of_bfloat16_are_numbers() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+
+    def short(generator: Generator, count: int) -> Drawn:
+        return {"y": generator.random(count).astype(ml_dtypes.bfloat16)}
+
+    assert tried("E(y) == 0.5", short).verdict is Verdict.VERIFIED

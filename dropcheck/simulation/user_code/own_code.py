@@ -17,8 +17,10 @@ from dropcheck.claims.registry import Sample
 from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE
+from dropcheck.results import Value
 from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, check_draws
+from dropcheck.simulation.user_code.with_parameters import with_parameters
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.operators import OPERATORS
@@ -38,13 +40,19 @@ _WORDS = Words(
 )
 
 
-def own_code(function: Sampler, seed: int, memory: int) -> Sample:
+def own_code(
+    function: Callable[..., Mapping[str, Any]],
+    seed: int,
+    memory: int,
+    parameters: Mapping[str, Value] | None = None,
+) -> Sample:
     """A function as a source of draws, after a few calls that show its names and shapes.
 
     Args:
         function: what draws.
         seed: of the run.
         memory: bytes that one draw may take; calls for comparison take no more in all.
+        parameters: of the claim, which it is given by their names.
 
     Raises:
         DropcheckError: it fails, returns something else than named arrays of draws, or draws in a
@@ -52,6 +60,7 @@ def own_code(function: Sampler, seed: int, memory: int) -> Sample:
     """
     if not callable(function):
         raise _error(f"is a function of a generator and a count, not {_kind(function)}", _RETURN)
+    function, takes = with_parameters(function, parameters or {})
     with np.errstate(all="ignore"):
         first = _call(function, stream(seed, SAMPLE, PROBE, 0), FIRST_DRAWS)
         shapes = {name: array.shape[1:] for name, array in first.items()}
@@ -63,7 +72,7 @@ def own_code(function: Sampler, seed: int, memory: int) -> Sample:
             return code.draw(stream(seed, SAMPLE, PROBE, number), draws)
 
         check_draws(called, _WORDS, _error)
-    return Sample(shapes, code.truths, code.draw)
+    return Sample(shapes, code.truths, code.draw, takes)
 
 
 class _Code:
@@ -141,13 +150,16 @@ def _array(name: object, value: object, count: int) -> Any:
     except Exception as error:
         raise _error(
             f"returned {name!r} as {_kind(value)}, of which no array can be made: {error}",
-            "return numpy arrays; a tensor is one by .detach().cpu().numpy()",
+            "return numpy arrays; a tensor is one by .detach().cpu().numpy(), of bfloat16 by "
+            ".detach().cpu().float().numpy()",
         ) from error
     if isinstance(value, np.ma.MaskedArray) and value.mask.any():
         raise _error(
             f"returned {name!r} with values that are masked",
             "return what was drawn: numpy.ma.filled(array, 0) has 0 where the mask is",
         )
+    if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float")):
+        array = array.astype(np.float32)  # of ml_dtypes: each of its numbers is one of float32
     if array.dtype.kind not in "biuf":
         raise _error(
             f"returned {name!r} with values of type {array.dtype}",

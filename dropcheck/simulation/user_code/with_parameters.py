@@ -1,0 +1,66 @@
+"""A function that draws, given the parameters of the claim that it has names for."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dropcheck.claims.several.searches import is_search
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.results import Value
+
+
+def with_parameters(
+    function: Callable[..., Any], parameters: Mapping[str, Value]
+) -> tuple[Callable[..., Any], frozenset[str]]:
+    """The function with the values of its parameters, but for the generator and the count.
+
+    Whole numbers are given as int, others as float, vectors as arrays, laws as text.
+
+    Args:
+        function: takes a generator and a count, and after them names of parameters.
+        parameters: those of the claim.
+
+    Returns:
+        The function of a generator and a count, and the parameters that it is given.
+
+    Raises:
+        DropcheckError: it needs a parameter that there is not, or one of many values.
+
+    >>> drawn, given = with_parameters(lambda generator, count, p: [p] * count, {"p": 0.5})
+    >>> drawn(None, 2), given
+    ([0.5, 0.5], frozenset({'p'}))
+    """
+    try:
+        own = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of a function that is not written in Python
+        return function, frozenset()
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    named = [one for one in own[2:] if one.kind in by_name]
+    given: dict[str, Any] = {}
+    for one in named:
+        if one.name in parameters:
+            given[one.name] = _as_given(one.name, parameters[one.name])
+        elif one.default is one.empty:
+            message = f"sample takes {one.name!r}, which is no parameter of the claim"
+            hint = f"give it: verify(…, {one.name}=…)"
+            raise DropcheckError(Problem(message, hint=hint))
+    if not given:
+        return function, frozenset()
+    return functools.partial(function, **given), frozenset(given)
+
+
+def _as_given(name: str, value: Value) -> Any:
+    if is_search(value):
+        message = f"sample takes {name!r}, which is searched for"
+        hint = "give one value: code draws for one value of each parameter"
+        raise DropcheckError(Problem(message, hint=hint))
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        return np.array(value)
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else value
