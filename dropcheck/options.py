@@ -37,7 +37,7 @@ REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
 
 OPTIONS: tuple[Option, ...] = (
     Option(name="set", commands=("audit",), kind=Kind.WORD,
-        words=("laws", "moments", "hostile", "distributions"),
+        words=("laws", "moments", "hostile", "distributions", "code"),
         help="The built-in claims to repeat [default: laws]."),
     Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"), kind=Kind.FILE,
         repeated=True,
@@ -84,7 +84,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="repetitions", letter="n", commands=("audit",), kind=Kind.WHOLE, low=1,
         high=10**9, accepts="a whole number from 1 to 1e9",
         help="Repetitions for each row [default: 1000; for moments 100, for hostile 20, for "
-        "distributions 200]."),
+        "distributions 200, for code 50]."),
     Option(name="full", commands=("audit",), help="20,000 repetitions for each row."),
     Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE, high=1,
         accepts="a number between 0 and 1, or a share such as 1%", setting="resolution",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from dropcheck.audit.error_rates import Truth
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case, SourceText
 from dropcheck.claims.selection import select_claims
+from dropcheck.columns import with_columns
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.cases import parse_claim
 
@@ -22,7 +23,8 @@ class BuiltIn:
 
     `short_blocks` are for cheap repetitions at a large error rate; otherwise blocks are as in
     `run`. `require` is what a verdict must rest on at least; None for what `run` asks. `by_class`
-    asks for a report by class, which is the `section` of a claim.
+    asks for a report by class, which is the `section` of a claim. `of_code` has the claims
+    judged in columns of code whose law is known.
     """
 
     file: str
@@ -32,6 +34,7 @@ class BuiltIn:
     short_blocks: bool = False
     require: str | None = None
     by_class: bool = False
+    of_code: bool = False
 
 
 # At the error rate of `run` nothing wrong is expected: the question is whether it is ever seen.
@@ -51,6 +54,9 @@ SETS = {
     ),
     "hostile": BuiltIn(
         file="hostile.yaml", repetitions=20, alpha=1e-6, most_draws=2_000_000, by_class=True
+    ),
+    "code": BuiltIn(
+        file="code.yaml", repetitions=50, alpha=0.05, most_draws=4_000_000, of_code=True
     ),
 }
 OWN = SETS["laws"]  # claims of one's own are repeated as often
@@ -88,6 +94,11 @@ def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
     kept = SETS[name]
     text = files("dropcheck.audit").joinpath(kept.file).read_text(encoding="utf-8")
     registry = read_text(text, f"the built-in set '{name}'")
+    if kept.of_code:
+        from dropcheck.audit.audited_code import IMPLEMENTATIONS
+
+        of_code = with_columns(registry, IMPLEMENTATIONS).claims.items()
+        registry = replace(registry, claims={name: one for name, one in of_code if one.column})
     return tuple(
         _known(case, kept)
         for claim in select_claims(registry, patterns, ())
@@ -100,8 +111,8 @@ def _known(case: Case, kept: BuiltIn) -> Subject:
     group = (claim.sources[0].section or "" if claim.sources else "") if kept.by_class else ""
     if "undefined" in claim.tags:
         return Subject(case, Truth.UNDEFINED, "no such moment", group=group, require=kept.require)
-    if claim.expect == "refuted":
-        return Subject(case, Truth.FALSE, "", group=group, require=kept.require)
+    if case.expect == "refuted":
+        return Subject(case, Truth.FALSE, case.xfail or "", group=group, require=kept.require)
     off = case.parameters.get(OFF, 0.0)
     assert isinstance(off, float)
     block = None

@@ -80,7 +80,9 @@ def compile_strategy(
         case Laws():
             builder = ProgramBuilder(registers)
             for operand in operands:
-                builder.term(((builder.register(operand), 1),), None)
+                event = operand.truth and calls_below([operand])
+                looked_at = _settled(operand) if event else operand
+                builder.term(((builder.register(looked_at), 1),), None)
             return InCells(builder.build())
         case Quantiles(quantities):
             return compile_values(quantities)

@@ -1,0 +1,121 @@
+"""Code whose law is known, sound and off by stated amounts, to audit verdicts on code with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dropcheck.claims.registry import Asked, Code, Slot
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions.number_formats import rounded
+
+FORMATS = ("float32", "bfloat16")
+Drawn = Callable[[np.random.Generator, Asked, Sequence[Array]], Mapping[str, Array]]
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """An implementation by functions; `xfail` says by how much the claims that fit are false."""
+
+    name: str
+    functions: Mapping[str, Drawn]
+    xfail: Mapping[str, str] = field(default_factory=dict)
+    dtypes: Sequence[str] = FORMATS
+    given: Collection[str] = ()
+
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+        """Its code by slot."""
+        return {
+            name: _Bound(function) for name, function in self.functions.items() if name in slots
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """Code of one slot."""
+
+    function: Drawn
+
+    def drawn(
+        self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Any]
+    ) -> Mapping[str, Array]:
+        """What it gives, by mode."""
+        return self.function(generator, asked, inputs)
+
+
+def dropout(
+    *, factor: float = 1.0, kept: float = 0.0, batch: bool = False, broken: float = 0.0
+) -> Drawn:
+    """Dropout whose scale is off by a factor.
+
+    Args:
+        factor: of what is kept.
+        kept: how much more likely an element is kept than it should be.
+        batch: whether one mask serves the whole batch, the second axis.
+        broken: the chance of what is dropped to be NaN in place of 0.
+    """
+
+    def drawn(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        x = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws))
+        p, dtype = float(inputs[1].reshape(-1)[0]), asked.dtype or FORMATS[0]
+        mask = generator.random(x.shape) < 1 - p + kept
+        if batch and x.ndim > 3:  # [call, batch, …, draws]
+            mask = np.broadcast_to(mask[:, :1], mask.shape)
+        y = rounded(mask * x / (1 - p) * factor, dtype)
+        if broken:
+            y = np.where(~mask & (generator.random(y.shape) < broken), np.nan, y)
+        return {"train": y, "eval": x * factor, "grad": rounded(y / x, dtype)}
+
+    return drawn
+
+
+def die(*, loaded: float = 0.0) -> Drawn:
+    """A die that shows a six with a chance that is higher by so much, in place of a one."""
+
+    def drawn(
+        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        shape, sides = (*(asked.size or ()), asked.draws), float(inputs[0].reshape(-1)[0])
+        faces = generator.integers(1, int(sides) + 1, shape).astype(np.float64)
+        turned = (faces == 1) & (generator.random(shape) < sides * loaded)
+        return {"train": np.where(turned, sides, faces)}
+
+    return drawn
+
+
+IMPLEMENTATIONS = (
+    Audited("sound", {"dropout": dropout(), "shared": dropout(), "die": die()}),
+    Audited(
+        "scaled",
+        {"dropout": dropout(factor=1.06), "shared": dropout(factor=1.06)},
+        {
+            **dict.fromkeys(("dropout.mean", "shared"), "3 resolutions"),
+            **dict.fromkeys(("dropout.values", "dropout.evaluation"), "6% of the scale"),
+        },
+    ),
+    Audited(
+        "kept",
+        {"dropout": dropout(kept=0.06), "die": die(loaded=0.05)},
+        {
+            "dropout.mean": "0.06 in the chance to be kept",
+            "dropout.share": "0.06 in the chance to be kept",
+            "die.law": "0.05 in the chance of a six",
+            "die.one": "0.05 in the chance of a six",
+            "die.mean": "0.05 in the chance of a six",
+        },
+    ),
+    Audited("batch", {"dropout": dropout(batch=True)}, {"masks": "one mask for a batch"}),
+    Audited(
+        "broken",
+        {"dropout": dropout(broken=0.001)},
+        dict.fromkeys(
+            ("dropout.mean", "dropout.values", "dropout.gradient", "dropout.number"),
+            "NaN in place of 0.1% of the zeros",
+        ),
+    ),
+)
