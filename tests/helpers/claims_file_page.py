@@ -10,6 +10,7 @@ from pathlib import Path
 from dropcheck.claims.families import PASSAGE
 from dropcheck.claims.format import CLAIM, DEFAULTS, DOCUMENT, FILE, STATEMENT
 from dropcheck.claims.kinds import Key, Level
+from dropcheck.claims.slots import LEVEL as SLOT
 
 PAGE = Path(__file__).parents[2] / "docs" / "claims-file.md"
 BEGIN, END = "## The keys\n", "## Good to know\n"
@@ -24,6 +25,10 @@ At the top of the file:
 Under `documents`, each document has a key of its own, and under it:
 
 {document}
+
+Under `slots`, what [code](code-under-test.md) may be bound to, each slot has its name, and under it:
+
+{slot}
 
 Under `claims`, each claim has its id, and under it:
 
@@ -62,6 +67,7 @@ def section() -> str:
     return _TEXT.format(
         file=rows(FILE),
         document=rows(DOCUMENT),
+        slot=rows(SLOT),
         claim=rows(CLAIM),
         statement=rows(STATEMENT),
         passage=rows(PASSAGE),

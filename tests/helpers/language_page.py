@@ -86,6 +86,15 @@ far a loop goes is fixed, not random. Loops may stand within one another.
 
 The [cookbook](cookbook.md) has two dozen of them.
 
+## Slots
+
+A claims file may name [code under test](code-under-test.md). Where no code is bound, the slot's own mathematics stands in.
+
+- `y = dropout(x, p)`: what the slot gives.
+- `y ~ randint(n)[64]`: draws from a slot that is a sampler.
+- `dropout.eval(x, p)`: what it gives when it does not train.
+- `grad(dropout)(x, p)`: the gradient of the sum of what it gives, by its first argument, with the same random numbers.
+
 ## Constants
 
 {constants}
