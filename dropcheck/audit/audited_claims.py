@@ -12,7 +12,7 @@ from dropcheck.audit.error_rates import Truth
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case, SourceText
 from dropcheck.claims.selection import select_claims
-from dropcheck.columns import with_columns
+from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.cases import parse_claim
 

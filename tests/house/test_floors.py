@@ -73,6 +73,8 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("__init__", "results"): None,
     ("__init__", "api"): None,
     ("__init__", "code"): {"dropcheck.code.decorator"},
+    # a set that is audited is of code whose law is known
+    ("audit", "code"): {"dropcheck.code.columns"},
     # what pytest imports at every start calls for the rest where it is used
     ("pytest_plugin", "pytest_claims"): None,
     ("pytest_plugin", "pytest_code"): None,
@@ -113,7 +115,7 @@ PROGRAM = {
 LIBRARIES = {
     "numpy": (
         *("vocabulary", "language", "analysis", "simulation", "execution"),
-        *("inference", "judging", "planning", "code"),
+        *("inference", "judging", "planning", "code", "audit.audited_code"),
     ),
     "torch": ("code.adapters.torch_adapter",),
     "jax": ("code.adapters.jax_adapter",),
