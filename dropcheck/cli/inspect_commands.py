@@ -42,7 +42,12 @@ def list_or_show(given: Given) -> ExitCode:
         print_out(claims_table(claims, registry, terminal_of(sys.stdout)))
     else:
         first = {claim.id: claim.expand()[0] for claim in claims}
-        examples = {one: repeat_command(first[one], 0, given.files, RUN_OPTIONS) for one in first}
+        bound = "".join(f" {shlex.quote(f'--with={one}')}" for one in given.several("with"))
+        examples = {
+            one: repeat_command(case, 0, given.files, RUN_OPTIONS)
+            + (bound if case.claim.column is not None else "")
+            for one, case in first.items()
+        }
         print_out(claim_cards(claims, registry, examples, terminal_of(sys.stdout)))
     return ExitCode.PASSED
 

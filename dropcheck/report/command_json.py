@@ -60,6 +60,8 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "cases": claim.case_count,
         "requires": [text.text for text in claim.requires],
         "expect": claim.expect,
+        "column": None if claim.column is None else claim.column.name,
+        "xfail": dict(claim.xfail),
         "tolerance": _tolerance(claim.tolerance),
         "resolution": claim.resolution,
         "within": claim.within,
