@@ -131,6 +131,26 @@ def test_implementations_of_the_ini_file_are_columns(folder: Path, pytester: Pyt
     pytester.runpytest("claims.yaml", "-k", "ours").assert_outcomes(passed=2, deselected=3)
 
 
+def test_what_fails_as_expected_is_so_under_pytest(folder: Path, pytester: Pytester) -> None:
+    (folder / "ours.py").write_text("def scaled(x, c): return c * x + x\n", encoding="utf-8")
+    (folder / "pyproject.toml").write_text(
+        '[tool.dropcheck.implementations.ours]\nscaled = "ours:scaled"\n'
+        '[tool.dropcheck.implementations.ours.xfail]\nvalues = "it adds x"\n',
+        encoding="utf-8",
+    )
+    (folder / "pytest.ini").write_text(
+        "[pytest]\ndropcheck_files = claims.yaml\ndropcheck_implementations = ours\n",
+        encoding="utf-8",
+    )
+    done = pytester.runpytest("claims.yaml", "-k", "values and ours", "-rx")
+    done.assert_outcomes(xfailed=2, deselected=3)
+    done.stdout.fnmatch_lines(["*it adds x*"])
+    (folder / "ours.py").write_text("def scaled(x, c): return c * x\n", encoding="utf-8")
+    done = pytester.runpytest_subprocess("claims.yaml", "-k", "values and ours")
+    done.assert_outcomes(failed=2, deselected=3)
+    done.stdout.fnmatch_lines(["*it holds, and is expected to fail: it adds x*"])
+
+
 def test_an_unknown_implementation_of_the_ini_file_is_an_error(
     folder: Path, pytester: Pytester
 ) -> None:
