@@ -91,6 +91,9 @@ def read_registries(
     return registries[0] if len(registries) == 1 else _joined(registries)
 
 
+_UNIQUE = "ids are unique over all files of a run"
+
+
 def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
     """A problem for each entry whose id a file before its own has already used."""
     first: dict[str, tuple[Registry, Location]] = {}
@@ -102,7 +105,9 @@ def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
             owner, place = first.setdefault(name, (registry, claim.location))
             if owner is not registry:
                 message = f"the id {name!r} is already used in {place.file}, {place.line_in_words}"
-                hint = "ids are unique over all files of a run: rename one of the two claims"
+                hint = f"{_UNIQUE}: rename one of the two claims"
+                if registry.pages or owner.pages:  # where most ids are made, and none is written
+                    hint = f"{_UNIQUE}: give one of the two a name, as in dropcheck #another: …"
                 yield Problem(message, claim.location, hint)
 
 

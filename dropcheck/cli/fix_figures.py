@@ -24,7 +24,7 @@ from dropcheck.documents.fixing.edits import edited, stands
 from dropcheck.documents.fixing.new_figures import Left, Mend, UnfitError, mend_of, rounded, settled
 from dropcheck.documents.unclaimed import digest_of
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.results import CaseResult, Outcome, Quantity, RunResult, Verdict
+from dropcheck.results import CaseResult, Method, Outcome, Quantity, RunResult, Verdict
 from dropcheck.results.coverage import Coverage
 from dropcheck.settings import MOST_SEED, Settings
 
@@ -314,6 +314,8 @@ def _shown(result: CaseResult) -> str:
 
     if result.exact is not None:
         return f"{numbers.exact(result.exact.value)} by the model"
+    if result.method is Method.ARITHMETIC and result.estimate is not None:
+        return f"{numbers.exact(result.estimate)} by arithmetic"
     return f"interval {interval(result)}"
 
 

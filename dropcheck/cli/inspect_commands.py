@@ -80,6 +80,7 @@ def check(given: Given) -> ExitCode:
     from dropcheck.cli.reporting import annotate, in_workflow
     from dropcheck.report.command_json import check_json
     from dropcheck.report.terminal.claim_cards import check_line
+    from dropcheck.report.terminal.screen import line, render, terminal_of
 
     expected = given.value("expect_claims")
     as_json = _is_json(given)
@@ -94,10 +95,11 @@ def check(given: Given) -> ExitCode:
     if as_json:
         print_out(check_json(checked, miscounted))
     else:
+        terminal = terminal_of(sys.stdout)
         for one in checked:
             complain(one.errors)
             complain(one.notes, "note")
-            print_out(check_line(one) + "\n")
+            print_out(render([line(check_line(one), terminal)], terminal))
         complain(miscounted)
         if errors and in_workflow():
             annotate(errors)

@@ -75,6 +75,24 @@ def test_one_id_in_two_files_is_an_error_that_names_both(files: Cli) -> None:
     result = files("run", "a.yaml", "b.yaml")
     assert result.code == 2
     assert "b.yaml:3:3: the id 'product-variance' is already used in a.yaml, line 3" in result.err
+    assert "rename one of the two claims" in result.err
+
+
+def test_one_mark_in_two_documents_is_an_error_that_says_how_to_name_it(files: Cli) -> None:
+    for name in ("one.md", "two.md"):
+        Path(name).write_text("# Sums\n\nIt is 3<!-- dropcheck: == 1 + 2 -->.\n", encoding="utf-8")
+    result = files("run", "one.md", "two.md")
+    assert result.code == 2
+    assert "is already used in one.md, line 3" in result.err
+    assert "give one of the two a name, as in dropcheck #another: …" in result.err
+
+
+def test_check_breaks_its_line_between_words(files: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("sums.md").write_text("# Sums\n\nIt is 3<!-- dropcheck: == 1 + 2 -->.\n", encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = files("check", "sums.md").out.splitlines()
+    assert [len(one) <= 40 for one in lines] == [True, True]
+    assert " ".join(lines) == "sums.md: 1 claim, 1 case, 1 of 1 figure claimed, no errors"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

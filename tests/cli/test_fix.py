@@ -164,6 +164,14 @@ def test_a_figure_of_several_cases_is_left(cli: Cli) -> None:
     assert "0 figures fixed, 3 left" in fixed
 
 
+def test_a_figure_that_is_worked_out_is_said_to_be(cli: Cli) -> None:
+    text = "The first of 4 is 0.30<!-- dropcheck: ~= 1 / n; n: 4 -->.\n"
+    Path("sum.md").write_text(text, encoding="utf-8")
+    out = cli("run", "sum.md", "--fix", "--diff").out
+    assert "0.30 → 0.25" in out
+    assert "0.25 by arithmetic" in out
+
+
 def test_nothing_to_fix(cli: Cli) -> None:
     text = "1.0<!-- dropcheck: ~= Var(x); model: x ~ normal(0, 1) -->\n"
     Path("a.md").write_text(text)

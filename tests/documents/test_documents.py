@@ -153,7 +153,7 @@ BAD = {
     "8 <!-- dropcheck: == 9 -->": ("no figure stands right before", 1, 3),
     "2/3<!-- dropcheck: ~= 0.667 -->": ("may be read in several ways", 1, 2),
     "$x + 1$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("needs a relation", 1, 7),
-    "$x = \\foo$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("not part of what is read", 1, 6),
+    "$x = \\foo$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("'\\foo' is not part of what", 1, 6),
     "text<!-- dropcheck: p: 0.5 -->": ("neither a figure nor a formula", 1, 5),
     "8<!-- dropcheck: == E(z) -->": ("'z' is not defined", 1, 23),
     "8<!-- dropcheck: == 8; p 0.5 -->": ("no key with its value", 1, 24),

@@ -146,6 +146,21 @@ def test_nothing_is_cut_off_or_too_pale(opened: Page, width: int, dark: bool) ->
     assert pale == []
 
 
+def test_a_figure_at_the_end_of_a_line_leaves_nothing_on_the_next(opened: Page) -> None:
+    narrow = opened.script(
+        "const found = [];"
+        "const article = document.querySelector('.document');"
+        "const figure = document.querySelector(\"a[href='#claim-half'].figure\");"
+        "for (let width = 160; width < 420; width++) {"
+        " article.style.width = width + 'px';"
+        " const last = Array.from(figure.getClientRects()).at(-1);"
+        " if (last.width < 5) found.push([width, last.width]); }"
+        "article.style.width = '';"
+        "return found"
+    )
+    assert [one for one in narrow if one[1] > 0] == []
+
+
 @pytest.mark.parametrize(("width", "dark"), SHAPES)
 def test_verdicts_differ_without_colour(opened: Page, width: int, dark: bool) -> None:
     shape(opened.driver, width, dark=dark)

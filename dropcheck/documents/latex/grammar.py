@@ -271,7 +271,7 @@ class Reader(Expressions):
             raise self.error("the formula ends where something is missing")
         known = [name for name in self.axes if len(name) > 1]
         hint = name_hint(text.removeprefix("\\"), known) if kind == "command" else None
-        raise self.error(f"{text!r} is not part of what is read", hint or "name it in 'notation'")
+        raise self.error(f"'{text}' is not part of what is read", hint or "name it in 'notation'")
 
     def grouped(self) -> Node:
         """A fraction, a root, or another command of arguments in braces."""

@@ -92,7 +92,7 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             continue
         if found is None:
             raise LatexError(
-                at, f"{formula[at]!r} is not part of what is read", "write it as LaTeX does"
+                at, f"'{formula[at]}' is not part of what is read", "write it as LaTeX does"
             )
         kind, text, start = str(found.lastgroup), found.group(), at
         at = found.end()
