@@ -19,6 +19,8 @@ _FORMULA = re.compile(
     r"(?<!\\)(\$\$|\$)(?P<one>(?:(?!\1).)+?)\1\Z|\\\((?P<two>.+?)\\\)\Z|\\\[(?P<three>.+?)\\\]\Z",
     re.DOTALL,
 )
+_STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
+_SPACE = "take away the space before the mark"
 # A formula is no longer, so that the search for its beginning is short.
 _LONGEST_FORMULA = 5_000
 
@@ -73,6 +75,9 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     """
     if stated is None:
         return _of_formula(mark)
+    if stated.text[0] in "~≈" and not stated.text.startswith(ROUNDED):
+        hint = "write ~= for the rounding of the figure before the mark, == for the number itself"
+        raise LatexError(-1, f"no statement begins with '{stated.text[0]}'", hint)
     relation = _RELATION.match(stated.text)
     if relation is not None:
         rest = stated.part(relation.end(), len(stated.text))
@@ -97,18 +102,56 @@ def _of_formula(mark: Mark) -> Spoken:
         return Spoken(formula=mark.pair, start=mark.pair.start)
     if mark.formula is not None:
         return Spoken(formula=mark.formula, start=mark.formula.start)
-    text = mark.before.text
-    first = max(0, len(text) - _LONGEST_FORMULA)
-    found = None
-    for opening in re.finditer(r"(?<!\\)\$\$?|\\\(|\\\[", text[first:]):
-        found = _FORMULA.match(text, first + opening.start()) or found
+    found = _formula_at_end(mark.before.text)
     if found is None:
-        message = mark.unread or "neither a figure nor a formula stands right before this mark"
-        raise LatexError(-1, message, "write the statement in it: <!-- dropcheck: E(y) == x -->")
+        raise _no_formula(mark)
     name = next(one for one in ("one", "two", "three") if found[one] is not None)
     piece = mark.before.part(found.start(name), found.end(name))
     whole = mark.before.part(found.start(), found.end())
     return Spoken(formula=piece, start=piece.start, printed=whole)
+
+
+def _formula_at_end(text: str) -> re.Match[str] | None:
+    """The formula that a text ends in, with what opens and closes it."""
+    first = max(0, len(text) - _LONGEST_FORMULA)
+    found = None
+    for opening in re.finditer(r"(?<!\\)\$\$?|\\\(|\\\[", text[first:]):
+        found = _FORMULA.match(text, first + opening.start()) or found
+    return found
+
+
+def _figure_at_end(text: str) -> bool:
+    """Whether a text ends in a figure, be it one that may be read in several ways."""
+    try:
+        return read_before(text, len(text)) is not None
+    except FigureError:
+        return True
+
+
+def _no_formula(mark: Mark) -> LatexError:
+    """Why a mark that says no more than its keys has nothing to speak of."""
+    text = mark.before.text
+    if mark.unread:
+        return LatexError(-1, mark.unread, _STATEMENT)
+    if _figure_at_end(text):
+        message = "this mark does not say what the figure before it is"
+        return LatexError(-1, message, "write ~= or == and what it is, as in dropcheck: ~= E(y)")
+    shown = text.rstrip()
+    near = shown != text and _formula_at_end(shown) is not None
+    message = "neither a figure nor a formula stands right before this mark"
+    return LatexError(-1, message, _SPACE if near else _STATEMENT)
+
+
+def _no_figure(mark: Mark) -> LatexError:
+    """Why a mark that speaks of a figure has none."""
+    text = mark.before.text
+    message = mark.unread or "no figure stands right before this mark"
+    shown = text.rstrip()
+    if shown != text and _figure_at_end(shown):
+        return LatexError(-1, message, _SPACE)
+    if _formula_at_end(shown) is not None:
+        return LatexError(-1, message, f"a formula does: {_STATEMENT}")
+    return LatexError(-1, message, "let nothing stand between, or bound the figure by two marks")
 
 
 def _of_figure(mark: Mark, relation: str, rest: Piece) -> Spoken:
@@ -147,8 +190,7 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
     if mark.pair is not None and figure is not None and text[: figure.start].strip(" *_`$"):
         raise LatexError(-1, "more than a figure stands in this pair", "bound the figure alone")
     if figure is None:
-        message = mark.unread or "no figure stands right before this mark"
-        raise LatexError(-1, message, "let nothing stand between, or bound it by a pair")
+        raise _no_figure(mark)
     return figure, piece.part(figure.start, figure.end)
 
 

@@ -240,10 +240,15 @@ def _headings(text: str) -> Iterator[tuple[str, str, int, int]]:
 
 
 def _before(text: str, places: tuple[Position, ...], at: int) -> Piece:
-    """What stands before a mark: without white space and emphasis around its end."""
+    """What stands before a mark: without white space, emphasis and a full stop at its end.
+
+    A mark goes to the end of its line, so that what ends a sentence can only stand before it.
+    """
     first = max(0, at - LONGEST_BEFORE)
     piece = Piece(text[first:at], places[first : at + 1])
     end = len(piece.text.rstrip())
+    if piece.text[:end].endswith((".", ",", ";", ":")):
+        end = len(piece.text[: end - 1].rstrip())
     found = _EMPHASIS.search(piece.text, 0, end)
     if found is None:
         return Piece(piece.text[:end], piece.places[: end + 1])

@@ -57,6 +57,19 @@ def test_a_paper(tmp_path: Path, name: str) -> None:
     )  # fmt: skip
 
 
+def test_a_sentence_of_latex_may_end_before_its_mark(tmp_path: Path) -> None:
+    text = (
+        "It rises by 41\\%. % dropcheck #a: ~= sqrt(2) - 1\n\n"
+        "It is \\textbf{1.41}, % dropcheck #b: ~= sqrt(2)\n"
+        "and $2^2 = 4$; % dropcheck #c:\n"
+        "or 2.5 . % dropcheck #d: == 5 / 2\n"
+    )
+    registry = read(tmp_path, text, "paper.tex")
+    assert check_registry(registry).problems == ()
+    printed = {one.id: one.written and one.written.text for one in registry.claims.values()}
+    assert printed == {"a": "41\\%", "b": "1.41", "c": "$2^2 = 4$", "d": "2.5"}
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_places_are_those_of_the_text(tmp_path: Path, name: str) -> None:
     registry = read(tmp_path, PAPERS[name], name)

@@ -134,7 +134,7 @@ def test_there_are_no_marks_in_code(tmp_path: Path, text: str) -> None:
 
 
 BAD = {
-    "It is 8<!-- dropcheck: ; -->\n": ("neither a figure nor a formula", 1, 8),
+    "It is 8<!-- dropcheck: ; -->\n": ("does not say what the figure", 1, 8),
     "```yaml dropcheck\nparameters: {mu: 1.<}\n```\n$\\mu = 1$<!-- dropcheck: -->\n": (
         "'mu' must be a number", 2, 18,
     ),
@@ -185,6 +185,24 @@ def test_what_is_wrong_is_said_at_its_place(tmp_path: Path, text: str) -> None:
     (problem, *_) = [one for one in found if message in one.message]
     assert problem.location is not None
     assert (problem.location.line, problem.location.column) == (line, column)
+
+
+HINTS = {
+    "8 <!-- dropcheck: == 9 -->": "take away the space before the mark",
+    "$x = 1$ <!-- dropcheck: model: x = 1 -->": "take away the space before the mark",
+    "$E(x)$<!-- dropcheck: ~= 0 -->": "a formula does: write the statement in it",
+    "8<!-- dropcheck: p: 1 -->": "write ~= or == and what it is",
+    "8<!-- dropcheck: ~ E(x) -->": "write ~= for the rounding",
+    "one half<!-- dropcheck: ~= 1 / 2 -->": "bound the figure by two marks",
+    "text<!-- dropcheck: p: 0.5 -->": "as in dropcheck: E(y) == x",
+}
+
+
+@pytest.mark.parametrize("text", HINTS)
+def test_a_mark_with_nothing_before_it_is_told_what_to_do(tmp_path: Path, text: str) -> None:
+    (problem,) = problems(tmp_path, text)
+    assert problem.hint is not None
+    assert HINTS[text] in problem.hint
 
 
 def test_a_document_without_marks_has_nothing_to_run(tmp_path: Path) -> None:
