@@ -38,6 +38,10 @@ READ = {
     r"\sum_{i=1}^{n} q_i k_i = 0": "sum(q[0:n] * k[0:n]) == 0",
     r"\sum_i q_i^2 + 1 = n": "sum(q**2) + 1 == n",
     r"\prod_{i=1}^{n} (1 - w_i) = p": "prod(1 - w[0:n]) == p",
+    r"\prod_{i=1}^{n} (x q_i / 2) = p": "prod(x * q[0:n] / 2) == p",
+    r"x^{(n + 1) / 2} = q_{n + 1}": "x**((n + 1) / 2) == q[n]",
+    r"\sum_i q_i \sum_j k_j = E(q_l x) + A_{1, 1}":
+        "sum(q * sum(k)) == E(q * x) + A[0, 0]",
     r"\sum_{i=1}^{n} p = 3": "(n - 1 + 1) * p == 3",
     r"E(q_i k_i) = 0": "E(q * k) == 0",
     r"q_1 = k_{n}": "q[0] == k[n - 1]",
@@ -99,6 +103,30 @@ REFUSED = [
     (r"x = 2 \quad (y = 3)", 6, "cannot be read here"),
     ("n!! = 3", 1, "two of these signs"),
     ("x" + " x" * 2000 + " = 1", 0, "too deep"),
+    # what LaTeX sets in another way than it is written
+    ("q_12 = 1", 2, "alone"),
+    ("2^d_k = 1", 2, "alone"),
+    ("2^E(x) = 1", 2, "alone"),
+    (r"\sqrt q_1 = 1", 6, "alone"),
+    ("2^3^2 = 1", 3, "two powers"),
+    ("2^{3}^2 = 1", 5, "two powers"),
+    # what mathematicians write so for something else
+    ("E(x^{(2)}) = 1", 4, "a power or a number"),
+    ("q_{(1)} = 1", 3, "order of size"),
+    ("A_{12} = 1", 1, "a row"),
+    ("A_i = 1", 1, "a row"),
+    ("q[n - 1] = 1", 1, "may be a function"),
+    ("x^T = 1", 2, "no name of the model"),
+    ("x = 1e-5", 4, "a power of ten"),
+    (r"x \bmod 2 n = 1", 10, "belong to what divides"),
+    # elements beside whole arrays
+    ("q_i k = 1", 0, "whole array"),
+    (r"\sum_i q_i k = 1", 5, "whole array"),
+    (r"\sum_{i=1}^n (q_i - k) = 1", 6, "whole array"),
+    ("E(q_i) = k", 0, "whole array"),
+    (r"\sum_{i=1}^n q_i + k_i = 1", 21, "counts a sum"),
+    (r"k_i + \sum_{i=1}^n q_i = 1", 12, "any element already"),
+    (r"\prod_{i=1}^n q_i x = 1", 14, "where this product ends"),
 ]  # fmt: skip
 
 

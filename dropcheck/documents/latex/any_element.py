@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
+from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.operators import OPERATORS
@@ -35,7 +38,21 @@ def place_from_0(place: Node) -> Node:
             return Binary(place.at, "-", place, Number(place.at, 1))
 
 
-def elementwise(node: Node, part: Node | None, column: int, *, within: bool = False) -> Node:
+def refuse_mixed(parts: Iterable[Node], column: int, axes: Mapping[str, int]) -> None:
+    """See that no whole array stands beside an element, which would be taken element by element.
+
+    Raises:
+        LatexError: one does.
+    """
+    kinds = {bool(letters_in(one)) for one in parts if letters_in(one) or axes_of(one, axes)}
+    if len(kinds) > 1:
+        raise LatexError(column, "an element stands beside a whole array",
+                         "write a letter below both, or the statement in the mark")  # fmt: skip
+
+
+def elementwise(
+    node: Node, part: Node | None, column: int, axes: Mapping[str, int], *, within: bool = False
+) -> Node:
     """What is said of any element, said of the arrays, or of a part of them.
 
     Raises:
@@ -58,5 +75,6 @@ def elementwise(node: Node, part: Node | None, column: int, *, within: bool = Fa
                 "what is said of an element here cannot be said of all at once",
                 "write the statement in the mark",
             )  # fmt: skip
-    below = [elementwise(one, part, column, within=within) for one in syntax.children(node)]
+    refuse_mixed(syntax.children(node), column, axes)
+    below = [elementwise(one, part, column, axes, within=within) for one in syntax.children(node)]
     return syntax.rebuilt(node, below)

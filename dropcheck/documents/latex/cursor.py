@@ -48,6 +48,25 @@ class Cursor:
             found = "the formula ends" if self.done() else f"{self.token.text!r} stands"
             raise self.error(f"{found} where {text!r} is missing")
 
+    def in_brackets(self, start: int, end: int) -> bool:
+        """Whether brackets that open at one token close right before another."""
+        depth = 0
+        for at in range(start, end):
+            text = self.tokens[at].text
+            depth += (text in ("(", "[")) - (text in (")", "]"))
+            if depth <= 0:
+                return at == end - 1 and at > start
+        return False
+
+    def group_end(self) -> int:
+        """Where a group in braces ends that the next token is in."""
+        depth = 1
+        for at in range(self.at, len(self.tokens)):
+            depth += {"{": 1, "}": -1}.get(self.tokens[at].text, 0)
+            if not depth:
+                return at
+        return len(self.tokens)
+
     def peek(self, by: int) -> str:
         """The text of a token further on, or behind."""
         return self.tokens[self.at + by].text if 0 <= self.at + by < len(self.tokens) else ""
@@ -66,6 +85,7 @@ class Expressions(Cursor, ABC):
         self.here = Position(SourceText.plain(formula or " "), 0, 0)
         self.bound: frozenset[str] = frozenset()  # letters of sums
         self.free: str | None = None  # the letter that stands for any element
+        self.counted: set[str] = set()  # the letters that sums count by
 
     @abstractmethod
     def sum(self) -> Node:

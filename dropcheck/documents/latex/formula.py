@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from dropcheck.documents.latex.any_element import elementwise
+from dropcheck.documents.latex.any_element import elementwise, refuse_mixed
 from dropcheck.documents.latex.grammar import Reader
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
@@ -56,7 +56,8 @@ def _statements(
     if not signs:
         raise LatexError(len(formula), "a statement needs a relation such as = or \\le")
     rising, falling = {"<", "<="}, {">", ">="}
-    operands = [elementwise(one, None, 0, within=True) for one in operands]
+    refuse_mixed(operands, 0, reader.axes)
+    operands = [elementwise(one, None, 0, reader.axes, within=True) for one in operands]
     whole = len(signs) == 2 and (set(signs) <= rising or set(signs) <= falling)
     links = [(tuple(signs), tuple(operands))] if whole else [
         ((sign,), pair) for sign, pair in zip(signs, pairwise(operands), strict=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dropcheck.documents.latex import names
 from dropcheck.documents.latex.cursor import Expressions
-from dropcheck.documents.latex.names import cut, notated, words_below
 from dropcheck.documents.latex.tokens import REFUSED, Token
 from dropcheck.documents.latex.totals import element, total
 from dropcheck.documents.latex.which_product import refuse_call, side_by_side, times
@@ -136,23 +136,21 @@ class Reader(Expressions):
     def product(self) -> Node:
         """Factors, with signs or side by side."""
         node = last = self.signed()
-        divided = False
+        divided = ""
         while True:
             start, sign = self.token.column, self.token.text
             if self.taken(*_TIMES):
                 last = self.signed()
                 node = times(sign, node, last, self.axes, start)
+                divided = sign if sign == r"\bmod" else ""
             elif self.taken("/"):
                 last = self.signed()
                 node = Binary(self.here, "/", node, last)
-                divided = True
-                continue
+                divided = sign
             elif self._starts_factor():
                 if divided:
-                    raise self.error(
-                        "a product after '/' may be below the line or not",
-                        "write \\frac{…}{…}, or brackets",
-                    )
+                    message = f"a product after '{divided}' may belong to what divides or not"
+                    raise self.error(message, "write \\frac{…}{…}, or brackets")
                 if self.token.kind == "number":
                     raise self.error(
                         "a number stands right of what it multiplies", "write \\cdot between"
@@ -160,11 +158,11 @@ class Reader(Expressions):
                 bare = self.peek(-1) not in (")", "]")
                 before, last = last, self.powered()
                 if sign in ("(", "[") and bare:
-                    refuse_call(before, last, start)
+                    refuse_call(before, last, self.axes, start)
                 node = side_by_side(node, last, self.axes, start)
+                divided = ""
             else:
                 return node
-            divided = False
 
     def _starts_factor(self) -> bool:
         token = self.token
@@ -190,8 +188,11 @@ class Reader(Expressions):
         node = self.atom()
         while True:
             if self.taken("^"):
+                names.refuse_superscript(self)
                 raised = self.peek(1) if self.is_next("{") else self.token.text
-                if raised == r"\top" or (raised == "T" and "T" not in self.axes):
+                if raised == r"\top" or (
+                    raised == "T" and "T" not in self.axes and axes_of(node, self.axes) != 0
+                ):
                     braced = self.taken("{")
                     self.at += 1
                     if braced:
@@ -215,14 +216,8 @@ class Reader(Expressions):
             node = self.sum()
             self.expect("}")
             return node
-        token = self.token
-        if (token.kind == "number" and len(token.text) > 1) or (
-            token.kind == "letters" and len(token.text) > 1
-        ):
-            raise self.error(
-                f"LaTeX takes {token.text[0]!r} of {token.text!r} alone", "write braces"
-            )
-        if token.kind in ("number", "letters", "command", "word", "given"):
+        names.refuse_more(self)
+        if self.token.kind in ("number", "letters", "command", "word", "given"):
             return self.atom()
         raise self.error("an argument is missing", "write it in braces")
 
@@ -239,7 +234,7 @@ class Reader(Expressions):
             return Number(self.here, float(text))
         if kind == "given":
             self.at += 1
-            return notated(token)
+            return names.notated(token)
         if kind in ("letters", "word"):
             return self.named()
         if text in LETTERS:
@@ -350,7 +345,7 @@ class Reader(Expressions):
         self.at += 1
         text = token.text.removeprefix("\\") if token.kind == "command" else token.text
         if token.kind == "letters" and not self._known(text) and len(text) > 1:
-            text, *rest = cut(token, self.axes, subscripted=self.is_next("_"))
+            text, *rest = names.cut(token, self.axes, subscripted=self.is_next("_"))
             self.tokens[self.at : self.at] = [Token("letters", part, token.column) for part in rest]
             return self._plain(token, text) if rest else self._below(token, text)
         return self._below(token, text)
@@ -365,17 +360,17 @@ class Reader(Expressions):
         column = self.token.column
         self.at += 1
         start = self.at
-        parts = words_below(self)
+        parts = names.words_below(self)
         joined = [f"{text}_{'_'.join(parts)}", text + "".join(parts)] if parts else []
-        names = [name for name in dict.fromkeys(joined) if self._callable(name)]
+        known = [name for name in dict.fromkeys(joined) if self._callable(name)]
         elements = self.axes.get(text, 0) > 0
-        if len(names) + elements > 1:
+        if len(known) + elements > 1:
             raise self.error(f"{token.text!r} with what stands below it may be several things",
                              "name it in 'notation'", column)  # fmt: skip
-        if names:
-            if names[0] not in self.axes:
-                return self.call(names[0])
-            return Name(self.here, names[0])
+        if known:
+            if known[0] not in self.axes:
+                return self.call(known[0])
+            return Name(self.here, known[0])
         if not elements:
             hint = name_hint(joined[0], list(self.axes)) if joined else None
             raise self.error(f"nothing in the model is called so: {joined[0] if joined else text}",

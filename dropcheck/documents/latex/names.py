@@ -6,12 +6,15 @@ from collections.abc import Collection
 from functools import cache
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.documents.latex.cursor import Cursor
+from dropcheck.documents.latex.cursor import Cursor, Expressions
 from dropcheck.documents.latex.tokens import LatexError, Token
 from dropcheck.errors import DropcheckError
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.suggestions import name_hint
 from dropcheck.language.syntax import Node
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.latex_words import CALLED
+from dropcheck.vocabulary.operators import OPERATORS
 
 
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
@@ -53,6 +56,9 @@ def words_below(cursor: Cursor) -> list[str]:
     braced = cursor.taken("{")
     while True:
         token = cursor.token
+        if not braced and token.kind in ("letters", "number") and len(token.text) > 1:
+            message = f"LaTeX takes {token.text[0]!r} of {token.text!r} alone"
+            raise cursor.error(message, "write braces")
         if token.kind in ("letters", "number", "word"):
             parts += token.text.replace(",", " ").split()
             cursor.at += 1
@@ -70,6 +76,43 @@ def words_below(cursor: Cursor) -> list[str]:
         depth += {"{": 1, "}": -1}.get(cursor.token.text, 0)
         cursor.at += 1
     return []
+
+
+def refuse_superscript(cursor: Cursor) -> None:
+    """See that what `^` raises to is a power: the cursor stands behind the sign.
+
+    Raises:
+        LatexError: it stands in brackets, as the number of a sample does, or is raised itself.
+    """
+    if cursor.is_next("{"):
+        cursor.at += 1
+        start, end = cursor.at, cursor.group_end()
+        cursor.at -= 1
+        if cursor.in_brackets(start, end):
+            raise cursor.error("what stands in brackets here may be a power or a number of it",
+                               "leave the brackets out for a power")  # fmt: skip
+        end += 1
+    else:
+        end = cursor.at + 1
+    if end < len(cursor.tokens) and cursor.tokens[end].text == "^":
+        column = cursor.tokens[end].column
+        raise cursor.error("two powers stand one after the other", "write braces", column)
+
+
+def refuse_more(reader: Expressions) -> None:
+    """See that the next token is an argument by itself, as LaTeX takes it where no braces stand.
+
+    Raises:
+        LatexError: it is a part of more.
+    """
+    token = reader.token
+    if token.kind in ("number", "letters") and len(token.text) > 1:
+        message = f"LaTeX takes {token.text[0]!r} of {token.text!r} alone"
+        raise reader.error(message, "write braces")
+    word = token.text.removeprefix("\\")
+    called = token.text in CALLED or word in OPERATORS or word in FUNCTIONS
+    if reader.peek(1) in ("_", "^") or (called and word not in reader.axes):
+        raise reader.error(f"LaTeX takes {token.text!r} alone", "write braces")
 
 
 def notated(token: Token) -> Node:

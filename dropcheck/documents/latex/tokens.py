@@ -33,6 +33,7 @@ _TOKEN = re.compile(
     r"|(?P<letters>[A-Za-z]+)"
     r"|(?P<symbol>[-+*/^_=<>()\[\]{}|!,])"
 )
+_POWER_OF_TEN = re.compile(r"[eE][-+]?[0-9]")
 _WORD = re.compile(r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}")
 
 
@@ -104,6 +105,9 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             if word is None:
                 raise LatexError(at, f"{text} is followed by a word in braces")
             kind, text, at = "word", word["word"].replace(r"\_", "_"), word.end()
+        if kind == "number" and _POWER_OF_TEN.match(formula, at):
+            message = f"{text}e… may be a power of ten or a product with e"
+            raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
         yield Token(kind, text.replace("{,}", ""), start, spaced)
         spaced = False
 

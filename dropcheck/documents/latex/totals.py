@@ -11,8 +11,9 @@ from dropcheck.documents.latex.any_element import (
 )
 from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.language import syntax
+from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
-from dropcheck.vocabulary.latex_words import TOTALS
+from dropcheck.vocabulary.latex_words import PRODUCT, SUM, TOTALS
 
 
 def total(reader: Expressions) -> Node:
@@ -26,6 +27,9 @@ def total(reader: Expressions) -> Node:
         raise reader.error("a sum counts by one letter", r"write \sum_{i=1}^{n}")
     if letter.text in reader.axes:
         raise reader.error(f"{letter.text!r} is a name of the model already", "count by another")
+    if letter.text == reader.free:
+        raise reader.error(f"{letter.text!r} stands for any element already", "count by another")
+    reader.counted.add(letter.text)
     reader.at += 1
     ends: tuple[Node, Node] | None = None
     if braced:
@@ -39,9 +43,12 @@ def total(reader: Expressions) -> Node:
         else:
             reader.expect("}")
     outer, reader.bound = reader.bound, reader.bound | {letter.text}
+    first = reader.at
     body = reader.product()
     reader.bound = outer
     met = letters_in(body)
+    if name == PRODUCT and not reader.in_brackets(first, reader.at):
+        _refuse_last_factor(reader, body, reader.tokens[first].column)
     if met - {letter.text}:
         raise reader.error("a sum within a sum is not read", "write the statement in the mark",
                          letter.column)  # fmt: skip
@@ -52,15 +59,26 @@ def total(reader: Expressions) -> Node:
         count = Binary(
             reader.here, "+", Binary(reader.here, "-", ends[1], ends[0]), Number(reader.here, 1)
         )
-        return Binary(reader.here, "*" if name == TOTALS[r"\sum"] else "**", *(
-            (count, body) if name == TOTALS[r"\sum"] else (body, count)
+        return Binary(reader.here, "*" if name == SUM else "**", *(
+            (count, body) if name == SUM else (body, count)
         ))  # fmt: skip
-    return Call(reader.here, name, (elementwise(body, part, letter.column),))
+    return Call(reader.here, name, (elementwise(body, part, letter.column, reader.axes),))
+
+
+def _refuse_last_factor(reader: Expressions, body: Node, column: int) -> None:
+    """See that all of what a product multiplies depends on its letter.
+
+    Raises:
+        LatexError: its last factor does not, and may stand behind the product.
+    """
+    if isinstance(body, Binary) and body.operator in "*/@%" and not letters_in(body.right):
+        raise reader.error("where this product ends is not known", "write brackets", column)
 
 
 def element(reader: Expressions, base: Node, column: int) -> Node:
     """`x_{2, n}`: elements count from 1."""
     braced = reader.taken("{")
+    first = reader.token
     entries = [_entry(reader, braced)]
     while braced and reader.taken(","):
         entries.append(_entry(reader, braced))
@@ -69,6 +87,11 @@ def element(reader: Expressions, base: Node, column: int) -> Node:
     if len(entries) > 1 and any(map(is_letter, entries)):
         raise reader.error("a letter for any element stands beside another place",
                          "write the statement in the mark", column)  # fmt: skip
+    if axes_of(base, reader.axes) != 1 and len(entries) == 1 and (
+        is_letter(entries[0]) or (first.kind == "number" and len(first.text) > 1)
+    ):  # fmt: skip
+        raise reader.error("one place of an array of rows is a row", "write commas: A_{1, 2}",
+                           column)  # fmt: skip
     return syntax.Subscript(reader.here, base, tuple(entries))
 
 
@@ -78,6 +101,9 @@ def _entry(reader: Expressions, braced: bool) -> Node:
     lone = not braced or reader.peek(1) in ("}", ",")
     if lone and token.kind == "letters" and len(token.text) == 1 and token.text not in reader.axes:
         reader.at += 1
+        if token.text in reader.counted - reader.bound:
+            raise reader.error(f"{token.text!r} counts a sum and stands for any element",
+                               "use two letters", token.column)  # fmt: skip
         if token.text not in reader.bound:
             if reader.free not in (None, token.text):
                 raise reader.error("two letters for any element", "write the statement in the mark",
@@ -86,7 +112,11 @@ def _entry(reader: Expressions, braced: bool) -> Node:
         return Name(reader.here, ANY + token.text)
     if token.kind == "letters" and len(token.text) > 1 and token.text not in reader.axes:
         raise reader.error("letters side by side are no place", "write commas: A_{i, j}")
+    start = reader.at
     place = reader.sum() if braced else reader.atom()
+    if reader.in_brackets(start, reader.at):
+        raise reader.error("this may be a place in order of size or in the array",
+                           "write the statement in the mark", token.column)  # fmt: skip
     if isinstance(place, Binary) and place.operator == "-":
         raise reader.error(
             "a difference may lie before the first element",

@@ -68,11 +68,11 @@ def side_by_side(left: Node, right: Node, axes: Axes, column: int) -> Node:
     raise LatexError(column, _UNKNOWN, r"write \cdot, \odot or ^\top")
 
 
-def refuse_call(left: Node, right: Node, column: int) -> None:
+def refuse_call(left: Node, right: Node, axes: Axes, column: int) -> None:
     """See that a name right before brackets is a factor, and not a function that is called.
 
     People write p(1 - p) and n(n + 1) for products: one letter before a sum. Whatever else stands
-    so, as y(x), f(2) and loss(x + 1), may be a call.
+    so, as y(x), f(2) and loss(x + 1), may be a call, and x[n - 1] an element of an array.
 
     Raises:
         LatexError: at the column, where it may be.
@@ -89,7 +89,8 @@ def refuse_call(left: Node, right: Node, column: int) -> None:
     summed = isinstance(right, Negative) or (
         isinstance(right, Binary) and right.operator in ("+", "-")
     )
-    if not (letter and summed) or head in _CALLED:
+    array = axes_of(left, axes) != 0
+    if array or not (letter and summed) or head in _CALLED:
         message = f"{left.name!r} before brackets may be a function or a factor"
         raise LatexError(column, message, r"write \cdot between for a product")
 
