@@ -56,6 +56,7 @@ class Mark:
     sentence: str
     formula: Piece | None = None  # right before it, where no signs around it say so
     unread: str = ""  # why what stands before it is neither a figure nor a formula
+    after: str = ""  # some of what follows it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,7 @@ class Comment:
     own_line: bool = False  # it begins its line
     formula: Piece | None = None  # which ends right before it, where the carrier knows
     unread: str = ""  # why what stands before it is neither a figure nor a formula
+    after: str = ""  # some of what follows it and the comments right behind it
 
 
 def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark | Block, ...]:
@@ -170,6 +172,7 @@ def _mark(comment: Comment, head: re.Match[str], pair: Piece | None) -> Mark:
         sentence=comment.sentence,
         formula=comment.formula,
         unread=comment.unread,
+        after=comment.after,
     )
 
 

@@ -6,12 +6,16 @@ means such a figure bounds it by a pair of marks.
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from decimal import Decimal
 
 from dropcheck.records import dataclass
 
 PAIR = "bound it: <!-- dropcheck: … -->figure<!-- /dropcheck -->"
+
+_SEPARATOR = "write a thousands separator, as in 12,345, or bound it by a pair of marks"
 
 # What may close between a figure and its mark: emphasis, code and mathematics.
 _CLOSERS = re.compile(r"[*_`$]*\Z")
@@ -89,7 +93,7 @@ def read_before(text: str, end: int) -> Figure | None:
         raise FigureError(stop - 1, "no number stands before this sign", PAIR)
     start = found.start()
     printed = found["number"]
-    _refuse_parts(text, start)
+    _refuse_parts(text, start, stop)
     start = _with_sign(text, start, printed)
     whole = re.sub(GROUP, "", printed)
     if re.match(rf"0+{GROUP}", printed):
@@ -117,28 +121,90 @@ def read_before(text: str, end: int) -> Figure | None:
 
 # What makes a number a part of something else, across emphasis and spaces.
 _PART = re.compile(
-    r"(?:[-\N{MINUS SIGN}–/\N{FRACTION SLASH}^±×·+*]|&minus;|&#45;|\bminus"
-    r"|\\(?:times|cdot|sqrt|log|ln|exp|pm|mp|neq|ne|div|over))\Z"
-)
-_GLUED = re.compile(r"(?:&minus;|&#45;|\N{FRACTION SLASH})\Z")
-_BETWEEN = re.compile(r"(?:[ *_`$]|\\,)+\Z")
+    r"(?:[-\N{MINUS SIGN}–‐‑‒―/⁄∕^±∓×÷·⋅∙+*√∛∜≠]|!=|[0-9]\s?[:x]"
+    r"|\b(?:minus|negative|sqrt|log|ln|exp|mod)"
+    r"|\\(?:times|cdot|sqrt|ln|exp|pm|mp|neq|ne|div|over|bmod|log(?:_(?:\w|\{\w+\}))?))\Z"
+)  # fmt: skip
+_BETWEEN = re.compile(r"(?:[\s*_`$]|\\[,;:! ])+\Z")
+_STAR = re.compile(r"\s\*+\s+\Z")  # no emphasis opens before a space
+_TAG = re.compile(r"<(?P<raised>su[bp]\b)?[^<>]*>", re.IGNORECASE)
+_GROUP_BEFORE = re.compile(r"(?<![\d.,])\d{1,3}(?:\s|\\[,;:! ])\Z")
+# Signs that may stand glued before a figure: relations and arrows. Other signs of mathematics,
+# dashes, raised digits and signs that nobody sees make it a part of something else.
+_RELATIONS = frozenset("≈≤≥≃≅∼≲≳≪≫⩽⩾→⇒⟶⟹↑↓")
+_JOINING = frozenset(["Sm", "Pd", "No", "Cf", "Mn", "Me", "Sk"])
+_SEVERAL = "/^_.,:#+–—~±\\"  # what may be read in several ways where it is glued before a figure
+_JOINS = frozenset("/^#+\\!?;%@&·•‧…⁄‰′″．，٫٬°")
 _BULLET = re.compile(r"(?:\A|\n)[ \t]*[-+*][ \t]+[*_`$]*\Z")
 
 
-def _refuse_parts(text: str, start: int) -> None:
-    """Refuse a number before which an operator stands, with emphasis or spaces between.
+def _refuse_parts(text: str, start: int, stop: int) -> None:
+    """Refuse a number that what stands before it makes a part of something else.
 
     Raises:
         FigureError: if one does.
     """
-    before = text[max(0, start - LONGEST) : start]
-    gap = _BETWEEN.search(before)
+    written = text[max(0, start - LONGEST) : start]
+    before = seen(written)
     if _BULLET.search(before):
         return
-    operator = _PART.search(before[: gap.start()]) if gap is not None else _GLUED.search(before)
-    if operator is not None:
-        at = start - len(before) + operator.start()
-        raise FigureError(at, f"{operator.group()!r} stands before this figure", PAIR)
+    gap = _BETWEEN.search(before)
+    spaces = gap.group() if gap is not None else ""
+    head = before.removesuffix(spaces)
+    operator = _PART.search(head) if spaces else None
+    if operator is not None or _STAR.search(spaces):
+        sign = operator.group() if operator is not None else spaces.strip()
+        at = start - max(1, min(len(before) - len(head) + len(sign), len(written)))
+        raise FigureError(at, f"{sign!r} stands before this figure", PAIR)
+    if not re.search(r"\s", spaces):
+        last = head[-1:]
+        if not spaces and last and last in MINUS and last == written[-1]:  # its own sign
+            if re.search(r"[0-9)\]]\s\Z", head[:-1]):
+                raise FigureError(start - 1, "this sign may be that of a difference", PAIR)
+            last = head[-2:-1]
+        styled = spaces != "" or before != written
+        money = spaces == "$" and text[stop : stop + 1] != "$"
+        part = last in (*MINUS, ")", "]", "}") or last.isalnum()
+        if ((styled or last not in tuple(_SEVERAL)) and _joins(last)) or (
+            styled and part and not money
+        ):
+            raise FigureError(start - 1, f"{last!r} is glued to this figure", PAIR)
+    if _GROUP_BEFORE.search(before) and re.match(r"\d{3}(?!\d)", text[start:stop]):
+        raise FigureError(start - 1, "this may be one number or two", _SEPARATOR)
+
+
+def seen(text: str) -> str:
+    """A passage without tags and entities, as far as these matter beside a figure.
+
+    >>> seen("10<sup>&minus;"), seen("<b>-</b>")
+    ('10^−', '-')
+    """
+    if "<" in text:
+        text = _TAG.sub(lambda tag: "^" if tag["raised"] else "", text)
+    return html.unescape(text) if "&" in text else text
+
+
+def _joins(sign: str) -> bool:
+    """Whether a sign makes a number a part of something else that it is glued to."""
+    if not sign or sign in _RELATIONS:
+        return False
+    return sign in _JOINS or (not sign.isascii() and unicodedata.category(sign) in _JOINING)
+
+
+_GOES_ON = re.compile(
+    r"[*_`$]*(?:[0-9]|[.,:][0-9]|[eE][-+−]?[0-9]|[/⁄^⁰¹²³⁴⁵⁶⁷⁸⁹⁻¼½¾⅓⅔⅛]"
+    rf"|(?:{GROUP}|\\[;:! ])[0-9]{{3}}|(?:\\[,;: ]|\s)?(?:\\?%|[‰‱])"
+    r"|(?:\\[,;: ]|\s)?(?:[×·⋅]|\\times|\\cdot)(?:\\[,;: ]|\s)?(?:10|\{10))"
+)
+
+
+def goes_on(after: str) -> bool:
+    """Whether a figure goes on behind its mark, as 41 does before a percent sign.
+
+    >>> goes_on("% more"), goes_on("</b>.5"), goes_on(" % more"), goes_on(", 5% more")
+    (True, True, True, False)
+    """
+    return _GOES_ON.match(seen(after)) is not None
 
 
 def _longest(text: str, stop: int) -> re.Match[str] | None:
@@ -160,7 +226,7 @@ def _with_sign(text: str, start: int, printed: str) -> int:
     first = start - 1 if signed else start
     before = text[first - 1] if first else " "
     shown = re.split(r"\s", text[max(0, first - 12) : start + len(printed)])[-1]
-    if before.isalnum() or before in ")]}" or before in "/^_.,:#+–—~±\\":
+    if before.isalnum() or before in ")]}" or before in _SEVERAL:
         if before in ",:" and first > 1 and not text[first - 2].isalnum() and not signed:
             return first
         if before in "_~" and (first == 1 or text[first - 2].isspace()):
@@ -173,6 +239,6 @@ def _with_sign(text: str, start: int, printed: str) -> int:
         raise FigureError(
             first - len(group.group()),
             f"'{group.group()}{printed}' may be one number or two",
-            "write a thousands separator, as in 12,345, or bound it by a pair of marks",
+            _SEPARATOR,
         )
     return first

@@ -278,6 +278,7 @@ class _Reader:
                 section=self.section,
                 sentence=sentence_at(before, text[one.at : one.at + LONGEST_BEFORE]),
                 own_line=one.own_line,
+                after=text[one.at : one.at + LONGEST_BEFORE],
                 unread="MathML is not read" if before.endswith(HIDDEN) else "",
             )
         if _SHOWS_SOMETHING.search(text):

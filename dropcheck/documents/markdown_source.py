@@ -18,6 +18,8 @@ _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)*")
 FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
 _TABLE = ("table_open", "tbody_open", "tr_open", "th_open", "td_open", "table_close")
+_GLUED = 4  # comments right behind each other that are passed over
+LONGEST_AFTER = 80
 LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
 
 
@@ -201,7 +203,18 @@ class _Reader:
             section=self.section,
             sentence=sentence,
             own_line=not before.rpartition("\n")[2].strip(),
+            after=_after(region.text, found.end()),
         )
+
+
+def _after(text: str, at: int) -> str:
+    """What follows a comment, and the few that may be glued to it."""
+    for _ in range(_GLUED):
+        found = _COMMENT.match(text, at)
+        if found is None:
+            break
+        at = found.end()
+    return text[at : at + LONGEST_AFTER]
 
 
 def _plain(children: Sequence[Any]) -> str:

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from dropcheck.claims.source import Position, Source
 from dropcheck.documents.carrier import Mark, Piece
-from dropcheck.documents.figures import Figure, FigureError, read_before
+from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.results import Written
 
@@ -187,6 +187,10 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
         if mark.pair is not None:
             raise LatexError(-1, error.message, "write the number out in decimals") from None
         raise LatexError(error.column, error.message, error.hint) from None
+    if mark.pair is None and figure is not None and goes_on(mark.after):
+        raise LatexError(
+            -1, "the figure goes on behind this mark", "write the mark behind all of it"
+        )
     if mark.pair is not None and figure is not None and text[: figure.start].strip(" *_`$"):
         raise LatexError(-1, "more than a figure stands in this pair", "bound the figure alone")
     if figure is None:

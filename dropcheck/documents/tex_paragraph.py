@@ -195,6 +195,8 @@ class Paragraph:
                 section=named[sections - 1][1] if sections else self.section,
                 sentence=sentence,
                 own_line=one.own_line,
+                after=" " * text[one.at - 1 : one.at].isspace()
+                + text[one.at : one.at + LONGEST_BEFORE].lstrip(),
                 formula=one.formula,
                 unread=one.unread,
             )

@@ -349,3 +349,40 @@ def test_the_title_of_a_cell_has_the_heads_of_its_row_and_column(tmp_path: Path)
     assert {name: claim.title for name, claim in claims.items()} == {
         "b": "p = 0.5, sd: 8", "a": "8", "c": "It is 8, e.g. in Fig. 3.",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p.md", "A 41<!-- dropcheck: == 41 -->% of all."),
+        ("p.md", "A **41**<!-- dropcheck: == 41 --><!-- a note --> \\% of all."),
+        ("p.md", "A 41<!-- dropcheck: == 41 -->.5 of all."),
+        ("p.md", "A 41<!-- dropcheck: == 41 -->,000 of all."),
+        ("p.md", "A 41<!-- dropcheck: == 41 -->&nbsp;000 of all."),
+        ("p.md", "A 41<!-- dropcheck: == 41 -->/3 of all."),
+        ("p.md", "A 41<!-- dropcheck: == 41 -->e3 of all."),
+        ("p.md", "A 41<!-- dropcheck: == 41 --> × 10^3 of all."),
+        ("p.html", "<p>A <b>41<!-- dropcheck: == 41 --></b>&nbsp;% of all.</p>"),
+        ("p.tex", "A 41% dropcheck: == 41\n\\% of all."),
+        ("p.tex", "A 41 % dropcheck: == 41\n  \\% of all."),
+    ],
+)
+def test_a_figure_that_goes_on_behind_its_mark_is_refused(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    with pytest.raises(DropcheckError) as refused:
+        read(tmp_path, text, name)
+    (problem,) = refused.value.problems
+    assert "goes on behind" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p.md", "41<!-- dropcheck: == 41 -->, 5% of it, 42<!-- dropcheck: == 42 -->. 5"),
+        ("p.md", "41<!-- dropcheck: == 41 --> 5 of all, 42<!-- dropcheck: == 42 -->x."),
+        ("p.tex", "A 41 % dropcheck: == 41\n  5 of all."),
+    ],
+)
+def test_what_follows_a_mark_is_no_part_of_its_figure(tmp_path: Path, name: str, text: str) -> None:
+    assert len(read(tmp_path, text, name).claims) == text.count("dropcheck")
