@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from dropcheck.code.decorator import implements
     from dropcheck.errors import DropcheckError
     from dropcheck.results import CaseResult
+    from dropcheck.run_files import run
 
 __version__ = "0.1.0"
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "InvalidClaimError",
     "__version__",
     "implements",
+    "run",
     "verify",
 ]
 
@@ -36,6 +38,10 @@ def __getattr__(name: str) -> object:
         from dropcheck.code.decorator import implements
 
         found = implements
+    elif name == "run":
+        from dropcheck.run_files import run
+
+        found = run
     elif name == "CaseResult":
         from dropcheck.results import CaseResult
 

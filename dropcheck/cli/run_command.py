@@ -142,6 +142,7 @@ def verify_chosen(
 ) -> tuple[RunResult, list[Problem]]:
     """Simulate the cases; an interruption, or an error on the way, keeps what is finished."""
     from dropcheck.cli.last_failed import case_key
+    from dropcheck.execution.clusters import of_lost
     from dropcheck.report.terminal.progress import progress
     from dropcheck.running import verify_cases
 
@@ -191,7 +192,7 @@ def verify_chosen(
         cases=tuple(done),
         seconds=seconds,
         interrupted=interrupted,
-        warnings=(*chosen.notes, *_of_lost(len(lost))),
+        warnings=(*chosen.notes, *of_lost(len(lost))),
         coverage=registry.coverage,
     )
     return finished, problems
@@ -204,14 +205,6 @@ def _engine(address: str | None) -> AbstractContextManager[Engine | None]:
     from dropcheck.execution.clusters import cluster
 
     return cluster(address)
-
-
-def _of_lost(count: int) -> tuple[str, ...]:
-    """What a run says of workers that ended before their work did."""
-    if not count:
-        return ()
-    times = "once" if count == 1 else f"{count} times"
-    return (f"a worker ended before its work did, {times}; the work was done again",)
 
 
 def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> str:

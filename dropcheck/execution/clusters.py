@@ -71,3 +71,11 @@ def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:
         # pure=False: two parts of a run that read alike are two
         executor = held.enter_context(client.get_executor(pure=False, retries=RETRIES))
         yield Engine(executor=executor, workers=count)
+
+
+def of_lost(count: int) -> tuple[str, ...]:
+    """What a run says of workers that ended before their work did."""
+    if not count:
+        return ()
+    times = "once" if count == 1 else f"{count} times"
+    return (f"a worker ended before its work did, {times}; the work was done again",)

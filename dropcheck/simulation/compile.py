@@ -80,8 +80,8 @@ def compile_strategy(
         case Laws():
             builder = ProgramBuilder(registers)
             for operand in operands:
-                event = operand.truth and calls_below([operand])
-                looked_at = _settled(operand) if event else operand
+                of_code = operand.truth and bool(calls_below([operand]))
+                looked_at = _settled(operand) if of_code else operand
                 builder.term(((builder.register(looked_at), 1),), None)
             return InCells(builder.build())
         case Quantiles(quantities):

@@ -51,6 +51,7 @@ FLOORS = {
     "verify_arguments": 9,
     "cli": 10,
     "api": 10,
+    "run_files": 10,
     "pytest_claims": 11,
     "pytest_code": 11,
     "pytest_plugin": 11,
@@ -72,6 +73,7 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("__init__", "errors"): None,
     ("__init__", "results"): None,
     ("__init__", "api"): None,
+    ("__init__", "run_files"): None,
     ("__init__", "code"): {"dropcheck.code.decorator"},
     # a set that is audited is of code whose law is known
     ("audit", "code"): {"dropcheck.code.columns"},
@@ -156,7 +158,7 @@ PROCESSES = {"execution.executors"}
 # Who works at the same time as whom is for `execution/` to know; Ctrl-C is the main thread's, and
 # the program starts with it.
 CONCURRENT = {"threading", "concurrent", "queue"}
-MAY_BE_CONCURRENT = ("execution.", "interrupt", "__main__")
+MAY_BE_CONCURRENT = ("execution.", "interrupt", "run_files", "__main__")
 # What makes generators of random numbers: the streams, and the one draw of what is not random.
 GENERATORS = {"default_rng", "Generator", "SFC64"}
 # the analysis makes one draw, to see what fails in every draw
