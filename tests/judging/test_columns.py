@@ -311,3 +311,10 @@ def test_the_first_draw_that_is_no_number_is_shown() -> None:
     first = r"the first with x\[(\d)\] = 1\.\d+, y\[\1\] = nan"
     pattern = rf"\d+ of [\d,]+ draws are NaN or infinite, {first}"
     assert re.fullmatch(pattern, str(mean.explanation))
+
+
+def test_what_is_no_number_is_not_dropped_where_masks_are_compared() -> None:
+    """`y != 0` is false of a NaN, as an event is that looks at one: masks stay independent."""
+    registry = registry_of(Own("nan", dropout=dropout(spoiled=0.01)))
+    found = judged(registry, "masks@nan")["masks@nan float32"]
+    assert found.verdict.value != "refuted"
