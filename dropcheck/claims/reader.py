@@ -17,6 +17,7 @@ from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
 from dropcheck.claims.models import Models
 from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, compose, shown
+from dropcheck.claims.pack_files import PACK, pack_file
 from dropcheck.claims.readable import readable
 from dropcheck.claims.registry import (
     Claim,
@@ -63,8 +64,9 @@ def read_registries(
 ) -> Registry:
     """Read several claims files into one registry, in the order in which they are named.
 
-    There is at least one; `shipped` stands for the claims that ship with the package. Documents
-    and defaults hold for their own file only; a file that is named twice is read once.
+    There is at least one; `shipped` stands for the claims that ship with the package, `pack:NAME`
+    for a pack. Documents and defaults hold for their own file only; a file that is named twice is
+    read once.
 
     Raises:
         DropcheckError: files cannot be read or hold errors, or two of them use one id: all of it.
@@ -76,8 +78,8 @@ def read_registries(
     for path in paths:
         distinct.setdefault(Path(path).absolute(), path)
     for path in distinct.values():
-        file, name = (_shipped(), SHIPPED_NAME) if path == SHIPPED else (path, str(path))
         try:
+            file, name = _named(path)
             registries.append((read or read_registry)(file, name))
         except PartlyReadError as error:
             problems.extend(error.problems)
@@ -137,6 +139,19 @@ def _joined(registries: Sequence[Registry]) -> Registry:
         pages=tuple(page for registry in registries for page in registry.pages),
         coverage=tuple(one for registry in registries for one in registry.coverage),
     )
+
+
+def _named(path: str | Path) -> tuple[str | Path, str]:
+    """The file that is meant, and what messages call it.
+
+    Raises:
+        DropcheckError: there is no such pack.
+    """
+    if path == SHIPPED:
+        return _shipped(), SHIPPED_NAME
+    if isinstance(path, str) and path.startswith(PACK):
+        return pack_file(path.removeprefix(PACK)), path
+    return path, str(path)
 
 
 def _shipped() -> Path:

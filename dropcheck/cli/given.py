@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dropcheck.claims.pack_files import PACK
 from dropcheck.documents.carrier import ENDINGS
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import options_of, problem_with, read_value
@@ -45,12 +46,19 @@ def _refused(option: Option, text: str) -> Problem:
 def is_file(word: str) -> bool:
     """Whether a word names a file rather than claims: by its ending, a slash, or that it exists.
 
+    A pack, such as `pack:dropout`, is one too.
+
     The id of one of several statements has a dot, and no slash or such an ending.
 
     >>> is_file("claims.yaml"), is_file("paper.md"), is_file("dropout-*"), is_file("dropout.mean")
     (True, True, False, False)
     """
-    if "/" in word or os.sep in word or word.lower().endswith((".yaml", ".yml", *ENDINGS)):
+    if (
+        word.startswith(PACK)
+        or "/" in word
+        or os.sep in word
+        or word.lower().endswith((".yaml", ".yml", *ENDINGS))
+    ):
         return True
     return "." in word and Path(word).is_file()
 

@@ -68,7 +68,7 @@ class Bound:
             if key not in self._plans:
                 plan = self._planned(asked, inputs)
                 if asked.begin and not plan.lead:
-                    self._check(plan, asked, inputs)
+                    self._check(plan, key, asked, inputs)
                 self._plans[key] = plan
             return self._run(self._plans[key], key, asked, inputs, self._seeds(generator, asked))
 
@@ -139,7 +139,9 @@ class Bound:
         base = seed() if begin or asked.seeds > 1 else 0
         for modes in filter(None, (training, asked.modes - training)):
             for number, call in itertools.product(range(asked.seeds), range(asked.calls)):
-                if call == 0 and (asked.seeds > 1 or (begin and modes != {"eval"})):
+                if call == 0 and (
+                    asked.seeds > 1 or (begin and (modes != {"eval"} or not training))
+                ):
                     self._adapter.begin(base + number)
                 own = [one[number, call] for one in by_call]
                 if len(asked.modes) > 1:  # code may compute in place
@@ -234,7 +236,7 @@ class Bound:
 
     # ---- what is looked at before anything is judged --------------------------------------------
 
-    def _check(self, plan: Plan, asked: Asked, inputs: Sequence[Array]) -> None:
+    def _check(self, plan: Plan, key: object, asked: Asked, inputs: Sequence[Array]) -> None:
         """Refuse code whose draws depend on more than the seed, or on less, or on one another.
 
         Where draws are compared with each other, all have the same inputs. The seeds are no part of
@@ -246,7 +248,7 @@ class Bound:
         same = [_repeated(one, probe.draws) for one in inputs]
 
         def once(number: int) -> dict[str, Array]:
-            return self._run(plan, "probe", probe, same, itertools.repeat(number).__next__)
+            return self._run(plan, key, probe, same, itertools.repeat(number).__next__)
 
         check_draws(once, _WORDS, self._fault)
         if asked.single or not plan.varying or asked.draws < 3:
@@ -256,7 +258,7 @@ class Bound:
         both = _columns(inputs, 0, 1), _columns(inputs, 0, 2)
         for number in range(MIXING_PROBES):
             own = itertools.repeat(number).__next__
-            one, other = (self._run(plan, "pair", pair, some, own) for some in both)
+            one, other = (self._run(plan, key, pair, some, own) for some in both)
             changed.append(any(not alike(one[name][..., 0], other[name][..., 0]) for name in train))
         if all(changed):
             raise self._fault(

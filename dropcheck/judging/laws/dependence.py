@@ -81,11 +81,16 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
 
 
 def _cuts(values: Floats, cells: int, size: float) -> Floats:
-    """Cuts that part values into cells of about equal chance; none on a value itself."""
+    """Cuts that part values into cells of about equal chance; none on a value itself.
+
+    Where most draws have the largest value, as most truths may be true, it is a cell by itself.
+    """
     ordered = np.sort(values)
     places = np.arange(1, cells) * len(ordered) // cells
     found = np.unique(ordered[places])
     found = found[found < ordered[-1]]
+    if not len(found):
+        found = np.unique(ordered[ordered < ordered[-1]])[-1:]
     moved: Floats = found + rounding_of(found, size) * (TIES / ROUNDING)
     return moved
 

@@ -77,6 +77,7 @@ ALONG = 0.1
 # Draws that are not counted: they show a value that comes again, be it once in 10,000 draws.
 FIRST_DRAWS = 2**15
 FIRST_NUMBERS = 2**20
+FIRST_SPANS = 4  # of code under test
 # Draws that show the size of the numbers on the way.
 MAGNITUDE_DRAWS = 64
 # Draws of the shortest span, and the parts of the planned draws that a span is at most.
@@ -149,6 +150,8 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> Pilot:
     """
     numbers = sum(math.prod(one.shape) for one in run.prepared.lowered.operands)
     usual = min(FIRST_DRAWS, FIRST_NUMBERS // max(numbers, 1))
+    if program.tests_code:  # where each draw is a call, a span is short
+        usual = min(usual, FIRST_SPANS * program.span_draws)
     draws = max(2, min(max(wanted, usual), run.most_draws(program) // 4))
     generator, parts = run.generator(PILOT, 0), []
     for start in range(0, draws, program.span_draws):

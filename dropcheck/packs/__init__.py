@@ -1,0 +1,1 @@
+"""Packs: claims files that ship, and code of frameworks for their slots."""

@@ -1,0 +1,1 @@
+"""Code for the slots of packs: that of each framework, as its users call it."""

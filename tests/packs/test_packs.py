@@ -1,0 +1,86 @@
+"""The packs as files: named, read, checked; and their slots, which code is given for."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.pack_files import PACK, pack_file, pack_names
+from dropcheck.claims.reader import read_registries
+from dropcheck.claims.registry import Registry
+from dropcheck.cli import main
+from dropcheck.errors import DropcheckError
+from dropcheck.language.checks import check_registry
+
+CODE = Path(pack_file("dropout")).parent / "implementations"
+NAMES = (
+    "attention", "diffusion-noise", "dropout", "initialisers", "noise-layers", "normalisation",
+    "samplers", "stochastic-depth",
+)  # fmt: skip
+
+
+def pack(name: str) -> Registry:
+    return read_registries([f"{PACK}{name}"])
+
+
+def test_all_packs_are_known() -> None:
+    assert pack_names() == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pack_has_no_errors(name: str) -> None:
+    registry = pack(name)
+    assert registry.name == f"pack:{name}"
+    assert not check_registry(registry).problems
+    assert all(claim.slots for claim in registry.claims.values())
+
+
+def test_no_slot_stands_in_two_packs() -> None:
+    """Code that ships for packs is found by the name of the slot alone."""
+    slots: list[str] = []
+    for name in NAMES:
+        slots += next(iter(pack(name).claims.values())).slots
+    assert len(set(slots)) == len(slots)
+
+
+@pytest.mark.parametrize("file", sorted(CODE.glob("[a-z]*.py")), ids=lambda file: file.stem)
+def test_code_has_the_signatures_of_slots(file: Path) -> None:
+    """Looked at as text: the frameworks are not installed here."""
+    slots = {
+        name: slot
+        for pack_name in NAMES
+        for name, slot in next(iter(pack(pack_name).claims.values())).slots.items()
+    }
+    functions = [
+        node
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    assert functions
+    for function in functions:
+        takes = (*slots[function.name].takes, *(("size",) if slots[function.name].law else ()))
+        arguments = tuple(argument.arg for argument in function.args.args)
+        assert arguments[: len(takes)] == takes, function.name
+
+
+def test_an_unknown_pack_is_an_error_with_the_nearest_name() -> None:
+    with pytest.raises(DropcheckError, match="no pack 'droput'") as caught:
+        pack("droput")
+    assert caught.value.problems[0].hint == "did you mean 'dropout'?"
+    with pytest.raises(DropcheckError, match="no pack") as caught:
+        pack("../../claims")
+    assert "the packs are attention" in str(caught.value.problems[0].hint)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("list", "pack:dropout"), ("check", "-f", "pack:dropout"), ("show", "values", "pack:dropout")],
+)
+def test_a_pack_is_named_as_files_are(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments]) == 0
+    printed = capsys.readouterr().out
+    assert "pack:dropout" in printed
