@@ -17,7 +17,6 @@ from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
 from dropcheck.claims.models import Models
 from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, compose, shown
-from dropcheck.claims.pack_files import PACK, pack_file
 from dropcheck.claims.readable import readable
 from dropcheck.claims.registry import (
     Claim,
@@ -30,6 +29,7 @@ from dropcheck.claims.registry import (
 from dropcheck.claims.slots import slots_of
 from dropcheck.claims.source import Report, Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.packs.pack_files import PACK, pack_file
 
 USUAL_NAME = "claims.yaml"
 MISTAKEN_NAME = "claims.yml"

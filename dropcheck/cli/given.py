@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.pack_files import PACK
 from dropcheck.documents.carrier import ENDINGS
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import options_of, problem_with, read_value
+from dropcheck.packs.pack_files import PACK
 from dropcheck.settings import Kind, Option, Settings
 
 if TYPE_CHECKING:  # `--help` has no use for them

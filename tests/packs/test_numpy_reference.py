@@ -16,7 +16,7 @@ import pytest
 from dropcheck.claims.reader import read_registries
 from dropcheck.claims.selection import select
 from dropcheck.code.binding import implementations_of, of_functions
-from dropcheck.columns import with_columns
+from dropcheck.code.columns import with_columns
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -26,7 +26,9 @@ FLOAT32 = ("float32",)
 
 
 def judged(
-    claim: str, functions: Mapping[str, Callable[..., Any]] | None = None, **values: str
+    claim: str,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    values: Mapping[str, str] | None = None,
 ) -> list[CaseResult]:
     """The column of a claim, `pack/claim`, of numpy's reference or of other functions."""
     pack, name = claim.split("/")
@@ -36,11 +38,11 @@ def judged(
         else of_functions(functions, name="numpy", dtypes=FLOAT32, folder=Path())
     )
     registry = with_columns(read_registries([f"pack:{pack}"]), [implementation], FLOAT32)
-    cases = select(registry, [f"{name}@numpy"], (), values)
+    cases = select(registry, [f"{name}@numpy"], (), values or {})
     return list(verify_cases(cases, Settings(), registry))
 
 
-SOUND = (
+SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("dropout/mean-kept", {"p": "0.1"}),
     ("dropout/share-dropped", {"p": "0.5"}),
     ("dropout/values", {"p": "0.1"}),
@@ -63,7 +65,7 @@ SOUND = (
 
 @pytest.mark.parametrize(("claim", "values"), SOUND, ids=[claim for claim, _ in SOUND])
 def test_the_reference_passes(claim: str, values: Mapping[str, str]) -> None:
-    for case in judged(claim, **values):
+    for case in judged(claim, values=values):
         assert case.verdict is Verdict.VERIFIED, case
 
 
@@ -161,6 +163,7 @@ def leaks(low: float, high: float, size: Any, generator: Generator) -> Any:
     return np.where(generator.random(size) < 4e-6, high + 0.1, values)
 
 
+FAR = {"at": "-1000", "size": "0.1"}
 FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/mean-kept", "dropout", without_scale, {"p": "0.1"}),
     ("dropout/values", "dropout", without_scale, {"p": "0.1"}),
@@ -174,7 +177,7 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/extreme-values", "dropout", infinity_to_nan, {"p": "0.5"}),
     ("dropout/gradient", "dropout", OtherMask(), {"p": "0.1"}),
     ("attention/evaluation", "attention", attention_drops_in_evaluation, {"p": "0.001"}),
-    ("normalisation/layer-norm.values", "layer_norm", naive_layer_norm, {"at": "-1000", "size": "0.1"}),
+    ("normalisation/layer-norm.values", "layer_norm", naive_layer_norm, FAR),
     ("samplers/integers.first-third", "random_integers", remainder, {"n": "201326592"}),
     ("samplers/uniform-near-low.end", "random_uniform", half_open_ends, {}),
     ("samplers/normal-tails.fourth-moment", "random_normal", cut_off, {}),
@@ -186,5 +189,5 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("claim", "slot", "code", "values"), FAULTS, ids=[f"{one[0]}-{one[2]!s:.24}" for one in FAULTS]
 )
 def test_a_fault_is_refuted(claim: str, slot: str, code: Any, values: dict[str, str]) -> None:
-    verdicts = [case.verdict for case in judged(claim, {slot: code}, **values)]
+    verdicts = [case.verdict for case in judged(claim, {slot: code}, values)]
     assert Verdict.REFUTED in verdicts

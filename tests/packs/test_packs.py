@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dropcheck.claims.pack_files import PACK, pack_file, pack_names
 from dropcheck.claims.reader import read_registries
 from dropcheck.claims.registry import Registry
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
 from dropcheck.language.checks import check_registry
+from dropcheck.packs.pack_files import PACK, pack_file, pack_names
 
 CODE = Path(pack_file("dropout")).parent / "implementations"
 NAMES = (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+Array = Any  # a numpy array of the format that is asked for
 Generator = np.random.Generator
 Size = tuple[int, ...]
 

@@ -32,4 +32,4 @@ def pack_names() -> tuple[str, ...]:
 
 
 def _folder() -> Path:
-    return Path(__file__).parent.parent / "packs"
+    return Path(__file__).parent
