@@ -240,24 +240,21 @@ def random_categorical(logits: Array, size: Size, key: Array) -> Array:
     return jnp.concatenate(drawn)[: size[0]]
 
 
-def random_permutation(n: int, size: Size, key: Array) -> Array:
-    """jax.random.permutation, each row by itself."""
-    rows = jnp.broadcast_to(jnp.arange(n), size)
-    return random.permutation(key, rows, axis=-1, independent=True)
+def random_permutation(n: int, key: Array) -> Array:
+    """jax.random.permutation."""
+    return random.permutation(key, n)
 
 
-def random_multinomial(n: int, p: Array, size: Size, key: Array) -> Array:
+def random_multinomial(n: int, p: Array, key: Array) -> Array:
     """jax.random.multinomial."""
-    return random.multinomial(key, n, p, shape=size)
+    return random.multinomial(key, n, p)
 
 
-def random_dirichlet(a: Array, size: Size, dtype: Any, key: Array) -> Array:
+def random_dirichlet(a: Array, dtype: Any, key: Array) -> Array:
     """jax.random.dirichlet."""
-    return random.dirichlet(key, a, size[:-1], dtype)
+    return random.dirichlet(key, a, (), dtype)
 
 
-def random_multivariate_normal(
-    mean: Array, cov: Array, size: Size, dtype: Any, key: Array
-) -> Array:
+def random_multivariate_normal(mean: Array, cov: Array, dtype: Any, key: Array) -> Array:
     """jax.random.multivariate_normal."""
-    return random.multivariate_normal(key, mean, cov, size[:-1], dtype)
+    return random.multivariate_normal(key, mean, cov, (), dtype)

@@ -354,25 +354,22 @@ def random_categorical(logits: Array, size: Size, generator: Generator) -> Array
     return np.searchsorted(steps[:-1], steps[-1] * generator.random(size), side="right")
 
 
-def random_permutation(n: int, size: Size, generator: Generator) -> Array:
-    """Numpy's permuted."""
-    return generator.permuted(np.broadcast_to(np.arange(n), size), axis=-1)
+def random_permutation(n: int, generator: Generator) -> Array:
+    """Numpy's permutation."""
+    return generator.permutation(n)
 
 
-def random_multinomial(n: int, p: Array, size: Size, generator: Generator) -> Array:
-    """Numpy's multinomial; its probabilities are to sum to 1 in float64."""
-    wide = p.astype(np.float64)
-    return generator.multinomial(n, wide / wide.sum(), size[:-1])
+def random_multinomial(n: int, p: Array, generator: Generator) -> Array:
+    """Numpy's multinomial."""
+    return generator.multinomial(n, p.astype(np.float64))
 
 
-def random_dirichlet(a: Array, size: Size, dtype: Any, generator: Generator) -> Array:
+def random_dirichlet(a: Array, dtype: Any, generator: Generator) -> Array:
     """Numpy's dirichlet."""
-    return generator.dirichlet(a.astype(np.float64), size[:-1]).astype(dtype)
+    return generator.dirichlet(a.astype(np.float64)).astype(dtype)
 
 
-def random_multivariate_normal(
-    mean: Array, cov: Array, size: Size, dtype: Any, generator: Generator
-) -> Array:
+def random_multivariate_normal(mean: Array, cov: Array, dtype: Any, generator: Generator) -> Array:
     """By Cholesky's factor of the covariance."""
     factor = np.linalg.cholesky(cov.astype(np.float64))
-    return (mean + generator.standard_normal(size) @ factor.T).astype(dtype)
+    return (mean + factor @ generator.standard_normal(len(mean))).astype(dtype)

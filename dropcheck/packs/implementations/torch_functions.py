@@ -259,21 +259,21 @@ def random_categorical(logits: Tensor, size: Size) -> Tensor:
     return torch.distributions.Categorical(logits=logits).sample(size)
 
 
-def random_permutation(n: int, size: Size) -> Tensor:
-    """torch.randperm, once for each draw."""
-    return torch.stack([torch.randperm(n) for _ in range(size[0])])
+def random_permutation(n: int) -> Tensor:
+    """torch.randperm."""
+    return torch.randperm(n)
 
 
-def random_multinomial(n: int, p: Tensor, size: Size) -> Tensor:
+def random_multinomial(n: int, p: Tensor) -> Tensor:
     """torch.distributions.Multinomial."""
-    return torch.distributions.Multinomial(n, p).sample(size[:-1])
+    return torch.distributions.Multinomial(n, p).sample()
 
 
-def random_dirichlet(a: Tensor, size: Size) -> Tensor:
+def random_dirichlet(a: Tensor) -> Tensor:
     """torch.distributions.Dirichlet."""
-    return torch.distributions.Dirichlet(a).sample(size[:-1])
+    return torch.distributions.Dirichlet(a).sample()
 
 
-def random_multivariate_normal(mean: Tensor, cov: Tensor, size: Size) -> Tensor:
+def random_multivariate_normal(mean: Tensor, cov: Tensor) -> Tensor:
     """torch.distributions.MultivariateNormal."""
-    return torch.distributions.MultivariateNormal(mean, cov).sample(size[:-1])
+    return torch.distributions.MultivariateNormal(mean, cov).sample()
