@@ -22,13 +22,13 @@ class Tensor:
     def __init__(self, values: Any) -> None:
         self.values = values
 
-    def cast(self, dtype: Any) -> Tensor:
+    def cast(self, dtype: Any) -> Any:
         return Tensor(self.values.astype(dtype))
 
     def numpy(self) -> Any:
         return self.values
 
-    def sum(self) -> Tensor:
+    def sum(self) -> Any:
         return self
 
 
@@ -41,14 +41,14 @@ class Framework(SimpleNamespace):
     def seed(self, seed: int) -> None:
         self.generator = np.random.default_rng(seed)
 
-    def from_numpy(self, values: Any) -> Tensor:
+    def from_numpy(self, values: Any) -> Any:
         return Tensor(values)
 
-    def gradient(self, total: Tensor, by: Tensor) -> Tensor:
+    def gradient(self, total: Any, by: Any) -> Any:
         """Of what is linear in each element."""
         return Tensor(total.values / by.values)
 
-    def dropout(self, x: Tensor, p: float) -> Tensor:
+    def dropout(self, x: Any, p: float) -> Any:
         kept = self.generator.random(x.values.shape) >= p
         return Tensor((kept * x.values / (1 - p)).astype(x.values.dtype))
 

@@ -37,7 +37,7 @@ def unscaled(generator: Generator, count: int) -> Drawn:
     return {"y": np.where(kept, X, 0.0)}
 
 
-def tried(statement: str, sample: Sampler, **options: Any) -> CaseResult:
+def tried(statement: str, sample: Callable[..., Any], **options: Any) -> CaseResult:
     """The result, whatever it is."""
     expect = options.pop("expect", "verified")
     try:
