@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dropcheck.claims.source import Position, Report
@@ -57,6 +57,15 @@ class Mark:
     formula: Piece | None = None  # right before it, where no signs around it say so
     unread: str = ""  # why what stands before it is neither a figure nor a formula
     after: str = ""  # some of what follows it
+
+    def segments(self) -> Iterator[Piece]:
+        """What stands between semicolons."""
+        start = 0
+        for found in re.finditer(r";|\Z", self.body.text):
+            part = self.body.part(start, found.start())
+            if part.text:
+                yield part
+            start = found.end()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

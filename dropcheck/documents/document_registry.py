@@ -25,7 +25,7 @@ from dropcheck.documents.carrier import Block, Mark, Piece
 from dropcheck.documents.carriers import marked_in
 from dropcheck.documents.latex.formula import statements
 from dropcheck.documents.latex.tokens import LatexError
-from dropcheck.documents.spoken_of import Spoken, spoken_of
+from dropcheck.documents.spoken_of import Spoken, of_another_model, spoken_of
 from dropcheck.documents.unclaimed import Span, coverage_of
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import axes_in
@@ -140,7 +140,7 @@ class _Builder:
 
     def add_mark(self, mark: Mark) -> None:
         self.marks.add(mark.start)
-        segments = list(_segments(mark.body))
+        segments = list(mark.segments())
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
         stated = None if keyed or not segments else segments.pop(0)
         try:
@@ -175,14 +175,23 @@ class _Builder:
         entries: dict[str, Entry],
         parameters: dict[str, Entry],
     ) -> None:
-        if "model" not in entries and self.models:
+        chosen = "model" in entries
+        if not chosen and self.models:
             entries["model"] = self._entry(list(self.models)[-1], mark.start)
         text = spoken.text or _PLACEHOLDER
         inside, defined = self._words_of(entries.get("model"))
         words = set(_WORD.findall(text)) | inside
         if spoken.formula is not None:
             words |= set(_WORD.findall(spoken.formula.text.replace("\\", " ")))
+        if self._misspelt(entries, parameters, words):
+            return
         own = {*parameters, *_names_of_cases(entries), *defined}
+        if not chosen and self.models:
+            known = own | inside | set(self.parameters)
+            defined_by = {model: self._words_of(one)[1] for model, one in self.models.items()}
+            if (problem := of_another_model(spoken.text, known, defined_by)) is not None:
+                self.report.add(mark.start, *problem)
+                return
         parameters |= {
             name: entry
             for name, entry in self.parameters.items()
@@ -214,6 +223,21 @@ class _Builder:
             self.written[name] = spoken.written(self.report.source)
             kind = Printed.FORMULA if spoken.figure is None else Printed.FIGURE
             self.printed[spoken.prints.start, spoken.prints.places[-1]] = kind
+
+    def _misspelt(
+        self, entries: dict[str, Entry], parameters: dict[str, Entry], words: set[str]
+    ) -> bool:
+        """Whether a key was reported that nothing uses as a parameter, and that has a word."""
+        said = [_shown(one.node) for one in entries.values()] + list(self.notation.values())
+        wrong = set(parameters) - words.union(*map(_WORD.findall, said))
+        for name in (*wrong,):
+            node, hint = parameters[name].node, suggestion(name, _CLAIM_KEYS)
+            if hint and isinstance(node, Scalar) and isinstance(node.value, str):
+                message = f"{name!r} is neither a key nor used in the model or the claim"
+                self.report.add(parameters[name].key_start, message, hint)
+            else:
+                wrong.remove(name)
+        return bool(wrong)
 
     def _statement(self, spoken: Spoken, text: str, mark: Mark) -> Scalar:
         written = self._written(spoken, text, mark)
@@ -357,16 +381,6 @@ def _names_of_cases(entries: Mapping[str, Entry]) -> set[str]:
     cases = entries["cases"].node if "cases" in entries else None
     listed = cases.items if isinstance(cases, Listing) else ()
     return {name for case in listed if isinstance(case, Tree) for name in case.entries}
-
-
-def _segments(body: Piece) -> Iterator[Piece]:
-    """What stands between semicolons."""
-    start = 0
-    for found in re.finditer(r";|\Z", body.text):
-        part = body.part(start, found.start())
-        if part.text:
-            yield part
-        start = found.end()
 
 
 def _slug(text: str) -> str:

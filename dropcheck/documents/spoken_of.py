@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -11,6 +12,10 @@ from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.results import Written
+from dropcheck.vocabulary.constants import CONSTANTS
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
 
 ROUNDED = "~="
 _RELATION = re.compile(r"(~=|==|<=|>=|<|>)")
@@ -19,6 +24,8 @@ _FORMULA = re.compile(
     r"(?<!\\)(\$\$|\$)(?P<one>(?:(?!\1).)+?)\1\Z|\\\((?P<two>.+?)\\\)\Z|\\\[(?P<three>.+?)\\\]\Z",
     re.DOTALL,
 )
+_NAME = re.compile(r"[^\W\d]\w*")
+_VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
 _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
 _SPACE = "take away the space before the mark"
 # A formula is no longer, so that the search for its beginning is short.
@@ -62,6 +69,35 @@ class Spoken:
         )
 
 
+def _has_colon(text: str) -> bool:
+    """Whether a colon stands outside brackets, which no statement has."""
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == ":" and depth <= 0 and text[at + 1 : at + 2] != "=":
+            return True
+    return False
+
+
+def of_another_model(
+    text: str, known: set[str], defined_by: Mapping[str, set[str]]
+) -> tuple[str, str] | None:
+    """The message and hint where a statement is of another model than the last one above it.
+
+    Args:
+        text: the statement.
+        known: names of the last model and parameters.
+        defined_by: what each model defines, in order.
+    """
+    *others, last = defined_by
+    for name in sorted(set(_NAME.findall(text)) - known - _VOCABULARY):
+        for model in reversed(others):
+            if name in defined_by[model]:
+                message = f"{name!r} is not defined in {last!r}, the last model above this mark"
+                return message, f"{model!r} defines it: write 'model: {model}' in the mark"
+    return None
+
+
 def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     """What a mark claims.
 
@@ -75,6 +111,9 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     """
     if stated is None:
         return _of_formula(mark)
+    if _has_colon(stated.text):
+        hint = "';' stands between the parts of a mark: ~= E(y); p: 0.5"
+        raise LatexError(-1, "a colon stands in the statement of this mark", hint)
     if stated.text[0] in "~≈" and not stated.text.startswith(ROUNDED):
         hint = "write ~= for the rounding of the figure before the mark, == for the number itself"
         raise LatexError(-1, f"no statement begins with '{stated.text[0]}'", hint)

@@ -193,6 +193,9 @@ HINTS = {
     "$E(x)$<!-- dropcheck: ~= 0 -->": "a formula does: write the statement in it",
     "8<!-- dropcheck: p: 1 -->": "write ~= or == and what it is",
     "8<!-- dropcheck: ~ E(x) -->": "write ~= for the rounding",
+    "8<!-- dropcheck: == 8; expected: refuted -->": "did you mean 'expect'?",
+    "8<!-- dropcheck: == 8: p: 1 -->": "';' stands between the parts of a mark",
+    "8<!-- dropcheck: == E(x[1:2]), p: 1 -->": "';' stands between the parts of a mark",
     "one half<!-- dropcheck: ~= 1 / 2 -->": "bound the figure by two marks",
     "text<!-- dropcheck: p: 0.5 -->": "as in dropcheck: E(y) == x",
 }
@@ -203,6 +206,28 @@ def test_a_mark_with_nothing_before_it_is_told_what_to_do(tmp_path: Path, text: 
     (problem,) = problems(tmp_path, text)
     assert problem.hint is not None
     assert HINTS[text] in problem.hint
+
+
+TWO_MODELS = """\
+<!-- dropcheck
+models:
+  first: "x, e ~ normal(0, 1)"
+  last: "y ~ normal(0, p)[2]"
+-->
+"""
+
+
+def test_a_mark_of_another_model_than_the_last_is_told_which(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, TWO_MODELS + "0<!-- dropcheck: == E(x); p: 1 -->")
+    assert problem.message == "'x' is not defined in 'last', the last model above this mark"
+    assert problem.hint == "'first' defines it: write 'model: first' in the mark"
+    for fine in ("E(x); model: first", "E(y[0:1]); p: 1", "E(y) * e; p: 1", "E(y) / x; p: 1; x: 2"):
+        assert problems(tmp_path, f"{TWO_MODELS}0<!-- dropcheck: == {fine} -->") == []
+
+
+def test_a_parameter_may_be_named_almost_as_a_key(tmp_path: Path) -> None:
+    for used in ("== modes; modes: 8", "== 8; modes: 8; requires: modes > 1"):
+        assert problems(tmp_path, f"8<!-- dropcheck: {used} -->") == []
 
 
 def test_a_document_without_marks_has_nothing_to_run(tmp_path: Path) -> None:
