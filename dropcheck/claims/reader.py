@@ -306,6 +306,7 @@ def _claim(
     given = any("tags" in level for level in levels[1:])
     values["tags"] = tuple(dict.fromkeys(tags if given else values["tags"]))
     values["sources"] = passages(*levels)
+    values["sharpness_given"] = any({"resolution", "within"} & level.keys() for level in levels)
     for key in ("document", "section", "claims"):
         del values[key]
     return Claim(

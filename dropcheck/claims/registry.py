@@ -242,6 +242,7 @@ class Claim:
     sample: Sample | None = None
     slots: Mapping[str, Slot] = field(default_factory=dict)  # those of its file
     column: Column | None = None  # the code that is under test; None: the mathematics
+    sharpness_given: bool = False  # whether its file says a resolution, by either key
     # why code is expected to fail, by the number formats in which it is
     xfail: Mapping[str, str] = field(default_factory=dict)
 

@@ -26,7 +26,6 @@ from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
 RESOLUTION = 0.001
 """Of a column of code, where a claim says no other."""
-_USUAL = 0.01
 
 
 class Implementation(Protocol):
@@ -177,7 +176,7 @@ def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: b
     if family is not None:
         stated = tuple(Stated(f"{one.id}{name}", one.statement) for one in family.statements)
         family = Family(f"{family.id}{name}", family.title, stated)
-    usual = sharp and claim.resolution == _USUAL and claim.within is None
+    usual = sharp and not claim.sharpness_given
     return replace(
         claim,
         id=f"{claim.id}{name}",

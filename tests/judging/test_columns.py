@@ -318,3 +318,12 @@ def test_what_is_no_number_is_not_dropped_where_masks_are_compared() -> None:
     registry = registry_of(Own("nan", dropout=dropout(spoiled=0.01)))
     found = judged(registry, "masks@nan")["masks@nan float32"]
     assert found.verdict.value != "refuted"
+
+
+def test_code_is_looked_at_sharply_unless_its_claim_says_how() -> None:
+    plain = registry_of(Own("own", dropout=dropout()))
+    assert plain.claims["dropout.mean@own"].resolution == 0.001
+    assert plain.claims["masks@own"].resolution == 0.01  # of laws the usual one
+    text = FILE.replace("title: Dropout", "title: Dropout\n    resolution: 0.01") % "title: D"
+    written = with_columns(read_text(text), [Own("own", dropout=dropout())])
+    assert written.claims["dropout.mean@own"].resolution == 0.01
