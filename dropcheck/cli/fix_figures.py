@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -116,6 +116,8 @@ def fix_figures(run: RunResult, chosen: Chosen, given: Given) -> list[Problem]:
         new = {document.name: _checked(document) for document in documents if document.stale}
         for document in documents:  # once more: settling takes its time
             _unchanged(document.coverage)
+        if not given.flag("diff"):
+            _refuse_read_only(new)
     except DropcheckError as error:
         complain(error.problems)
         return list(error.problems)
@@ -154,6 +156,18 @@ def _unchanged(coverage: Coverage) -> bytes:
         return data
     message = f"{coverage.file} has changed since it was read, and nothing was written"
     raise DropcheckError(Problem(message, Location(coverage.file), "run it again"))
+
+
+def _refuse_read_only(names: Iterable[str]) -> None:
+    """See that nobody protects the documents that are to be written: they are replaced whole.
+
+    Raises:
+        DropcheckError: a file may be written to by nobody.
+    """
+    for name in names:
+        if not Path(name).stat().st_mode & 0o222:
+            message = f"{name} is read-only, and nothing was written"
+            raise DropcheckError(Problem(message, Location(name), f"chmod u+w {name}, or --diff"))
 
 
 def _sorted(coverage: Coverage, cases: Sequence[CaseResult], registry: Registry) -> _Document:

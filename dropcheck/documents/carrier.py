@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from dropcheck.claims.source import Position, Report
 
@@ -27,7 +29,7 @@ class Piece:
     """Text of a document with the place of each of its characters."""
 
     text: str
-    places: tuple[Position, ...]  # one more than there are characters
+    places: Sequence[Position]  # one more than there are characters
 
     def part(self, start: int, end: int) -> Piece:
         """Some of its characters, without white space at the ends."""
@@ -74,6 +76,58 @@ class Block:
 
     text: Piece
     start: Position
+
+
+class LinePlaces(Sequence[Position]):
+    """Places of a text of whole lines, or of their ends, with a line end behind each.
+
+    A document of millions of characters has few whose places are asked for.
+
+    Args:
+        lines: the number of each line, the column from which it is taken, and how many characters.
+        end: the place behind the last one.
+
+    >>> places = LinePlaces([(4, 0, 2), (5, 1, 3)], (6, 0))
+    >>> len(places), places[1], places[3], places[-1], places[2:4]
+    (8, (4, 1), (5, 1), (6, 0), ((4, 2), (5, 1)))
+    """
+
+    def __init__(self, lines: Sequence[tuple[int, int, int]], end: Position) -> None:
+        self._lines = lines
+        self._end = end
+        self._starts = [0]
+        for _, _, length in lines:
+            self._starts.append(self._starts[-1] + length + 1)
+
+    def __len__(self) -> int:
+        return self._starts[-1] + 1
+
+    @overload
+    def __getitem__(self, at: int) -> Position: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Position, ...]: ...
+    def __getitem__(self, at: int | slice) -> Position | tuple[Position, ...]:
+        if isinstance(at, slice):
+            return self._between(*at.indices(len(self)))
+        at += len(self) if at < 0 else 0
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        if at == len(self) - 1:
+            return self._end
+        line = bisect_right(self._starts, at) - 1
+        number, column, _ = self._lines[line]
+        return number, column + at - self._starts[line]
+
+    def _between(self, start: int, stop: int, step: int) -> tuple[Position, ...]:
+        assert step == 1
+        found: list[Position] = []
+        line = bisect_right(self._starts, start) - 1
+        while start < min(stop, len(self) - 1):
+            (number, column, _), first = self._lines[line], self._starts[line]
+            end = min(stop, self._starts[line + 1])
+            found += [(number, column + at - first) for at in range(start, end)]
+            start, line = end, line + 1
+        return (*found, self._end) if start < stop else tuple(found)
 
 
 HIDDEN = "\N{OBJECT REPLACEMENT CHARACTER}"

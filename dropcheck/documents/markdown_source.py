@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from dropcheck.claims.source import Position, Report, Source
-from dropcheck.documents.carrier import MARK, WORD, Block, Comment, Marked, Piece, parts_of
+from dropcheck.documents.carrier import (
+    MARK,
+    WORD,
+    Block,
+    Comment,
+    LinePlaces,
+    Marked,
+    Piece,
+    parts_of,
+)
 from dropcheck.documents.html_source import comments_in
 from dropcheck.documents.markdown_prose import prose_of
 from dropcheck.documents.sentences import sentence_at, shortened
@@ -174,7 +183,10 @@ class _Reader:
 
     def _sentence(self, children: Sequence[Any], place: int) -> str:
         """The sentence that a mark stands in; in a table with the heads of its row and column."""
-        said = sentence_at(_plain(children[:place]), _plain(children[place:]))
+        before = _near(children, range(place - 1, -1, -1))
+        said = sentence_at(
+            _plain(before[::-1]), _plain(_near(children, range(place, len(children))))
+        )
         if self.column < 1 or self.head:
             return said
         heads = [*self.row[:1], *self.columns[self.column : self.column + 1]]
@@ -183,14 +195,14 @@ class _Reader:
     def region(self, first: int, end: int) -> Piece:
         """Lines of the document with their places; what quotes them is left out."""
         text: list[str] = []
-        places: list[Position] = []
+        lines: list[tuple[int, int, int]] = []
         for number in range(first, min(end, len(self.lines))):
             line = self.lines[number]
             quoted = _QUOTED.match(line)
             start = quoted.end() if quoted is not None and ">" in quoted.group() else 0
             text.append(line[start:])
-            places += [(number, column) for column in range(start, len(line) + 1)]
-        return Piece("\n".join(text), (*places, (end, 0)))
+            lines.append((number, start, len(line) - start))
+        return Piece("\n".join(text), LinePlaces(lines, (end, 0)))
 
     def _comment(self, region: Piece, found: re.Match[str], sentence: str) -> Comment:
         start = max(0, found.start() - LONGEST_BEFORE)
@@ -215,6 +227,18 @@ def _after(text: str, at: int) -> str:
             break
         at = found.end()
     return text[at : at + LONGEST_AFTER]
+
+
+def _near(children: Sequence[Any], places: Iterable[int]) -> list[Any]:
+    """The first of some pieces of a passage: no more than a sentence needs."""
+    found: list[Any] = []
+    size = 0
+    for place in places:
+        if size > LONGEST_BEFORE:
+            break
+        found.append(children[place])
+        size += len(children[place].content) if children[place].type != "html_inline" else 1
+    return found
 
 
 def _plain(children: Sequence[Any]) -> str:

@@ -31,13 +31,17 @@ _SIGNS = "-\N{MINUS SIGN}"
 _HYPHENS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 
 # What is no prose, wherever it stands: addresses, and the attributes of Pandoc.
-_ADDRESS = re.compile(
-    r"(?:[a-z][\w+.-]{1,15}://|www\.|doi:|arxiv:|mailto:)[^\s<>]{1,2000}"
-    r"|[\w.+-]{1,64}@[\w.-]{1,255}"
-    r"|\b10\.\d{4,9}/[^\s<>]{1,500}"
-    r"|\{(?:[#.][\w-]|[\w-]{1,40}=)[^{}\n]{0,500}\}",
-    re.IGNORECASE,
+_ADDRESSES = tuple(
+    (sign, re.compile(address, re.IGNORECASE))
+    for sign, address in (
+        ("://", r"[a-z][\w+.-]{1,15}://[^\s<>]{1,2000}"),
+        ("", r"(?:www\.|doi:|arxiv:|mailto:)[^\s<>]{1,2000}"),
+        ("@", r"[\w.+-]{1,64}@[\w.-]{1,255}"),
+        ("10.", r"\b10\.\d{4,9}/[^\s<>]{1,500}"),
+        ("{", r"\{(?:[#.][\w-]|[\w-]{1,40}=)[^{}\n]{0,500}\}"),
+    )
 )
+"""Each with a sign that stands in it: most passages have none, and are not searched."""
 # What a number stands behind that it is the number of. In small letters some of these words are
 # verbs or have other meanings ("the figure 0.41", "it claims 0.5"): those only count as names.
 _NUMBERED = re.compile(
@@ -128,7 +132,10 @@ def unclaimed_in(
 
 def _items(text: str, *, heading: bool) -> Iterator[_Item]:
     """The figures and formulas of a passage, in order."""
-    prose = _ADDRESS.sub(lambda found: HIDDEN * len(found.group()), text)
+    prose = text
+    for sign, address in _ADDRESSES:
+        if sign in prose:
+            prose = address.sub(lambda found: HIDDEN * len(found.group()), prose)
     at = 0
     for formula in formulas_in(prose):
         yield from _figures(prose, at, formula.start, heading=heading)

@@ -295,9 +295,11 @@ def used_places(claims: Iterable[Claim], graphs: CaseGraphs) -> frozenset[Place]
 
 def _merged(parts: Iterable[Checked]) -> Checked:
     found: list[Checked] = []
+    count = 0
     for part in parts:
         found.append(part)
-        if sum(len(one.problems) for one in found) >= MOST_PROBLEMS:
+        count += len(part.problems)
+        if count >= MOST_PROBLEMS:
             break
     return Checked(
         at_most(dict.fromkeys(problem for part in found for problem in part.problems)),

@@ -200,6 +200,17 @@ def test_what_changed_since_it_was_read_is_not_written(
     assert path.read_text().startswith("45%")
 
 
+def test_a_file_that_nobody_may_write_to_is_left(cli: Cli) -> None:
+    text = "45%<!-- dropcheck: ~= Var(x); model: x ~ normal(0, 1) -->\n"
+    path = Path("a.md")
+    path.write_text(text)
+    path.chmod(0o444)
+    fixed = cli("run", "a.md", "--fix")
+    assert (fixed.code, path.read_text()) == (2, text)
+    assert "a.md is read-only" in fixed.err
+    assert "45% → 100%" in cli("run", "a.md", "--fix", "--diff").out
+
+
 @pytest.mark.parametrize("variable", ["CI", "GITHUB_ACTIONS"])
 def test_never_under_ci(cli: Cli, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "true")

@@ -12,8 +12,8 @@ from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
 from dropcheck.claims.source import Report, decode
 from dropcheck.documents.any_file import read_any
-from dropcheck.documents.carrier import HIDDEN
-from dropcheck.documents.markdown_source import read_markdown
+from dropcheck.documents.carrier import HIDDEN, LinePlaces
+from dropcheck.documents.markdown_source import LONGEST_BEFORE, read_markdown
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.language.checks import check_registry
 
@@ -411,3 +411,29 @@ def test_a_figure_that_goes_on_behind_its_mark_is_refused(
 )
 def test_what_follows_a_mark_is_no_part_of_its_figure(tmp_path: Path, name: str, text: str) -> None:
     assert len(read(tmp_path, text, name).claims) == text.count("dropcheck")
+
+
+def test_places_that_are_made_when_asked_for() -> None:
+    lines = [(4, 0, 2), (5, 1, 0), (6, 2, 3)]
+    every = [(number, first + at) for number, first, length in lines for at in range(length + 1)]
+    every.append((7, 0))
+    places = LinePlaces(lines, (7, 0))
+    assert list(places) == every
+    for start in range(-1, 12):
+        for stop in range(-1, 12):
+            assert places[start:stop] == tuple(every[start:stop])
+
+
+def test_a_sentence_is_looked_for_near_its_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[int] = []
+
+    def sentence(before: str, after: str) -> str:
+        looked_at.append(len(before) + len(after))
+        return "it"
+
+    monkeypatch.setattr("dropcheck.documents.markdown_source.sentence_at", sentence)
+    marks = (f"A {at}<!-- dropcheck: == {at} --> b." for at in range(2000))
+    assert len(read(tmp_path, " ".join(marks)).claims) == 2000
+    assert max(looked_at) < 3 * LONGEST_BEFORE
