@@ -14,8 +14,9 @@ from dropcheck.results import Edge, Exact, Region, Verdict, Written
 
 # As far as a range is widened, a tenth of half a unit: there the draws grow without bound.
 NEAR = Decimal("0.05")
-# An interval that is so narrow and still undecided is so because of the edge.
-SEEN = Decimal("0.25")
+# An interval so near to one edge reaches neither the middle of the range nor the other edge: if it is
+# still undecided, that is because of this edge.
+SEEN = Decimal("0.5")
 # Digits fewer, and digits more, that may be printed.
 FEWER = (1, 2)
 MORE = (1, 2, 3)

@@ -98,6 +98,17 @@ def test_only_an_open_case_of_that_rounding_is_advised() -> None:
         assert edge_of(written, REGION, UNDECIDED, None, wide) is None
 
 
+def test_an_interval_over_an_edge_that_reaches_no_middle_is_advised() -> None:
+    # a walk of 100 steps is back at its start with probability 0.0796, printed 8.0%
+    written = figure("0.080", "0.001")
+    region = Region(0.0795, 0.0805)
+    edge = edge_of(written, region, UNDECIDED, None, (0.07933, 0.07981))
+    assert edge is not None
+    assert edge.away == pytest.approx(0.31)
+    assert edge.instead == (Decimal("0.08"),)
+    assert edge_of(written, region, UNDECIDED, None, (0.0794, 0.0801)) is None  # over the middle
+
+
 def test_numbers_of_any_size_are_no_trouble() -> None:
     for digits, unit in (("1E+300", "1E+299"), ("1E-300", "1E-301"), ("9" * 60, "1")):
         value = Decimal(digits) + Decimal(unit) / 2
