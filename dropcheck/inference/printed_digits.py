@@ -14,8 +14,8 @@ from dropcheck.results import Edge, Exact, Region, Verdict, Written
 
 # As far as a range is widened, a tenth of half a unit: there the draws grow without bound.
 NEAR = Decimal("0.05")
-# An interval so near to one edge reaches neither the middle of the range nor the other edge: if it is
-# still undecided, that is because of this edge.
+# An interval so near to one edge reaches neither the middle of the range nor the other edge:
+# if it is still undecided, that is because of this edge.
 SEEN = Decimal("0.5")
 # Digits fewer, and digits more, that may be printed.
 FEWER = (1, 2)

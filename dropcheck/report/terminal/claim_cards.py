@@ -209,9 +209,14 @@ def document_text(key: str, document: Document | None) -> str:
     return ", ".join(part for part in parts if part) + f" ({key})"
 
 
-EXPECT = "expect"  # a column of its own, where there is something in it
+EXPECT, WRITTEN = "expect", "written"  # columns of their own, where there is something in them
+LONGEST_WRITTEN = 30  # of a formula, as much as tells it from others of its sentence
 FIELDS = Fields(right=("cases",), prose=("title",), headings={"id": "claim"})
-LAYOUTS = (layout("id title document expect cases"), layout("id/document title expect cases"))
+LAYOUTS = (
+    layout("id written title document expect cases"),
+    layout("id/document written title expect cases"),
+    layout("id/document/written title expect cases"),
+)
 
 
 def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
@@ -220,6 +225,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
     rows = [
         {
             "id": Cell(claim.id, "bold"),
+            WRITTEN: Cell(_printed(claim)),
             "title": Cell(one_line(claim.title)),
             "document": Cell(", ".join(_documents(claim))),
             EXPECT: Cell("" if claim.expect == "verified" else claim.expect),
@@ -232,9 +238,18 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         f"{numbers.plural(sum(cases.values()), 'case')}, "
         f"{one_line(registry.name)}"
     )
-    shown = any(row[EXPECT].text for row in rows)
-    layouts = [tuple(column for column in one if shown or column != (EXPECT,)) for one in LAYOUTS]
+    empty = {name for name in (EXPECT, WRITTEN) if not any(row[name].text for row in rows)}
+    kept = [
+        [tuple(name for name in column if name not in empty) for column in one] for one in LAYOUTS
+    ]
+    layouts = [tuple(column for column in one if column) for one in kept]
     return render([*arrange(rows, FIELDS, layouts, terminal), "", line(total, terminal)], terminal)
+
+
+def _printed(claim: Claim) -> str:
+    """The figure or formula of a document that a claim is about: several may share a sentence."""
+    text = one_line(claim.written.text) if claim.written else ""
+    return text if len(text) <= LONGEST_WRITTEN else f"{text[: LONGEST_WRITTEN - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
