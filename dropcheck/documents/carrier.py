@@ -19,6 +19,9 @@ ENDINGS = (*MARKDOWN, *NOTEBOOK, *LATEX, *HTML)
 """The endings of documents, in lower case."""
 WORD = "dropcheck"
 _HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
+_BEHIND_SIGNS = re.compile(
+    rf"\s*[^\w\s<>#][^\w<>#]{{0,8}}/?{WORD}[ \t]*(?:#[\w.-]+[ \t]*)?:", re.IGNORECASE
+)
 MARK = re.compile(rf"<!--\s*/?{WORD}\b")
 """How a mark begins where comments are those of HTML."""
 _LIKE = 0.78  # of one letter more, less or other: the word is meant
@@ -247,6 +250,10 @@ def _paired(opened: tuple[Comment, re.Match[str]], closing: Comment) -> Mark:
 
 
 def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, report: Report) -> None:
+    if _BEHIND_SIGNS.match(comment.text.text):
+        hint = f"write <!-- {WORD}: …; a mark that is not read claims nothing"
+        report.add(comment.start, "signs stand before the word of this mark", hint)
+        return
     like = difflib.SequenceMatcher(None, word.lower(), WORD).ratio()
     if head is not None and like >= _LIKE and (head["colon"] or comment.own_line):
         hint = f"write {WORD!r}; a mark that is not read claims nothing"

@@ -149,6 +149,9 @@ class _Reader:
         """Report a mark that is never closed, which would claim nothing."""
         if re.match(rf"<!--\s*/?{WORD}", text) and "-->" not in text:
             self.report.add(at, "this mark is never closed", "close it: -->")
+        elif re.match(rf"<!---+\s*/?{WORD}\b", text):  # a comment by some rules, and text by others
+            message = "signs stand before the word of this mark"
+            self.report.add(at, message, f"write <!-- {WORD}: … -->, with two hyphens")
 
     def _of_inline(self, token: Any) -> Iterator[Comment]:
         if "<!--" not in token.content:

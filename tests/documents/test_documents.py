@@ -437,3 +437,9 @@ def test_a_sentence_is_looked_for_near_its_mark(
     marks = (f"A {at}<!-- dropcheck: == {at} --> b." for at in range(2000))
     assert len(read(tmp_path, " ".join(marks)).claims) == 2000
     assert max(looked_at) < 3 * LONGEST_BEFORE
+
+
+@pytest.mark.parametrize("comment", ["<!--- {} --->", "<!-- @{} -->", "<!-- %{} -->"])
+def test_a_mark_behind_other_signs_is_no_mark(tmp_path: Path, comment: str) -> None:
+    (problem,) = problems(tmp_path, "A 2" + comment.format("dropcheck #a: == 2"))
+    assert "signs stand before" in problem.message
