@@ -188,8 +188,7 @@ class _Builder:
         own = {*parameters, *_names_of_cases(entries), *defined}
         if not chosen and self.models:
             known = own | inside | set(self.parameters)
-            defined_by = {model: self._words_of(one)[1] for model, one in self.models.items()}
-            if (problem := of_another_model(spoken.text, known, defined_by)) is not None:
+            if problem := of_another_model(spoken.text, known, self.models, self._words_of):
                 self.report.add(mark.start, *problem)
                 return
         parameters |= {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from dropcheck.claims.nodes import Entry
 from dropcheck.claims.source import Position, Source
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
@@ -80,19 +81,24 @@ def _has_colon(text: str) -> bool:
 
 
 def of_another_model(
-    text: str, known: set[str], defined_by: Mapping[str, set[str]]
+    text: str,
+    known: set[str],
+    models: Mapping[str, Entry],
+    words_of: Callable[[Entry], tuple[set[str], set[str]]],
 ) -> tuple[str, str] | None:
     """The message and hint where a statement is of another model than the last one above it.
 
     Args:
         text: the statement.
         known: names of the last model and parameters.
-        defined_by: what each model defines, in order.
+        models: all models, in order.
+        words_of: words of a model, and names it defines; asked only where a name is not known.
     """
-    *others, last = defined_by
-    for name in sorted(set(_NAME.findall(text)) - known - _VOCABULARY):
+    unknown = sorted(set(_NAME.findall(text)) - known - _VOCABULARY)
+    *others, last = models if unknown else [""]
+    for name in unknown:
         for model in reversed(others):
-            if name in defined_by[model]:
+            if name in words_of(models[model])[1]:
                 message = f"{name!r} is not defined in {last!r}, the last model above this mark"
                 return message, f"{model!r} defines it: write 'model: {model}' in the mark"
     return None
