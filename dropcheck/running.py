@@ -33,6 +33,7 @@ from dropcheck.judging.prepared import Prepared, prepare, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome
+from dropcheck.results.drawn import Kept
 from dropcheck.searching import search_case
 from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
@@ -51,6 +52,7 @@ class Job:
     settings: Settings
     alpha: float
     repeats: tuple[str, ...]
+    kept: Kept | None = None  # of earlier draws of these cases
 
     @property
     def travels(self) -> bool:
@@ -75,6 +77,7 @@ def verify_cases(
     engine: Engine | None = None,
     lost: Lost = lambda: None,
     graphs: CaseGraphs | None = None,
+    kept: Kept | None = None,
 ) -> Generator[CaseResult, None, None]:
     """Judge cases, each yielded as soon as all before it are done.
 
@@ -95,6 +98,7 @@ def verify_cases(
         engine: who works in place of processes of this machine.
         lost: called where a worker ended before its work did; the work is done again.
         graphs: what a check of the cases has built; each is taken once and then forgotten.
+        kept: what earlier runs drew, if that is to count.
 
     Raises:
         DropcheckError: after the last case, with what only a run could find: a quantity that is
@@ -120,7 +124,7 @@ def verify_cases(
     groups = sharing_draws(cases)
     starts = [
         partial(run_together, [cases[place] for place in group], settings, alpha, repeat, deadline,
-                graphs)
+                graphs, kept)
         for group in groups
     ]  # fmt: skip
     jobs = [
@@ -129,6 +133,7 @@ def verify_cases(
             settings=settings,
             alpha=alpha,
             repeats=tuple(repeat(cases[place]) for place in group) if engine is not None else (),
+            kept=None if kept is None else kept.only(cases[place].key for place in group),
         )
         for group in groups
     ]
@@ -236,6 +241,7 @@ def judged_elsewhere(job: Job) -> list[_Judged] | None:
             lambda case: texts.get(case.key, job.repeats[0]),
             Deadline(),
             graphs,
+            job.kept,
         )
     )
 
@@ -259,17 +265,18 @@ def run_together(
     repeat: Repeat,
     deadline: Deadline,
     graphs: CaseGraphs,
+    kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, list[_Judged]]:
     """Cases that make the same draws; the result of each, or what is wrong with it."""
     if len(cases) == 1:
-        alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs)
+        alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs, kept)
         return [(yield from guarded(alone))]
     prepared = prepare_together(cases, graphs, crossing=settings.crossing)
 
     def start(one: Prepared | DropcheckError) -> Generator[Request, SpanSums, CaseResult]:
         if isinstance(one, DropcheckError):
             raise one
-        return (yield from run_case(one, settings, alpha, repeat(one.case), deadline))
+        return (yield from run_case(one, settings, alpha, repeat(one.case), deadline, kept))
 
     return (yield from together([partial(guarded, partial(start, one)) for one in prepared]))
 
@@ -281,6 +288,7 @@ def run_claim_case(
     repeat: Repeat,
     deadline: Deadline | None = None,
     graphs: CaseGraphs | None = None,
+    kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
     """One case, from its graph to its result; asks for spans of draws as it goes.
 
@@ -294,4 +302,4 @@ def run_claim_case(
         at = Case(case.claim, {**case.parameters, **(found.search.at if found.search else {})})
         return replace(found, repeat=repeat(case if found.result is Outcome.PASS else at))
     prepared = prepare(case, graphs, crossing=settings.crossing)
-    return (yield from run_case(prepared, settings, alpha, repeat(case), deadline))
+    return (yield from run_case(prepared, settings, alpha, repeat(case), deadline, kept))

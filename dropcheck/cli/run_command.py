@@ -31,10 +31,12 @@ from dropcheck.settings import Settings
 
 if TYPE_CHECKING:
     from dropcheck.execution.clusters import Engine
+    from dropcheck.results.drawn import Kept
 
 
 def run(given: Given) -> ExitCode:
     """Simulate the selected cases, report them, and return the exit code."""
+    from dropcheck.cli.evidence_file import read_evidence, refused, write_evidence
     from dropcheck.cli.fix_figures import fix_figures, refuse_fix, refuse_values
     from dropcheck.cli.last_failed import remember, rerun
     from dropcheck.report.formats import require_libraries
@@ -43,7 +45,10 @@ def run(given: Given) -> ExitCode:
     outputs = _outputs(given)
     given.problems += _without_use(given, format_name, outputs)
     given.problems += refuse_fix(given)
+    evidence = [Path(name) for name in given.several("evidence")]
+    given.problems += refused(evidence, outputs, exact=settings.exact)
     given.finish()
+    kept = read_evidence(evidence) if evidence else None
     require_libraries(outputs)
     refuse_in_automation(given.files)
     chosen = chosen_cases(given, settings.max_memory)
@@ -61,7 +66,9 @@ def run(given: Given) -> ExitCode:
         from dropcheck.report.pictures.curve import require_sweep
 
         require_sweep(chosen.cases)
-    result, problems = verify_chosen(chosen, settings, given)
+    result, problems = verify_chosen(chosen, settings, given, kept)
+    if kept is not None:  # before anything else can go wrong
+        problems += write_evidence(evidence[0], kept, result.cases)
     if not settings.exact:  # what an editor asks as one types is no run to come back to
         remember(chosen.registry, result.cases)
     problems += report_run(result, problems, chosen, given)
@@ -138,7 +145,7 @@ def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry)
 
 
 def verify_chosen(
-    chosen: Chosen, settings: Settings, given: Given
+    chosen: Chosen, settings: Settings, given: Given, kept: Kept | None = None
 ) -> tuple[RunResult, list[Problem]]:
     """Simulate the cases; an interruption, or an error on the way, keeps what is finished."""
     from dropcheck.cli.last_failed import case_key
@@ -173,6 +180,7 @@ def verify_chosen(
                     engine=engine,
                     lost=lambda: lost.append(None),
                     graphs=graphs,
+                    kept=kept,
                 )
             ) as results,
         ):
@@ -221,7 +229,7 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
         del options["--time-limit"]
         options["--max-draws"] = str(result.draws)
     command = repeat_command(case, seed, given.files, RUN_OPTIONS)
-    words = [f"--with={one}" for one in given.several("with")]
+    words = [f"--{name}={one}" for name in ("with", "evidence") for one in given.several(name)]
     words += [name if text is None else f"{name}={text}" for name, text in options.items()]
     return f"{command} {shlex.join(words)}" if words else command
 

@@ -87,9 +87,10 @@ def _furthest_behind(waiting: Sequence[_Waiting[Result]]) -> list[_Waiting[Resul
     return [one for one, span in zip(waiting, spans, strict=True) if span == min(spans)]
 
 
-def _kind(one: _Waiting[Result]) -> tuple[int, int, str]:
+def _kind(one: _Waiting[Result]) -> tuple[int, int, int, str]:
     """What draws it asks for: those of pilots first."""
-    return -one.request.purpose, one.request.program.span_draws, one.request.case_key
+    request = one.request
+    return -request.purpose, request.seed, request.program.span_draws, request.case_key
 
 
 def _joined(

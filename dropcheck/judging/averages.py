@@ -22,6 +22,7 @@ from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide
 from dropcheck.inference.spread import seen_variance
 from dropcheck.judging.case_run import CaseRun, Finding, Floats
+from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
@@ -38,7 +39,7 @@ from dropcheck.judging.look import (
 from dropcheck.judging.outlook import BOX_SHARE, Direction, Outlook, draws_for, target_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
-from dropcheck.simulation import MAIN, PILOT, Compiled, Request, SpanSums, Tally
+from dropcheck.simulation import PILOT, Compiled, Request, SpanSums, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
 # An interval so many times the variance that the draws show is wide for what they do not show.
@@ -50,15 +51,15 @@ Judging = Generator[Request, SpanSums, Finding]
 
 def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Judging:
     """Judge a function of averages; asks for spans of draws as it goes."""
-    outlook = yield from foreseen(run, compiled, knowledge)
+    outlook = yield from foreseen(planner(run), compiled, knowledge)
     if outlook.pilot is not None:
         broken = run.undefined(outlook.pilot, Method.BLOCK_MEANS, outlook.guarantee, PILOT)
         if broken is not None:
             return broken
-    tally = Tally(outlook.program, outlook.centres)
-    most, judged = outlook.most, None
-    for look in budget.looks(outlook.expected, min(outlook.fewest, most), most, run.alpha):
-        yield from run.draw_until(tally, MAIN, look.draws)
+    tally, judged = Tally(outlook.program, outlook.centres), None
+    looks = looking(run, tally, expected=outlook.expected, fewest=outlook.fewest, most=outlook.most)
+    while (look := (yield from looks.look())) is not None:
+        tally = looks.tally
         run.refuse_if_nowhere_defined(tally)
         broken = run.undefined(tally, Method.BLOCK_MEANS, outlook.guarantee)
         if broken is not None:

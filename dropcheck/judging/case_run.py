@@ -16,6 +16,7 @@ from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
+from dropcheck.judging.evidence.held import Held
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
@@ -103,6 +104,7 @@ class CaseRun:
     repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
     supply: Supply | None = None  # of draws that many runs of the case share out
+    held: Held | None = None  # what earlier runs drew, where that counts
 
     @property
     def case(self) -> Case:
@@ -170,11 +172,11 @@ class CaseRun:
         return program.centres(self.generator(PILOT, 0), draws)[0]
 
     def draw_until(
-        self, tally: Tally, purpose: int, draws: int
+        self, tally: Tally, purpose: int, draws: int, start: int = 0
     ) -> Generator[Request, SpanSums, None]:
         """Draw whole spans until there are as many draws, or the budget or the time is spent.
 
-        The pilot's first stream is left to what is looked for in single draws.
+        They are those from `start` on. The pilot's first is left to what looks at single draws.
         """
         program = tally.program
         allowed = max(1, self.most_draws(program) // program.span_draws)
@@ -193,7 +195,7 @@ class CaseRun:
                 case_key=self.case.stream_key,
                 purpose=purpose,
                 centres=tally.centres,
-                first=offset + tally.spans,
+                first=start + offset + tally.spans,
                 count=count,
                 wanted=a_span * (needed - tally.spans),
             )
@@ -231,11 +233,7 @@ class CaseRun:
         return program.finite(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
 
     def undefined(
-        self,
-        tally: Tally,
-        method: Method | None,
-        guarantee: Guarantee,
-        purpose: int = MAIN,
+        self, tally: Tally, method: Method | None, guarantee: Guarantee, purpose: int = MAIN
     ) -> Finding | None:
         """The finding where some draw is NaN or infinite."""
         why = undefined_draws(tally)
@@ -349,6 +347,7 @@ class CaseRun:
             dtype=self.case.dtype,
             of=None if claim.column is None else claim.of,
             xfail=self.case.xfail,
+            evidence=None if self.held is None else self.held.evidence(),
         )
 
     def _confirmed(self, finding: Finding, region: Region | None) -> bool | None:

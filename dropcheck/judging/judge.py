@@ -10,6 +10,7 @@ import numpy as np
 
 from dropcheck.analysis.strategy import (
     Arithmetic,
+    BlockMeans,
     Certainty,
     Laws,
     Proportion,
@@ -23,6 +24,8 @@ from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.events.certainty import by_counterexample
 from dropcheck.judging.events.counting import by_proportion
+from dropcheck.judging.evidence.held import Held
+from dropcheck.judging.evidence.units import NothingDrawnError
 from dropcheck.judging.exactly import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import by_laws
@@ -34,6 +37,7 @@ from dropcheck.judging.quantiles.order_statistics import by_order_statistics
 from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict
+from dropcheck.results.drawn import Kept
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     AtThresholds,
@@ -55,6 +59,7 @@ def run_case(
     alpha: float,
     repeat: str = "",
     deadline: Deadline | None = None,
+    kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
     """Run a case once, from its first draw to its result; asks for spans of draws as it goes.
 
@@ -65,6 +70,7 @@ def run_case(
         repeat: the command that repeats the run.
         deadline: when to stop; by default the settings' time limit from now. Of code under test
             it is `CODE_SECONDS` from now at the latest, unless the draws are limited.
+        kept: what earlier runs drew, if that is to count.
 
     Raises:
         DropcheckError: for what only a draw can show: nothing defined, an argument out of its
@@ -73,8 +79,30 @@ def run_case(
     end = deadline or Deadline.after(settings.time_limit)
     if prepared.case.claim.column is not None and settings.max_draws is None:
         end = Deadline.after(min(end.left(), CODE_SECONDS), end.clock)
-    run = CaseRun(prepared=prepared, settings=settings, alpha=alpha, repeat=repeat, deadline=end)
-    return run.result((yield from judge(run)))
+    run = CaseRun(
+        prepared=prepared,
+        settings=settings,
+        alpha=alpha,
+        repeat=repeat,
+        deadline=end,
+        held=Held.of(kept, prepared.case) if kept is not None and _keeps(prepared) else None,
+    )
+    try:
+        finding = yield from judge(run)
+    except NothingDrawnError as nothing:
+        undecided = Verdict.INCONCLUSIVE
+        finding = Finding(verdict=undecided, method=None, explanation=nothing.why)
+    return run.result(finding)
+
+
+def _keeps(prepared: Prepared) -> bool:
+    """Whether draws of a case are evidence later: of code they are of what it is today."""
+    compiled = prepared.compiled
+    if not isinstance(prepared.strategy, Certainty | Proportion | BlockMeans):
+        return False
+    return isinstance(compiled, Compiled | Counted) and not (
+        compiled.program.calls_own_code or compiled.program.tests_code
+    )
 
 
 def judged_exactly(prepared: Prepared) -> Finding | None:

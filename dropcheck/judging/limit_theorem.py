@@ -23,6 +23,7 @@ from dropcheck.inference.interval import (
 )
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
+from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.look import (
     ENDLESS,
     ROUNDING,
@@ -46,7 +47,7 @@ from dropcheck.judging.unseen import (
 )
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally
+from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally
 
 # Blocks of the pilot: its standard error is then known to about 6%. With half as many, or shorter
 # ones, claims of few draws would take fewer, and heavy tails would be missed more often.
@@ -100,12 +101,13 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
     if conditions > MOST_CONDITIONS:
         why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
         return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
-    pilot = yield from piloted(run, compiled)
-    program, most = pilot.program, pilot.most
+    pilot = yield from piloted(planner(run), compiled)
+    program = pilot.program
     tally = Tally(program, pilot.tally.centres)
     judged = None
-    for look in budget.looks(pilot.expected, min(pilot.fewest, most), most, run.alpha):
-        yield from run.draw_until(tally, MAIN, look.draws)
+    looks = looking(run, tally, expected=pilot.expected, fewest=pilot.fewest, most=pilot.most)
+    while (look := (yield from looks.look())) is not None:
+        tally = looks.tally
         broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
         if broken is not None:
             return broken

@@ -24,6 +24,7 @@ from dropcheck.results import (
     Written,
 )
 from dropcheck.results.coverage import Counts
+from dropcheck.results.drawn import Evidence
 
 SCHEMA = 1
 
@@ -121,7 +122,19 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "dtype": case.dtype,
         "of": case.of,
         "xfail": case.xfail,
+        "evidence": None if case.evidence is None else _evidence(case.evidence),
         "details": {} if case.explanation is None else dict(case.explanation.details),
+    }
+
+
+def _evidence(kept: Evidence) -> dict[str, Any]:
+    """What a verdict rests on, of how many nights, and how many looks at it share the error."""
+    return {
+        "nights": kept.nights,
+        "draws": kept.draws,
+        "looks": kept.looks,
+        "new": len(kept.units),
+        "simulated": kept.simulated,
     }
 
 

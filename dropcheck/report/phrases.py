@@ -141,6 +141,19 @@ def basis(case: CaseResult) -> str:
     return f"{case.guarantee}, confirmed exactly" if case.confirmed else str(case.guarantee)
 
 
+def evidence(case: CaseResult) -> str | None:
+    """What of several runs a verdict rests on: `7 nights, 3.2G draws`; None where none is kept."""
+    if case.evidence is None:
+        return None
+    return f"{numbers.plural(case.evidence.nights, 'night')}, {numbers.draws(case.evidence.draws)}"
+
+
+def nights(run: RunResult) -> str | None:
+    """Of how many nights the draws of a run are: `evidence of 7 nights`; None of no kept ones."""
+    kept = [case.evidence.nights for case in run.cases if case.evidence is not None]
+    return f"evidence of {numbers.plural(max(kept), 'night')}" if kept else None
+
+
 def interval(case: CaseResult) -> str:
     """The interval, to the digits that its width supports."""
     return numbers.interval(case.interval, case.estimate, _more_digits(case))

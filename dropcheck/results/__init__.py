@@ -11,6 +11,7 @@ from enum import StrEnum
 from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results.coverage import Coverage
+from dropcheck.results.drawn import Evidence
 from dropcheck.settings import Settings
 
 Vector = tuple["float | Vector", ...]
@@ -291,6 +292,7 @@ class CaseResult:
     dtype: str | None = None
     of: str | None = None
     xfail: str | None = None
+    evidence: Evidence | None = None  # of several runs, where that is kept
 
     @property
     def point(self) -> dict[str, Value]:

@@ -18,7 +18,7 @@ What a program is made of, and the shortcuts that it takes, are the room's own.
 """
 
 from dropcheck.simulation.assemble import Registers
-from dropcheck.simulation.blocks import MOST_ROWS, Counts, Request, Tally
+from dropcheck.simulation.blocks import MOST_ROWS, Collected, Counts, Request, Tally
 from dropcheck.simulation.cell_counts import AtCuts, Counter, FarOut, Tables, TwoAtCuts
 from dropcheck.simulation.compile import (
     Compiled,
@@ -41,6 +41,7 @@ __all__ = [
     "PILOT",
     "AtCuts",
     "AtThresholds",
+    "Collected",
     "Compiled",
     "Counted",
     "Counter",

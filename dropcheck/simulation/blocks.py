@@ -101,6 +101,21 @@ class Tally:
         full = len(waiting) // self._joined * self._joined
         self._waiting = waiting[full:]
         self._rows = _after(self._rows, _join(waiting[:full], self._joined))
+        self._bound_rows()
+
+    @classmethod
+    def of(cls, program: Program, centres: Sums | None, kept: SpanSums, joined: int) -> Tally:
+        """A tally of spans whose blocks are joined already, so many in a row."""
+        tally = cls(program, centres)
+        tally._joined = joined
+        tally._rows = kept.sums
+        tally.spans = len(kept.sums) * joined // program.span_blocks
+        tally.seconds = kept.seconds
+        tally.undefined, tally.first_undefined = kept.undefined, kept.first_undefined
+        tally._bound_rows()
+        return tally
+
+    def _bound_rows(self) -> None:
         while len(self._rows) > MOST_ROWS:
             if len(self._rows) % 2:
                 # an odd row goes back to wait for its neighbour, as one sum at the base's place
@@ -154,6 +169,27 @@ class Tally:
     def totals(self) -> npt.NDArray[np.float64]:
         """Sums over all draws made, those included that wait for their neighbours: [terms]."""
         return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)
+
+
+class Collected(Tally):
+    """The sums of all blocks so far as they are, to be kept."""
+
+    def __init__(self, program: Program, centres: Sums | None = None) -> None:
+        super().__init__(program, centres)
+        self._parts: list[SpanSums] = []
+
+    def add(self, spans: SpanSums) -> None:
+        """Take in the next spans, in order."""
+        self.spans += len(spans.sums) // self.program.span_blocks
+        self._parts.append(spans)
+
+    def joined(self, count: int) -> SpanSums:
+        """All of them, with so many blocks in a row: a power of two, or all of them."""
+        whole = joined(self._parts)
+        rows = whole.sums
+        if count == len(rows):
+            return replace(whole, sums=rows.sum(axis=0, keepdims=True))
+        return replace(whole, sums=_join(rows, count))
 
 
 class Counts(Tally):

@@ -11,6 +11,7 @@ from dropcheck.analysis.strategy import Certainty
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, known_exception
 from dropcheck.judging.prepared import rarest_violations
 from dropcheck.judging.wrong_draws import first_wrong
@@ -33,10 +34,12 @@ def by_counterexample(
     known = known_exception(run, claim.event, claim.condition, claim.probability)
     if known is not None:
         return known
+    if run.held is not None:
+        return (yield from _by_all_nights(run, claim, counted))
     most = run.most_draws(counted.program)
     program = counted.program.fitted(most, FEWEST_BLOCKS)
     bound = violations_bound(run)
-    enough = bounding = draws_that_bound(run)
+    enough = draws_that_bound(run)
     of_code = program.tests_code
     tally = Violations(program)
     step = program.span_draws if of_code else enough
@@ -55,12 +58,44 @@ def by_counterexample(
             continue
         # a condition is seen in some draws only: go on until it was seen often enough
         enough = min(most, max(2 * tally.drawn, enough))
+    # where the first look that shows a counterexample ends the case, each has its share of α
+    alpha = run.alpha / MOST_LOOKS if of_code and violations else run.alpha
+    return _found(run, claim, counted, tally, alpha)
+
+
+def _by_all_nights(
+    run: CaseRun, claim: Certainty, counted: Counted
+) -> Generator[Request, SpanSums, Finding]:
+    """The same from draws that are kept.
+
+    A claim is verified by many draws without a counterexample. If later ones, too, have none, it
+    stays so; so that all looks together have the chance to be wrong of the first that verifies it.
+    """
+    plan = planner(run)
+    most = plan.most_draws(counted.program)
+    tally = Tally(counted.program.fitted(most, FEWEST_BLOCKS))
+    enough = draws_that_bound(plan)
+    looks = looking(run, tally, expected=enough, fewest=1, most=most, counted=True)
+    alpha, bound = run.alpha, violations_bound(run)
+    while (look := (yield from looks.look())) is not None:
+        tally = looks.tally
+        if tally.undefined or tally.totals[0] > 0:
+            alpha = look.alpha
+            break
+        hopeless = not seen_in(counted, tally) and run.seems_never(tally.drawn)
+        if hopeless or upper_bound(0, seen_in(counted, tally), alpha) < bound:
+            break
+    return _found(run, claim, counted, tally, alpha)
+
+
+def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha: float) -> Finding:
+    """What the counterexamples so far say, or that there is none."""
     run.refuse_if_nowhere_defined(tally)
     broken = run.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
     if broken is not None:
         return broken
-    # where the first look that shows a counterexample ends the case, each has its share of α
-    alpha = run.alpha / MOST_LOOKS if of_code and violations else run.alpha
+    bound, most = violations_bound(run), run.most_draws(counted.program)
+    violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
     low, high = clopper_pearson(violations, seen, alpha)
     share = violations / seen if seen else 0.0
     if claim.probability == 1:
@@ -79,7 +114,9 @@ def by_counterexample(
     more_draws = None
     if verdict is Verdict.INCONCLUSIVE and seen:
         # as many draws in which the condition holds as bound the violations
-        more_draws = bounding * tally.drawn / seen - tally.drawn + counted.program.span_draws
+        more_draws = (
+            draws_that_bound(run) * tally.drawn / seen - tally.drawn + counted.program.span_draws
+        )
     return Finding(
         verdict=verdict,
         exact=exact_probability(claim.event, claim.condition),
@@ -100,9 +137,9 @@ def by_counterexample(
     )
 
 
-def _counterexamples(run: CaseRun, tally: Violations, violations: int, seen: int) -> Explanation:
+def _counterexamples(run: CaseRun, tally: Tally, violations: int, seen: int) -> Explanation:
     """What refutes; of code, also what it was given and gave."""
-    if tally.program.tests_code:
+    if isinstance(tally, Violations) and tally.program.tests_code:
         first = first_wrong(tally, tally.first, run.generator, MAIN)
         return Reason.CODE_COUNTEREXAMPLES.explain(violations=violations, draws=seen, first=first)
     reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE

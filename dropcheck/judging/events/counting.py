@@ -15,11 +15,12 @@ from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
 from dropcheck.judging.events.certainty import seen_in
 from dropcheck.judging.events.rare_probabilities import by_averages
+from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import of_proportion
 from dropcheck.judging.look import ROUNDING, more, planned
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation import MAIN, PILOT, Counted, Program, Request, SpanSums, Tally
+from dropcheck.simulation import PILOT, Counted, Program, Request, SpanSums, Tally
 
 # Draws of the pilot: a probability is then known to a hundredth.
 COUNTED_DRAWS = 8192
@@ -105,16 +106,20 @@ def by_proportion(
     run: CaseRun, claim: Proportion, counted: Counted
 ) -> Generator[Request, SpanSums, Finding]:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
-    pilot = yield from piloted(run, claim, counted)
-    averages = by_averages(run, counted.program, pilot.expected)
+    plan = planner(run)
+    pilot = yield from piloted(plan, claim, counted)
+    averages = by_averages(plan, counted.program, pilot.expected)
     if averages is not None:
         return (yield from judge_averages(run, *averages))
     program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)
-    for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, most), most, run.alpha):
-        yield from run.draw_until(tally, MAIN, look.draws)
+    looks = looking(
+        run, tally, expected=pilot.expected, fewest=FEWEST_DRAWS, most=most, counted=True
+    )
+    while (look := (yield from looks.look())) is not None:
+        tally = looks.tally
         broken = run.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
         if broken is not None:
             return broken

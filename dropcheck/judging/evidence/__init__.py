@@ -1,0 +1,1 @@
+"""Draws that are kept from one run to the next, and judged together."""

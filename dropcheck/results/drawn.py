@@ -1,0 +1,61 @@
+"""What is kept of draws from one run to the next, as plain data: standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """The sums of a unit of draws, of a size that is fixed for its case.
+
+    `seed` and `number` say which draws they are: the same ones are never counted twice. `night` is
+    the day on which they were made, in UTC.
+    """
+
+    seed: int
+    number: int  # of the unit among those of its seed, from 0
+    night: str
+    seconds: float
+    sums: str  # float64, little-endian, in base64: [rows, columns]
+    undefined: int = 0  # draws with a NaN or an infinity
+    first: int | None = None  # the number of the first of them within the unit
+
+    @property
+    def draws(self) -> tuple[int, int]:
+        """Which draws they are; in this order units are added up."""
+        return self.seed, self.number
+
+
+Units = tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What earlier runs drew: by the key of a case, then by the key of what was simulated for it.
+
+    `night` is the day of this run.
+    """
+
+    night: str
+    cases: Mapping[str, Mapping[str, Units]] = field(default_factory=dict)
+
+    def only(self, keys: Iterable[str]) -> Kept:
+        """What is kept of some cases."""
+        return Kept(self.night, {key: self.cases[key] for key in keys if key in self.cases})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a verdict rests on where evidence is kept: units of several nights.
+
+    `case` and `simulated` are the keys of `Kept`; `units` are those that this run drew.
+    """
+
+    case: str
+    simulated: str
+    units: Units
+    nights: int
+    draws: int
+    looks: int
