@@ -45,6 +45,10 @@ class _Bound:
         """What it gives, by mode."""
         return self.function(generator, asked, inputs)
 
+    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:  # noqa: ARG002
+        """Never: its law is known."""
+        return False
+
 
 def dropout(
     *, factor: float = 1.0, kept: float = 0.0, batch: bool = False, broken: float = 0.0

@@ -138,6 +138,16 @@ class Code(Protocol):
             DropcheckError: the code raises, or returns what is not asked for.
         """
 
+    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:
+        """Whether code had to be called to look at it before it is asked for this: once for each.
+
+        What these calls seed is not the run's, so that a call that does not begin with a seed is
+        looked at first, and what was called since the seed is called again.
+
+        Raises:
+            DropcheckError: no verdict could rest on what it draws.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:

@@ -14,6 +14,7 @@ from dropcheck.code.call_limit import CallTookTooLongError, limited
 from dropcheck.code.calling import called
 from dropcheck.code.draws_first import draws_first, draws_last
 from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
+from dropcheck.code.targets import said_by
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
 from dropcheck.vocabulary.function import Array
@@ -64,13 +65,25 @@ class Bound:
                 many draws, or draws in a way that no verdict could rest on.
         """
         key = self._key(asked, inputs)
+        self.looked_at(asked, inputs)
         with np.errstate(all="ignore"):
-            if key not in self._plans:
-                plan = self._planned(asked, inputs)
-                if asked.begin and not plan.lead:
-                    self._check(plan, key, asked, inputs)
-                self._plans[key] = plan
             return self._run(self._plans[key], key, asked, inputs, self._seeds(generator, asked))
+
+    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:
+        """Whether code had to be called to look at it before it is asked for this: once for each.
+
+        Raises:
+            DropcheckError: it cannot be called so, or draws in a way that no verdict could rest on.
+        """
+        key = self._key(asked, inputs)
+        if key in self._plans:
+            return False
+        with np.errstate(all="ignore"):
+            plan = self._planned(asked, inputs)
+            if not plan.lead:
+                self._check(plan, key, asked, inputs)
+        self._plans[key] = plan
+        return not plan.lead
 
     def _key(self, asked: Asked, inputs: Sequence[Array]) -> object:
         """What a plan depends on: all but the draws, how many they are, and the seeds."""
@@ -86,9 +99,9 @@ class Bound:
             return planned(self._adapter, self._function, self.slot.takes, asked, inputs)
         except UnfitCodeError as error:
             raise self._fault(*error.args) from error.__cause__
-        except DropcheckError:
+        except (DropcheckError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:  # SystemExit of code would end the run, as if all had passed
             raise self._raised(error, _described(self.slot.takes, inputs)) from error
 
     # ---- calls ----------------------------------------------------------------------------------
@@ -189,14 +202,14 @@ class Bound:
                 arguments.append(size if asked.single else (plan.call_draws(asked.draws), *size))
             with limited(self._limit):
                 return called(self._adapter, plan.code, arguments, dtype, modes=modes)
-        except DropcheckError:
+        except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:
             raise self._fault(
                 f"took more than {self._limit:g} s for one call",
                 "a call is meant to take milliseconds; 'call_limit' in pyproject.toml allows more",
             ) from None
-        except Exception as error:
+        except BaseException as error:
             raise self._raised(error, _described(self.slot.takes, arguments)) from error
 
     def _values(self, plan: Plan, asked: Asked, output: Any, draws: int) -> Array:
@@ -272,8 +285,8 @@ class Bound:
     def _fault(self, message: str, hint: str) -> DropcheckError:
         return DropcheckError(Problem(f"{self.name} {message}", hint=hint))
 
-    def _raised(self, error: Exception, given: str) -> DropcheckError:
-        said = str(error).strip().split("\n")[0][:300]
+    def _raised(self, error: BaseException, given: str) -> DropcheckError:
+        said = said_by(error)
         text = f"raised {type(error).__name__}{f': {said}' if said else ''}"
         return self._fault(text, f"it was given {given}" if given else "it was given nothing")
 

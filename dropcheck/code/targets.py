@@ -65,8 +65,10 @@ def imported(target: Target, folder: Path, slot: str) -> Any:
             message = f"{subject}: its import needs {missing!r}, which is not installed"
             raise DropcheckError(Problem(message, hint=_to_install(missing))) from error
         raise DropcheckError(_no_module(subject, missing, here)) from error
-    except Exception as error:
-        message = f"{subject}: its import raised {type(error).__name__}: {error}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a script that ends by sys.exit would end the run
+        message = f"{subject}: its import raised {type(error).__name__}: {said_by(error)}"
         hint = f"try it: python -c 'import {target.module}'"
         raise DropcheckError(Problem(message, hint=hint)) from error
     found: Any = module
@@ -78,6 +80,14 @@ def imported(target: Target, folder: Path, slot: str) -> Any:
         message = f"{subject}: it is a value of type {type(found).__name__!r}, not a function"
         raise DropcheckError(Problem(message, hint="name a function, a class or a layer"))
     return found
+
+
+def said_by(error: BaseException) -> str:
+    """The first line of what an error of code under test says, which may itself fail."""
+    try:
+        return str(error).strip().split("\n")[0][:300]
+    except Exception:
+        return ""
 
 
 def _no_module(subject: str, name: str, folder: str) -> Problem:

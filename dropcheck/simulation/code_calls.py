@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 
+from dropcheck.claims.registry import Asked, Code
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import CodeCall, Value
 from dropcheck.simulation.steps import Step
@@ -34,7 +36,10 @@ class Calls:
     def __init__(self, steps: Sequence[Step], generator: np.random.Generator) -> None:
         self._steps = steps
         self._generator = generator
+        tags = {step.value.call.tag for step in steps if step.value.call is not None}
+        self._several = len(tags) > 1
         self._given: dict[str, Mapping[str, Array]] = {}
+        self._earlier: list[tuple[Code, np.random.Generator, Asked, Sequence[Array]]] = []
 
     def given(self, value: Value, inputs: Sequence[Array], draws: int) -> Array:
         """What a call gives: float64, [*shape, draws].
@@ -52,12 +57,15 @@ class Calls:
         if call.tag not in self._given:
             asked = (step.value.call for step in self._steps)
             modes = frozenset(one.mode for one in asked if one is not None and one.tag == call.tag)
-            begin = not self._given
-            self._given[call.tag] = call.code.drawn(
-                self._generator,
-                replace(call.asked, draws=draws, modes=modes, begin=begin),
-                [np.asarray(array, dtype=np.float64) for array in inputs],
-            )
+            own = replace(call.asked, draws=draws, modes=modes, begin=not self._given)
+            numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
+            # what looks at code seeds it anew: to go on as before, earlier calls are made again
+            if not own.begin and call.code.looked_at(own, numbers):
+                for code, generator, before, held in self._earlier:
+                    code.drawn(deepcopy(generator), before, held)
+            if self._several:
+                self._earlier.append((call.code, deepcopy(self._generator), own, numbers))
+            self._given[call.tag] = call.code.drawn(self._generator, own, numbers)
         given = self._given[call.tag][call.mode]
         if given.shape[:-1] != value.shape:  # it would be stretched to what it is compared with
             raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))

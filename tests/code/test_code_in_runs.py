@@ -32,12 +32,18 @@ claims:
 """
 
 
-def run(function: Callable[..., Any]) -> CaseResult:
-    own = of_functions({"scaled": function}, name="numpy", dtypes=(), folder=Path())
-    registry = with_columns(read_text(CLAIMS), [own])
+def run_of(
+    text: str, functions: dict[str, Callable[..., Any]], dtypes: tuple[str, ...] = ()
+) -> CaseResult:
+    own = of_functions(functions, name="numpy", dtypes=dtypes, folder=Path())
+    registry = with_columns(read_text(text), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     [result] = verify_cases(cases, Settings(), registry, str)
     return result
+
+
+def run(function: Callable[..., Any]) -> CaseResult:
+    return run_of(CLAIMS, {"scaled": function})
 
 
 def test_code_that_is_right_is_verified() -> None:
@@ -62,3 +68,78 @@ def test_a_shape_that_is_not_the_models_is_refused(
     message = rf"code for 'scaled' gives {shown} a draw, and by the slot's model \[4\]"
     with pytest.raises(DropcheckError, match=message):
         run(lambda x, c: returned(c * x))
+
+
+TWO = """\
+dropcheck: 1
+slots:
+  near: {takes: [x], model: "g ~ normal(0, 1)[shape(x)]", gives: x + g, elements: independent}
+  kept: {takes: [x], model: "m ~ bernoulli(0.5)[shape(x)]", gives: m * x, elements: independent}
+claims:
+  mean:
+    title: The mean is halved
+    model: |
+      u ~ uniform(1, 2)[4]
+      x = near(u)
+      y = kept(x)
+    claim: E(mean(y)) == 0.75
+    within: 0.01
+"""
+
+
+def near(x: Any, rng: Any) -> Any:
+    return x + rng.normal(size=x.shape)
+
+
+def kept(x: Any, rng: Any) -> Any:
+    return x * (rng.random(x.shape) < 0.5)
+
+
+def test_each_slot_of_a_claim_is_looked_at() -> None:
+    def shared(x: Any, rng: Any) -> Any:
+        return np.ones_like(x) * (rng.random(x.shape[1:]) < 0.5)
+
+    with pytest.raises(DropcheckError, match="draws that are all alike"):
+        run_of(TWO, {"near": near, "kept": shared})
+
+
+def test_what_is_looked_at_moves_no_draws() -> None:
+    own = of_functions({"near": near, "kept": kept}, name="numpy", dtypes=(), folder=Path())
+    registry = with_columns(read_text(TWO), [own])
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    first, again = (next(iter(verify_cases(cases, Settings(), registry, str))) for _ in "ab")
+    assert first.verdict is Verdict.VERIFIED
+    assert first.estimate == again.estimate  # the second time, all code was looked at before
+
+
+ROUNDED = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, w], gives: w * x}}
+claims:
+  values:
+    title: Each is scaled
+    parameters: {w: [[0.1, 0.3]]}
+    model: |
+      x ~ bernoulli(0.5)[2]
+      y = scaled(x, w)
+    claim: E(y) == w * E(x)
+"""
+
+
+def test_a_vector_is_what_code_was_given() -> None:
+    result = run_of(ROUNDED, {"scaled": lambda x, w: x * w}, ("float16",))
+    assert result.verdict is Verdict.VERIFIED  # 0.3 itself is off by 2e-4 of it
+
+
+class WordlessError(BaseException):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), WordlessError()])
+def test_what_ends_a_program_ends_no_run(error: BaseException) -> None:
+    def ends(x: Any, c: Any) -> Any:
+        raise error
+
+    with pytest.raises(DropcheckError, match=f"raised {type(error).__name__}"):
+        run(ends)

@@ -71,6 +71,9 @@ class OwnCode:
     def __init__(self, draw: Draw) -> None:
         self.drawn = draw
 
+    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002
+        return False
+
 
 class Own:
     """An implementation by such functions."""

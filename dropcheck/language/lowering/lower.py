@@ -54,12 +54,16 @@ def define_parameter(
     elif isinstance(value, tuple):
         known = context.lower(_written(value, name.at)).called(name.name)
         context.graph.remember(known)
-        context.scope.define(name, known, parameter=True)
+        context.scope.define(name, _for_code(context, known, name), parameter=True)
     else:
         known = context.graph.number(value, name.at, name.name)
-        if name.name in context.slots.given:
-            known = rounded_for_code(context, known, name.at)
-        context.scope.define(name, known, parameter=True)
+        context.scope.define(name, _for_code(context, known, name), parameter=True)
+
+
+def _for_code(context: Context, value: Value, name: syntax.Name) -> Value:
+    """A parameter as code is given it, where a slot takes it by its name."""
+    given = name.name in context.slots.given
+    return rounded_for_code(context, value, name.at) if given else value
 
 
 def _written(value: float | Vector, at: Position) -> Node:
