@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dropcheck.claims.registry import DTYPE, Registry
+from dropcheck.claims.registry import DTYPE, SEED, Registry
 from dropcheck.claims.selection import repeat_command, select_claims
 from dropcheck.cli.chosen import claims_of, columns_of, refuse_in_automation
 from dropcheck.cli.given import Given
@@ -141,10 +141,14 @@ def check_file(name: str | None) -> CheckedFile:
 
 
 def _without_an_option(registry: Registry) -> Iterable[Problem]:
-    """Notes on parameters that are named like an option of `run`."""
+    """Notes on parameters that are named like an option of `run`.
+
+    Where a claim calls slots, the format of numbers and the number of seeds have these names.
+    """
     for claim in registry.claims.values():
+        of_slots = {DTYPE, SEED} if claim.slots else ()
         for name in claim.parameter_names:
-            if name in RUN_OPTIONS and not (name == DTYPE and claim.slots):
+            if name in RUN_OPTIONS and name not in of_slots:
                 message = f"the parameter {name!r} is named like an option of run"
                 place = claim.parameter_locations.get(name, claim.location)
                 yield Problem(message, place, f"it is set by --set {name}=VALUE only")

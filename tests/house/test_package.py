@@ -86,6 +86,15 @@ def test_wheel_holds_every_module_and_says_that_it_is_typed(unpacked: Path) -> N
     assert (unpacked / "dropcheck" / "py.typed").is_file()
 
 
+def test_wheel_holds_every_pack_and_finds_them_there(unpacked: Path, tmp_path: Path) -> None:
+    packs = {path.name: path.read_bytes() for path in (TOP / "dropcheck" / "packs").glob("*.yaml")}
+    held = {path.name: path.read_bytes() for path in (unpacked / "dropcheck/packs").glob("*.yaml")}
+    assert held == packs
+    assert len(packs) > 5
+    report = run_from_wheel(unpacked, tmp_path, "list", "pack:dropout")
+    assert report["claims"]
+
+
 def test_wheel_holds_nothing_but_the_package(unpacked: Path) -> None:
     tops = {path.name for path in unpacked.iterdir()}
     assert tops == {"dropcheck", f"dropcheck-{dropcheck.__version__}.dist-info"}

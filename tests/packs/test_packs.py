@@ -37,6 +37,15 @@ def test_a_pack_has_no_errors(name: str) -> None:
     assert all(claim.slots for claim in registry.claims.values())
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pack_has_no_notes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its parameters `seed` and `dtype` are those of slots, named so on purpose."""
+    assert main(["check", f"{PACK}{name}"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.endswith("cases, no errors\n")
+    assert printed.err == ""
+
+
 def test_no_slot_stands_in_two_packs() -> None:
     """Code that ships for packs is found by the name of the slot alone."""
     slots: list[str] = []

@@ -184,9 +184,9 @@ def random_weibull(shape: float, scale: float, size: Size, dtype: Any, key: Arra
     return random.weibull_min(key, scale, shape, size, dtype)
 
 
-def random_pareto(alpha: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
+def random_pareto(shape: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
     """jax.random.pareto, whose scale is 1."""
-    return scale * random.pareto(key, alpha, size, dtype)
+    return scale * random.pareto(key, shape, size, dtype)
 
 
 def random_rayleigh(scale: float, size: Size, dtype: Any, key: Array) -> Array:

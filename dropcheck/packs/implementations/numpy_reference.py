@@ -280,10 +280,10 @@ def random_weibull(
 
 
 def random_pareto(
-    alpha: float, scale: float, size: Size, dtype: Any, generator: Generator
+    shape: float, scale: float, size: Size, dtype: Any, generator: Generator
 ) -> Array:
     """Numpy's pareto, which starts at 0."""
-    return (scale * (1.0 + generator.pareto(alpha, size))).astype(dtype)
+    return (scale * (1.0 + generator.pareto(shape, size))).astype(dtype)
 
 
 def random_rayleigh(scale: float, size: Size, dtype: Any, generator: Generator) -> Array:

@@ -214,9 +214,9 @@ def random_weibull(shape: float, scale: float, size: Size) -> Tensor:
     return torch.distributions.Weibull(float(scale), float(shape)).sample(size)
 
 
-def random_pareto(alpha: float, scale: float, size: Size) -> Tensor:
+def random_pareto(shape: float, scale: float, size: Size) -> Tensor:
     """torch.distributions.Pareto."""
-    return torch.distributions.Pareto(float(scale), float(alpha)).sample(size)
+    return torch.distributions.Pareto(float(scale), float(shape)).sample(size)
 
 
 def random_von_mises(mu: float, kappa: float, size: Size) -> Tensor:
