@@ -243,7 +243,11 @@ def _cases(claim: Claim, overrides: Mapping[str, tuple[Value, ...]]) -> tuple[Ca
         raise DropcheckError(Problem(message, claim.location, "ask for fewer values"))
     expanded = dataclasses.replace(claim, parameters=grid, cases=tuple(rows)).expand()
     order = claim.parameter_names
-    return tuple(Case(claim, {name: case.parameters[name] for name in order}) for case in expanded)
+    return tuple(
+        # the column of the mathematics leaves the number format out
+        Case(claim, {name: one.parameters[name] for name in order if name in one.parameters})
+        for one in expanded
+    )
 
 
 def _rows_at(

@@ -9,6 +9,7 @@ import pytest
 
 from dropcheck.claims.reader import read_registries
 from dropcheck.claims.registry import Registry
+from dropcheck.claims.selection import select
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
 from dropcheck.language.checks import check_registry
@@ -44,6 +45,12 @@ def test_a_pack_has_no_notes(name: str, capsys: pytest.CaptureFixture[str]) -> N
     printed = capsys.readouterr()
     assert printed.out.endswith("cases, no errors\n")
     assert printed.err == ""
+
+
+def test_a_parameter_is_set_in_the_column_of_the_mathematics() -> None:
+    """That column leaves `dtype` out, which the claim has as a parameter."""
+    [case] = select(pack("dropout"), ["mean-kept"], (), {"p": "0.1"})
+    assert case.parameters == {"p": 0.1}
 
 
 def test_no_slot_stands_in_two_packs() -> None:
