@@ -380,11 +380,13 @@ def check_requires(
         known = value.known
         if isinstance(known, float) and (known == 0 or math.isnan(known)):
             used = parameter_text({n: v for n, v in parameters.items() if n in names_in(node)})
+            rounds = not context.slots.given.isdisjoint(names_in(node))
+            once = f" once they are rounded to {context.slots.dtype}" if rounds else ""
             problems.append(
                 Problem(
                     f"{parsed.claim.entry} requires {text.text.strip()}, and {used}",
                     text.locate(0, 0),
-                    "choose values for which it holds",
+                    f"choose values for which it holds{once}",
                     About.NAMED_VALUES,
                 )
             )

@@ -131,6 +131,34 @@ def test_a_vector_is_what_code_was_given() -> None:
     assert result.verdict is Verdict.VERIFIED  # 0.3 itself is off by 2e-4 of it
 
 
+PART = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, w], gives: w * x}}
+claims:
+  values:
+    title: One is scaled
+    parameters: {w: [[0.1, 0.3]]}
+    model: |
+      x ~ bernoulli(0.5)
+      y = scaled(x, w[1])
+    claim: E(y) == w[1] * E(x)
+"""
+
+
+def test_an_entry_is_what_code_was_given() -> None:
+    result = run_of(PART, {"scaled": lambda x, w: x * np.asarray(w, x.dtype)}, ("float16",))
+    assert result.verdict is Verdict.VERIFIED
+
+
+def test_a_condition_that_fails_by_rounding_says_so() -> None:
+    text = CLAIMS.replace("{c: 2}", "{c: 0.1}").replace("within: 0.05", 'requires: "c >= 0.1"')
+    with pytest.raises(DropcheckError) as caught:
+        run_of(text, {"scaled": lambda x, c: c * x}, ("float16",))
+    assert caught.value.problems[0].hint == (
+        "choose values for which it holds once they are rounded to float16"
+    )
+
+
 class WordlessError(BaseException):
     def __str__(self) -> str:
         raise RuntimeError

@@ -41,7 +41,7 @@ MOST_CALLS = 1_000
 def names_given(
     model: Model, statements: Sequence[Statement], slots: Mapping[str, Slot]
 ) -> set[str]:
-    """The names that stand by themselves as arguments of slots, anywhere in a claim."""
+    """The names that are arguments of slots, whole or in part (`x[0]`), anywhere in a claim."""
     found: set[str] = set()
     stack: list[Node] = [line.right for line in lines_of(model)]
     stack += [operand for one in statements for operand in one.operands]
@@ -49,7 +49,8 @@ def names_given(
         node = stack.pop()
         stack.extend(children(node))
         if isinstance(node, Call) and slot_and_mode(node.name)[0] in slots:
-            found |= {one.name for one in children(node) if isinstance(one, Name)}
+            parts = [one.base if isinstance(one, Subscript) else one for one in children(node)]
+            found |= {one.name for one in parts if isinstance(one, Name)}
     return found
 
 
