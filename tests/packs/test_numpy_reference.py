@@ -186,7 +186,9 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("claim", "slot", "code", "values"), FAULTS, ids=[f"{one[0]}-{one[2]!s:.24}" for one in FAULTS]
+    ("claim", "slot", "code", "values"),
+    FAULTS,
+    ids=[f"{n}-{one[0]}" for n, one in enumerate(FAULTS)],
 )
 def test_a_fault_is_refuted(claim: str, slot: str, code: Any, values: dict[str, str]) -> None:
     verdicts = [case.verdict for case in judged(claim, {slot: code}, values)]
