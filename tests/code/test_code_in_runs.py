@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from slots_made import asked, bound
 
 from dropcheck.claims.reader import read_text
+from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.binding import of_functions
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
+from dropcheck.language.graph import CodeCall
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
+from dropcheck.simulation.code_calls import Calls
 
 CLAIMS = """\
 dropcheck: 1
@@ -104,12 +109,25 @@ def test_each_slot_of_a_claim_is_looked_at() -> None:
 
 
 def test_what_is_looked_at_moves_no_draws() -> None:
-    own = of_functions({"near": near, "kept": kept}, name="numpy", dtypes=(), folder=Path())
-    registry = with_columns(read_text(TWO), [own])
-    cases = [case for case in registry.expand() if case.claim.column is not None]
-    first, again = (next(iter(verify_cases(cases, Settings(), registry, str))) for _ in "ab")
-    assert first.verdict is Verdict.VERIFIED
-    assert first.estimate == again.estimate  # the second time, all code was looked at before
+    adapter = NumpyAdapter(None, False)
+    codes = [bound(adapter, one, ("x",)) for one in (near, kept)]
+    x = np.ones((3, 40))
+    steps: Any = [
+        SimpleNamespace(
+            value=SimpleNamespace(
+                call=CodeCall(slot=code.slot, code=code, asked=asked(40, x), tag=tag, mode="train"),
+                shape=(3,),
+            )
+        )
+        for code, tag in zip(codes, "ab", strict=True)
+    ]
+
+    def span() -> Any:
+        calls = Calls(steps, np.random.default_rng(1))
+        return [calls.given(step.value, [x], 40) for step in steps]
+
+    first, again = span(), span()  # the second time, all code was looked at before
+    assert np.array_equal(first, again)
 
 
 ROUNDED = """\
