@@ -14,6 +14,7 @@ from dropcheck.analysis.moments.exact import (
     ExactMoments,
     Integrand,
     exact_mean,
+    exact_means,
     exact_moments,
     vanishes,
 )
@@ -285,3 +286,13 @@ def test_certain_comparisons(expression: str, mean: float) -> None:
 def test_rounding_may_tell_apart_what_is_alike() -> None:
     value = lowered("x ~ normal(0, 1); y ~ normal(0, 1)", "x + y - y == x")
     assert exact_moments([Integrand(factors=((value, 1),))]) is None
+
+
+@pytest.mark.parametrize("count", [4, 16, 64])
+def test_what_factors_are_off_by_is_in_their_product(count: int) -> None:
+    """The chance of y <= 1 is known to 4e-8 alone, as the density is infinite at 1."""
+    value = lowered(f"y ~ beta(2, 0.5)[{count}]", "all(y <= 1)")
+    found = exact_means([Integrand(factors=((value, 1),))])
+    assert found is not None
+    [mean], [error] = found
+    assert abs(mean - 1) <= error < 1e-4

@@ -179,7 +179,7 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("attention/evaluation", "attention", attention_drops_in_evaluation, {"p": "0.001"}),
     ("normalisation/layer-norm.values", "layer_norm", naive_layer_norm, FAR),
     ("samplers/integers.first-third", "random_integers", remainder, {"n": "201326592"}),
-    ("samplers/uniform-near-low.end", "random_uniform", half_open_ends, {}),
+    ("samplers/uniform-end", "random_uniform", half_open_ends, {}),
     ("samplers/normal-tails.fourth-moment", "random_normal", cut_off, {}),
     ("samplers/truncated-normal.range", "random_truncated_normal", leaks, {"low": "-2"}),
 )  # fmt: skip

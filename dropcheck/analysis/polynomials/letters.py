@@ -243,24 +243,25 @@ class Centred:
             # each element is made of its own elements of the draws, and of no others
             if any(atom.indices != (label,) for atom in term.atoms) or term.labels - {label}:
                 raise PolynomialError
-        raw = [1.0, *self._raw_moments(quantity, label)]
+        raw = self._raw_moments(quantity, label)
         groups = {self.sources[one].group for one in draws}
         if len(groups) > 1:
             raise PolynomialError
         source = ProductOfElements(raw, quantity.shape[0], groups.pop(), frozenset(draws))
         draw = len(self.sources)
         self.sources[draw] = source
-        return lettered(self.space, (), draw) + source.mean
+        return lettered(self.space, (), draw).with_number(source.mean, source.loss)
 
-    def _raw_moments(self, quantity: Polynomial, label: int) -> list[Any]:
-        """E g^k of the elements g, for k = 1, 2, … as far as they are known."""
-        found: list[Any] = []
+    def _raw_moments(self, quantity: Polynomial, label: int) -> list[tuple[Any, Any]]:
+        """E g^k of the elements g, for k = 1, 2, … as far as they are known, and their losses."""
+        found: list[tuple[Any, Any]] = []
         power = quantity
         free = frozenset({label})
         while len(found) < 8:
             try:
                 terms = expected(self.space, power.terms, self.sources, free)
                 total: Any = 0.0
+                size: Any = 0.0
                 for term in terms:
                     array: Any = 1.0
                     for tensor in term.tensors:
@@ -268,7 +269,11 @@ class Centred:
                             raise PolynomialError
                         array = array * self.space.array_of(tensor)
                     total = total + term.coefficient * array
-                found.append(total if isinstance(total, float) else np.asarray(total))
+                    size = size + np.abs(term.coefficient * array) * term.loss
+                with np.errstate(all="ignore"):
+                    loss = np.where(size > 0, size / np.abs(total), 0.0)
+                one = isinstance(total, float)
+                found.append((total, float(loss)) if one else (np.asarray(total), loss))
                 power = power * quantity
             except PolynomialError:
                 break

@@ -179,20 +179,24 @@ def _cumulants(law: Law, *arguments: float) -> Sequence[Any]:
 class ProductOfElements(Cumulants):
     """A product of many independent elements, less its mean; the draws in it are nowhere else.
 
-    `raw` are the moments E g^k of its factors g, of orders 0, 1, … as far as they are known: a
-    number where they are alike, or an array with the factors on its last axis.
+    `raw` are the moments E g^k of its factors g, of orders 1, 2, … as far as they are known, each
+    with how many times the precision its error is: numbers where the factors are alike, or arrays
+    with the factors on their last axis. `loss` is that of the product's mean.
     """
 
     def __init__(
-        self, raw: Sequence[Number], count: int, group: int, below: frozenset[int]
+        self, raw: Sequence[tuple[Number, Number]], count: int, group: int, below: frozenset[int]
     ) -> None:
         super().__init__()
         self.group = group
         self.below = below
-        self._raw = [_over_factors(value, count) for value in raw]
-        if len(raw) < 2:
+        if not raw:
             raise PolynomialError
+        self._raw = [1.0, *(_over_factors(value, count) for value, _ in raw)]
+        # Π (1 + e) <= exp(Σ e): relative errors of factors add up
+        self._off = [0.0, *(PRECISION * _sum_over_factors(loss, count) for _, loss in raw)]
         self.mean = self._raw[1]
+        self.loss = _growth(self._off[1])
 
     def moment(self, powers: Powers) -> tuple[Number, float]:
         """E (P − E P)^k = Σ C(k, j) E P^j (−E P)^(k − j)."""
@@ -207,7 +211,9 @@ class ProductOfElements(Cumulants):
             math.comb(order, j) * self._raw[j] * (-self.mean) ** (order - j)
             for j in range(order + 1)
         ]
-        total, size = math.fsum(parts), math.fsum(map(abs, parts))
+        grown = [_growth(self._off[j] + (order - j) * self._off[1]) for j in range(order + 1)]
+        total = math.fsum(parts)
+        size = math.fsum(abs(part) * loss for part, loss in zip(parts, grown, strict=True))
         # what rounding may have made of it stands for it
         return with_loss(Estimate(total, PRECISION * size))
 
@@ -219,3 +225,18 @@ def _over_factors(value: Number, count: int) -> float:
     if lost or not math.isfinite(found):
         raise PolynomialError
     return found
+
+
+def _sum_over_factors(loss: Number, count: int) -> float:
+    return count * loss if isinstance(loss, float) else float(np.sum(loss))
+
+
+def _growth(off: float) -> float:
+    """How many times the precision the error of a product is, whose factors' errors add up so.
+
+    Raises:
+        PolynomialError: where nothing of its size is known.
+    """
+    if not off < 1:
+        raise PolynomialError
+    return max(1.0, math.expm1(off) / PRECISION)
