@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dropcheck.results import Coarse, Region, Resolution, Verdict
 
@@ -18,11 +19,25 @@ def widening(region: Region, asked: float) -> float:
     return min(asked, region.half_width / 10)
 
 
-def decide(low: float, high: float, region: Region, widen: float, rounding: float = 0.0) -> Verdict:
+ROUNDED_SHARE = 0.25
+"""Of the resolution: code that rounds its results is refuted for no smaller difference."""
+
+
+def decide(
+    low: float,
+    high: float,
+    region: Region,
+    widen: float,
+    rounding: float = 0.0,
+    *,
+    of_code: bool = False,
+) -> Verdict:
     """Judge an interval [low, high] against a region.
 
     Refuted: the interval misses the region. Verified: it touches the region and lies within the
-    region widened; a strict end is not widened. A difference below `rounding` is none.
+    region widened; a strict end is not widened. A difference below `rounding` is none. What code
+    gives is rounded, and its mean with it: closed ends of the region are then wider by a share of
+    `widen`, and what is verified is no farther off than before.
 
     >>> decide(0.99, 1.004, Region(1.0, 1.0), widen=0.02)
     <Verdict.VERIFIED: 'verified'>
@@ -33,6 +48,12 @@ def decide(low: float, high: float, region: Region, widen: float, rounding: floa
     """
     if math.isnan(low) or math.isnan(high):
         return Verdict.INCONCLUSIVE
+    if of_code:
+        share = ROUNDED_SHARE * widen
+        low_end = region.low if region.low_open else region.low - share
+        high_end = region.high if region.high_open else region.high + share
+        region = replace(region, low=low_end, high=high_end)
+        widen -= share
     below = high <= region.low + rounding if region.low_open else high < region.low - rounding
     above = low >= region.high - rounding if region.high_open else low > region.high + rounding
     if below or above:

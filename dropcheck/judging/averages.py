@@ -108,7 +108,11 @@ def _deciding(compiled: Compiled, outlook: Outlook, tally: Tally) -> Decide:
         )
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
-        return interval, decide(interval.low, interval.high, comparison.region, widen, rounding)
+        of_code = compiled.program.tests_code
+        region = comparison.region
+        return interval, decide(
+            interval.low, interval.high, region, widen, rounding, of_code=of_code
+        )
 
     return decided
 

@@ -209,7 +209,8 @@ def deciding(
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         if interval.unmet is not None:
             return interval, Verdict.INCONCLUSIVE
-        verdict = decide(interval.low, interval.high, comparison.region, widen, rounding)
+        of_code, region = compiled.program.tests_code, comparison.region
+        verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=of_code)
         if verdict is Verdict.INCONCLUSIVE or interval.low < interval.high:
             return interval, verdict
         # of what varies it was seen to make no difference; of what never varied nothing was seen

@@ -315,7 +315,7 @@ def test_number_format_is_given_by_name() -> None:
         (X, "returned an array of shape [3, 40], and was given 40 draws"),
         (np.ma.masked_greater(X.T, 1.5), "returned an array with values that are masked"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_what_is_no_array_of_draws_is_refused(returned: Any, said: str) -> None:
     assert said in fault(numpy_code(lambda _: returned, ("x",)), X)
