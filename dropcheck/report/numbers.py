@@ -92,7 +92,7 @@ def printed(digits: Decimal, like: Decimal | None = None) -> str:
     """
     size = abs(digits if like is None else like)
     fixed = not size or SMALLEST_FIXED <= size < LARGEST_FIXED
-    return f"{digits:{'f' if fixed else 'e'}}".replace("e+", "e")
+    return (f"{digits:f}" if fixed else f"{digits:e}").replace("e+", "e")
 
 
 def apart(low: float, high: float, width: float | None, more: int = 0) -> tuple[str, str]:

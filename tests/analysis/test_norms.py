@@ -167,7 +167,7 @@ def test_a_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(*MISTAKES[mistake])
     dependent = [lowered("x ~ binomial(2, 0.05)", "x * (x + 0.01)")]
     assert below_the_truth(dependent, 1) or any(
-        below_the_truth(made(seed), seed) for seed in range(60)
+        below_the_truth(made(seed), seed) for seed in range(150)
     )
 
 
@@ -446,7 +446,7 @@ def test_large_arrays_cost_nothing() -> None:
 WITHOUT = {
     "tan", "arctanh", "logit", "gamma", "lgamma", "digamma", "factorial", "inv", "pinv",
     "first", "density", "logdensity", "quantile_of", "size", "shape", "arange", "ones", "zeros",
-    "eye",
+    "eye", "float64", "float32", "bfloat16", "float16",
 }  # fmt: skip
 
 

@@ -32,6 +32,8 @@ SETTING = "what an option is by default, a limit of the program, or a constant o
 GIVEN = "what an example is given, or how a number is written"
 MEASURED = "what an audit found, which takes minutes; the command stands beside it"
 LEFT = {
+    "adapters.md": {SETTING: "65,536"},
+    "code-under-test.md": {SETTING: "0.001"},
     "README.md": {SETTING: "1% 10,000 1e-6 1e-4"},
     "CONTRIBUTING.md": {SETTING: "1e-6"},
     "api.md": {SETTING: "0.01 1e-6 8,192"},
@@ -54,7 +56,7 @@ LEFT = {
     },
 }
 # From this heading on, the figures of a page are settings of audits and what these found.
-AUDITS = {"statistics.md": "# The audit"}
+AUDITS = {"statistics.md": "# The audit", "conformance.md": "# Conformance of frameworks"}
 
 
 @cache

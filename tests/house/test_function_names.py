@@ -19,11 +19,33 @@ OTHER_THINGS = {
     "claims": {"all", "not", "minimum", "maximum", "array", "mean", "elements"}
     # formats of numbers, which a parameter may stand for
     | {"float64", "float32", "bfloat16", "float16"},
-    "cli": {"all", "full"},
+    "cli": {"all", "full", "diff"},  # an option of `run`
+    # formats of numbers, as frameworks name them
+    "audit": {"bfloat16", "float32"},
+    # ... and numpy's keywords
+    "code": {"float64", "float32", "bfloat16", "float16", "shape", "size"},
+    "documents": {"sign"},
+    "options.py": {"min", "full", "diff"},  # minutes
+    "processors.py": {"max"},  # no quota
     # grammar, Greek letters, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},
-    "options.py": {"min", "full"},  # minutes
-    "report": {"any", "sort", "where", "log", "sqrt", "repeat"},  # the command that repeats
+    # the command that repeats; and commands of LaTeX
+    "report": {"any", "sort", "where", "log", "sqrt", "repeat", "sign"}
+    | {
+        "Phi",
+        "cos",
+        "cosh",
+        "det",
+        "exp",
+        "gamma",
+        "max",
+        "min",
+        "phi",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+    },
 }
 
 

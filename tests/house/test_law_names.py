@@ -11,7 +11,7 @@ from dropcheck.vocabulary.laws import LAWS
 OTHER_THINGS = {
     "language": {"beta", "gamma"},  # Greek letters
     "options.py": {"f"},  # the letter of --file
-    "report": {"normal"},  # the weight of a font
+    "report": {"normal", "beta", "gamma"},  # the weight of a font, Greek letters
 }
 
 

@@ -12,7 +12,7 @@ from dropcheck.language.syntax import Binary, Negative, Node, Number
 # Names of numbers that are one letter in print, and letters that name functions in most papers.
 _NUMBERS = "alpha beta gamma delta epsilon eta theta kappa lambda mu nu rho tau omega pi chi xi"
 _GREEK = frozenset(_NUMBERS.split())
-_CALLED = frozenset(["f", "g", "h", "F", "G", "H"])
+_CALLED = frozenset("fghFGH")
 Axes = Mapping[str, int]
 """The names of a model, with their numbers of axes."""
 _UNKNOWN = "which product is meant is not known here"
