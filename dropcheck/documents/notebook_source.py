@@ -17,7 +17,7 @@ from dropcheck.records import dataclass
 
 DEEPEST = 100  # the format needs six levels; metadata and outputs of real notebooks some ten
 FORMAT = 4
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"|[{}\[\],:]', re.DOTALL)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u.{4}|\\.|.",
                      re.DOTALL)  # fmt: skip
