@@ -22,6 +22,7 @@ from dropcheck.simulation.assemble import Crossed, ProgramBuilder, Registers
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.thresholds import AtThresholds, compile_values
+from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.truths import DENIED, FAVOURED, IS_TRUE, NOT
 
 
@@ -171,15 +172,7 @@ def _truth(value: Value) -> Value:
 
 def _settled(value: Value) -> Value:
     """An event of what code gave: false where it looks at what is no number."""
-    return dataclasses.replace(
-        value,
-        kind=Kind.COMPUTED,
-        operation=IS_TRUE.name,
-        inputs=(value,),
-        options=(),
-        truth=True,
-        name=None,
-    )
+    return _made_of(value, IS_TRUE)
 
 
 def _condition(value: Value) -> Value:
@@ -187,16 +180,22 @@ def _condition(value: Value) -> Value:
 
 
 def _denied(value: Value) -> Value:
-    """`not` of a value, worked out at once where it is fixed."""
+    """`not` of a value."""
+    return _made_of(value, NOT)
+
+
+def _made_of(value: Value, function: Function) -> Value:
+    """A truth that a function makes of a value, worked out at once where this is fixed."""
     return dataclasses.replace(
         value,
         kind=Kind.COMPUTED,
-        operation=NOT.name,
+        operation=function.name,
         inputs=(value,),
         options=(),
         truth=True,
         name=None,
-        constant=None if value.random else NOT.kernel(value.constant),
+        constant=None if value.random else function.kernel(value.constant),
+        call=None,
     )
 
 
