@@ -16,7 +16,7 @@ from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution.clusters import Engine
-from dropcheck.execution.executors import Lost, can_fork, shared, tune_for_good
+from dropcheck.execution.executors import Lost, can_fork, shared
 from dropcheck.execution.schedule import (
     Clock,
     Deadline,
@@ -27,6 +27,7 @@ from dropcheck.execution.schedule import (
     in_order,
 )
 from dropcheck.execution.together import together
+from dropcheck.execution.tuning import tune_for_good
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare, prepare_together
@@ -196,6 +197,7 @@ def _driven(
                 (jobs[place] for place in others),
                 engine.workers,
                 executor=engine.executor,
+                instead=lambda _: None,  # judged here, as heavy ones are
                 lost=work.lost,
             )
             places = {id(jobs[place]): place for place in others}

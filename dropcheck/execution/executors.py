@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 
 from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.execution.tuning import tune_for_good, tuned_numpy
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
@@ -161,6 +162,7 @@ def shared(
     workers: int,
     *,
     executor: Executor | None = None,
+    instead: Callable[[Item], Result] | None = None,
     lost: Lost = lambda: None,
 ) -> Generator[tuple[Item, Result], None, None]:
     """Each item with what a function makes of it, shared by processes, as they finish.
@@ -173,6 +175,7 @@ def shared(
         items: each is pickled, and taken when a worker is soon free for it.
         workers: how many.
         executor: works in place of processes of our own.
+        instead: what to make here of an item that this executor loses; by default its error.
         lost: called where a worker ended before its work did.
 
     Raises:
@@ -188,7 +191,7 @@ def shared(
             return
         waiting = iter(items)
         for _ in range(MOST_RESTARTS):
-            undone = yield from _handed_out(function, waiting, workers, executor)
+            undone = yield from _handed_out(function, waiting, workers, executor, instead, lost)
             if not undone:
                 return
             lost()
@@ -203,6 +206,8 @@ def _handed_out(
     waiting: Iterator[Item],
     workers: int,
     executor: Executor | None,
+    instead: Callable[[Item], Result] | None,
+    lost: Lost,
 ) -> Generator[tuple[Item, Result], None, list[Item]]:
     """Hand items out until none is left, or workers end; what is then undone."""
     pool: Executor | contextlib.nullcontext[Executor]
@@ -223,7 +228,7 @@ def _handed_out(
             for one in islice(waiting, count):
                 try:
                     future = working.submit(work, one)
-                except BrokenExecutor as error:  # seen before a future says so
+                except Exception as error:  # seen before a future says so
                     future = Future()
                     future.set_exception(error)
                 out[future] = one
@@ -235,8 +240,16 @@ def _handed_out(
             item = out.pop(future)
             try:
                 result = future.result()
-            except BrokenExecutor:
-                return [item, *out.values()]
+            except DropcheckError:
+                raise
+            except Exception as error:  # an error of our own comes again
+                if instead is not None:
+                    lost()
+                    result = instead(item)
+                elif isinstance(error, BrokenExecutor):
+                    return [item, *out.values()]
+                else:
+                    raise
             hand_out(1)
             yield item, result
     return []
@@ -363,34 +376,7 @@ def _loaded(program: bytes) -> Program | Together:
     return loaded
 
 
-@functools.lru_cache(maxsize=1)
-def tune_for_good() -> None:
-    """In a process that others started: numpy is tuned, until the process ends."""
-    tuned_numpy().__enter__()
-
-
 def _drawn_from(program: bytes, rest: dict[str, Any]) -> SpanSums:
     """In a process: the sums of some spans."""
     tune_for_good()
     return Request(program=_loaded(program), **rest).carry_out()
-
-
-@contextlib.contextmanager
-def tuned_numpy() -> Iterator[None]:
-    """Has numpy draw spans at full speed on as many threads as we have ourselves.
-
-    Its libraries use one thread each: a second layer of threads inside every small matrix product
-    gets in our way (measured: up to forty times slower on two cores).
-
-    The arrays of a span are made from the memory of the last one's. glibc returns what is freed
-    at the end of a heap to the system, and zeroed pages taken anew for every span cost up to half
-    of its time (measured). It stops doing so below twice the size of the largest block that was
-    ever mapped and freed (mallopt(3), M_MMAP_THRESHOLD): one of 16 MiB, which is never touched and
-    so takes no memory. Elsewhere this does nothing.
-    """
-    import numpy as np
-    from threadpoolctl import threadpool_limits
-
-    np.empty(2**24, dtype=np.uint8)
-    with threadpool_limits(1, user_api="blas"):
-        yield

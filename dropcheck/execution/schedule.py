@@ -21,7 +21,8 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.executors import Lost, Part, SpanExecutors, tuned_numpy
+from dropcheck.execution.executors import Lost, Part, SpanExecutors
+from dropcheck.execution.tuning import tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
 

@@ -43,8 +43,8 @@ def test_plan_has_a_row_for_each_figure(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "240")
     text = printed(capsys, "plan", paper)
-    assert " written " in text
-    assert " 94.6% " in text  # which column stands where depends on the room
+    assert "share q=0.94551 94.6%" in text
+    assert "fine q=0.5 0.5 " in text
     assert text.count(f"{WHERE}: {REMEDY}") == 1
     share, fine = json.loads(printed(capsys, "plan", paper, "--format", "json"))["cases"]
     assert share["edge"] == {"away": pytest.approx(0.01), "instead": [0.95, 0.9455]}

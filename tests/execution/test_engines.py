@@ -88,6 +88,17 @@ def test_work_that_an_engine_loses_is_done_here(
     assert lost
 
 
+def test_whole_cases_that_an_engine_loses_are_judged_here(alone: list[CaseResult]) -> None:
+    class Gone(Executor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            raise OSError("its machine is gone")
+
+    lost: list[None] = []
+    engine = Engine(executor=Gone(), workers=2)
+    assert judged(engine=engine, lost=lambda: lost.append(None)) == alone
+    assert lost
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on Linux alone")
 def test_a_heavy_case_is_shared_once_it_shows(
     monkeypatch: pytest.MonkeyPatch, alone: list[CaseResult]

@@ -129,7 +129,7 @@ LIBRARIES = {
     "tensorflow": ("code.adapters.keras_adapter",),
     "ml_dtypes": ("code.adapters.numpy_adapter",),
     "scipy": ("vocabulary",),
-    "threadpoolctl": ("execution.executors",),
+    "threadpoolctl": ("execution.tuning",),
     "distributed": ("execution.clusters",),
     "yaml": ("claims.nodes",),
     "yamlcore": ("claims.nodes",),

@@ -124,6 +124,6 @@ def test_in_a_repository_that_uses_it(ours: Path, tmp_path: Path) -> None:
     assert "docs/claims/bad.yaml:5:5: claim 'c' has no key 'clam'" in told
     assert "did you mean 'claim'?" in told
     assert "paper.tex:1:9: 'dropchek' is no mark" in told
-    assert "README.md: 1 claim, 1 case," in told
+    assert "README.md: 1 claim, 1 case, 1 of 1 figure claimed, no errors" in told
     assert "other.yaml" not in told
     assert "Traceback" not in told
