@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import io
 import itertools
 import multiprocessing
 import os
@@ -360,13 +361,23 @@ def _parts(request: Request, workers: int) -> list[Request]:
     return request.split(max(1, min(size, -(-request.count // workers))))
 
 
+class _Small(io.BytesIO):
+    """Takes a small program, and ends the pickling of a larger one."""
+
+    def write(self, data: Any) -> int:
+        if self.tell() + len(data) > SMALL_PROGRAM:
+            raise OverflowError
+        return super().write(data)
+
+
 def _pickled(program: Program | Together) -> bytes | None:
     """A program as it is sent; None where it cannot be pickled, or is large."""
+    small = _Small()
     try:
-        pickled = bytes(ForkingPickler.dumps(program))
+        ForkingPickler(small).dump(program)
     except Exception:
         return None
-    return pickled if len(pickled) <= SMALL_PROGRAM else None
+    return small.getvalue()
 
 
 @functools.lru_cache(maxsize=16)

@@ -118,6 +118,24 @@ def test_a_program_that_cannot_be_pickled_and_a_large_one_are_left_to_threads() 
     assert drawn(SpanExecutors(2, processes=True), requests) == here(requests)
 
 
+def test_a_large_program_is_pickled_no_further_than_shows_it() -> None:
+    taken: list[int] = []
+
+    class Piece:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
+            taken.append(self.number)
+            return bytes, (bytes(1000),)
+
+    pieces = [Piece(number) for number in range(1000)]
+    fixed: Any = tuple(enumerate(pieces))
+    large = replace(PROGRAM, fixed=fixed)
+    assert executors._pickled(large) is None
+    assert len(taken) < 3 * executors.SMALL_PROGRAM / 1000
+
+
 def test_short_work_starts_no_processes() -> None:
     with SpanExecutors(2, processes=True) as drawing:
         drawing.drawn(drawing.submit(asked(PROGRAM, 0, 1, wanted=0.001))[0])
