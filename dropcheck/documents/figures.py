@@ -93,8 +93,7 @@ def read_before(text: str, end: int) -> Figure | None:
         raise FigureError(stop - 1, "no number stands before this sign", PAIR)
     start = found.start()
     printed = found["number"]
-    _refuse_parts(text, start, stop)
-    start = _with_sign(text, start, printed)
+    start = _beginning(text, start, stop)
     whole = re.sub(GROUP, "", printed)
     if re.match(rf"0+{GROUP}", printed):
         raise FigureError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
@@ -119,58 +118,65 @@ def read_before(text: str, end: int) -> Figure | None:
     )
 
 
-# What makes a number a part of something else, across emphasis and spaces.
-_PART = re.compile(
-    r"(?:[-\N{MINUS SIGN}–‐‑‒―/⁄∕^±∓×÷·⋅∙+*√∛∜≠]|!=|[0-9]\s?[:x]"
-    r"|\b(?:minus|negative|sqrt|log|ln|exp|mod)"
-    r"|\\(?:times|cdot|sqrt|ln|exp|pm|mp|neq|ne|div|over|bmod|log(?:_(?:\w|\{\w+\}))?))\Z"
-)  # fmt: skip
-_BETWEEN = re.compile(r"(?:[\s*_`$]|\\[,;:! ])+\Z")
-_STAR = re.compile(r"\s\*+\s+\Z")  # no emphasis opens before a space
+# What may stand between a figure and what it might be a part of.
+_BETWEEN = re.compile(r"(?:[\s*_`$]|\\[,;:! ])*\Z")
 _TAG = re.compile(r"<(?P<raised>su[bp]\b)?[^<>]*>", re.IGNORECASE)
-_GROUP_BEFORE = re.compile(r"(?<![\d.,])\d{1,3}(?:\s|\\[,;:! ])\Z")
-# Signs that may stand glued before a figure: relations and arrows. Other signs of mathematics,
-# dashes, raised digits and signs that nobody sees make it a part of something else.
-_RELATIONS = frozenset("≈≤≥≃≅∼≲≳≪≫⩽⩾→⇒⟶⟹↑↓")
-_JOINING = frozenset(["Sm", "Pd", "No", "Cf", "Mn", "Me", "Sk"])
-_SEVERAL = "/^_.,:#+–—~±\\"  # what may be read in several ways where it is glued before a figure
-_JOINS = frozenset("/^#+\\!?;%@&·•‧…⁄‰′″．，٫٬°")
 _BULLET = re.compile(r"(?:\A|\n)[ \t]*[-+*][ \t]+[*_`$]*\Z")
+# A figure begins behind one of these: what opens, relations and arrows, cells, and signs of money.
+_RELATIONS = "=<>≈≤≥≃≅∼≲≳≪≫⩽⩾→⇒⟶⟹↑↓"
+_BEFORE = frozenset(("", *_RELATIONS, *"([{\"'“‘«|&€£¥₹¢"))
+# Where spaces stand between, also behind a word, a number, and what ends a sentence.
+_BEFORE_SPACES = _BEFORE | frozenset(")]}.,;:!?”’»%—~#\\•…")
+# Words and signs that a space does not part from their operand.
+_OPERATION = re.compile(
+    r"(?:!=|[0-9]\s?[:x…]|\b(?:minus|negative|sqrt|log|ln|exp|mod)"
+    r"|\\(?:times|cdot|sqrt|ln|exp|pm|mp|neq|ne|div|over|bmod|log(?:_(?:\w|\{\w+\}))?))\Z"
+)
+_SEVERAL_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}\Z")
 
 
-def _refuse_parts(text: str, start: int, stop: int) -> None:
-    """Refuse a number that what stands before it makes a part of something else.
+def _beginning(text: str, start: int, stop: int) -> int:
+    """Where a number begins with its sign, if what stands before makes it no part of another thing.
 
     Raises:
-        FigureError: if one does.
+        FigureError: if it may be a part of one.
     """
-    written = text[max(0, start - LONGEST) : start]
+    signed = start > 0 and text[start - 1] in MINUS
+    first = start - 1 if signed else start
+    written = text[max(0, first - LONGEST) : first]
     before = seen(written)
     if _BULLET.search(before):
-        return
+        return first
     gap = _BETWEEN.search(before)
-    spaces = gap.group() if gap is not None else ""
-    head = before.removesuffix(spaces)
-    operator = _PART.search(head) if spaces else None
-    if operator is not None or _STAR.search(spaces):
-        sign = operator.group() if operator is not None else spaces.strip()
-        at = start - max(1, min(len(before) - len(head) + len(sign), len(written)))
-        raise FigureError(at, f"{sign!r} stands before this figure", PAIR)
-    if not re.search(r"\s", spaces):
-        last = head[-1:]
-        if not spaces and last and last in MINUS and last == written[-1]:  # its own sign
-            if re.search(r"[0-9)\]]\s\Z", head[:-1]):
-                raise FigureError(start - 1, "this sign may be that of a difference", PAIR)
-            last = head[-2:-1]
-        styled = spaces != "" or before != written
-        money = spaces == "$" and text[stop : stop + 1] != "$"
-        part = last in (*MINUS, ")", "]", "}") or last.isalnum()
-        if ((styled or last not in tuple(_SEVERAL)) and _joins(last)) or (
-            styled and part and not money
-        ):
-            raise FigureError(start - 1, f"{last!r} is glued to this figure", PAIR)
-    if _GROUP_BEFORE.search(before) and re.match(r"\d{3}(?!\d)", text[start:stop]):
-        raise FigureError(start - 1, "this may be one number or two", _SEPARATOR)
+    between = gap.group() if gap is not None else ""
+    head = before.removesuffix(between)
+    last = head[-1:]
+    apart = re.search(r"\s", between) is not None
+    operation = _OPERATION.search(head) if between else None
+    if _SEVERAL_GROUPS.search(head) and between and re.match(r"\d{3}(?!\d)", text[first:stop]):
+        raise FigureError(first - 1, "this may be one number or two", _SEPARATOR)
+    if operation is not None or re.search(r"\s\*+\s", between):
+        last = operation.group() if operation is not None else between.strip()
+    elif signed and apart and re.search(r"[0-9)\]]\Z", head):
+        raise FigureError(first, "this sign may be that of a difference", PAIR)
+    elif apart:
+        if last in _BEFORE_SPACES or last.isalnum() or unicodedata.category(last) == "So":
+            return first
+    else:
+        money = between == "$" and last.isalpha() and text[stop : stop + 1] != "$"  # US$5
+        if money or last in _BEFORE or _OPENS.search(before):
+            return first
+    if before == written and not between:
+        shown = re.split(r"\s", written[-12:] + text[first:stop])[-1]
+        raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
+    at = max(0, first - len(between) - len(last))
+    how = "stands before" if apart else "is glued to"
+    raise FigureError(at, f"{last!r} {how} this figure", PAIR)
+
+
+# Glued to a figure: about; and a colon, a comma or a full stop behind what is no number or name,
+# or where emphasis begins.
+_OPENS = re.compile(r"(?:(?:\A|[\s(])~[*_`$]*|(?<![\w\\])[,:]|[.,:;][*_`$]+)\Z")
 
 
 def seen(text: str) -> str:
@@ -182,13 +188,6 @@ def seen(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(lambda tag: "^" if tag["raised"] else "", text)
     return html.unescape(text) if "&" in text else text
-
-
-def _joins(sign: str) -> bool:
-    """Whether a sign makes a number a part of something else that it is glued to."""
-    if not sign or sign in _RELATIONS:
-        return False
-    return sign in _JOINS or (not sign.isascii() and unicodedata.category(sign) in _JOINING)
 
 
 _GOES_ON = re.compile(
@@ -214,31 +213,3 @@ def _longest(text: str, stop: int) -> re.Match[str] | None:
         if found is not None and found["number"]:
             return found
     return None
-
-
-def _with_sign(text: str, start: int, printed: str) -> int:
-    """Where a number begins with its sign, if nothing before it makes it a part of something else.
-
-    Raises:
-        FigureError: if something does.
-    """
-    signed = start > 0 and text[start - 1] in MINUS
-    first = start - 1 if signed else start
-    before = text[first - 1] if first else " "
-    shown = re.split(r"\s", text[max(0, first - 12) : start + len(printed)])[-1]
-    if before.isalnum() or before in ")]}" or before in _SEVERAL:
-        if before in ",:" and first > 1 and not text[first - 2].isalnum() and not signed:
-            return first
-        if before in "_~" and (first == 1 or text[first - 2].isspace()):
-            return first  # emphasis that opens, and about
-        raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
-    if signed and before in MINUS:
-        raise FigureError(first - 1, f"{shown!r} may be read in several ways", PAIR)
-    group = re.search(r"(?<![\d.,])\d{1,3} \Z", text[max(0, first - 5) : first])
-    if group is not None and re.fullmatch(r"\d{3}(?:\.\d+)?", printed) and not signed:
-        raise FigureError(
-            first - len(group.group()),
-            f"'{group.group()}{printed}' may be one number or two",
-            _SEPARATOR,
-        )
-    return first
