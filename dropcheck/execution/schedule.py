@@ -21,6 +21,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
+from dropcheck.execution.compiled import load_where_it_pays
 from dropcheck.execution.executors import Lost, Part, SpanExecutors
 from dropcheck.execution.tuning import tuned_numpy
 from dropcheck.simulation.blocks import Request, joined
@@ -107,7 +108,7 @@ def carried_out(judge: Judge[Result]) -> Result:
     """
     step = advanced(judge, None)
     while isinstance(step, Request):
-        step = advanced(judge, _sums_or_error(step.carry_out))
+        step = advanced(judge, _drawn_here(step))
     return step.result
 
 
@@ -118,7 +119,7 @@ def carried_out_while_light(judge: Judge[Result]) -> Done[Result] | None:
         if step.wanted > LIGHT_SECONDS:
             judge.close()
             return None
-        step = advanced(judge, _sums_or_error(step.carry_out))
+        step = advanced(judge, _drawn_here(step))
     return step
 
 
@@ -263,8 +264,9 @@ class _Run(Generic[Result]):
             case.request = case.request.split(1)[0]
         request = case.request
         if self._threads == 1 or _is_for_the_caller(request):
-            self._proceed(case, _sums_or_error(request.carry_out))
+            self._proceed(case, _drawn_here(request))
             return
+        load_where_it_pays(request.wanted)  # before processes are forked, which then have it
         case.parts = self._executors.submit(request)
         case.missing = len(case.parts)
         self._out += 1
@@ -292,6 +294,11 @@ class _Run(Generic[Result]):
         else:
             case.request = step
             self._park(case)
+
+
+def _drawn_here(request: Request) -> SpanSums | DropcheckError:
+    load_where_it_pays(request.wanted)
+    return _sums_or_error(request.carry_out)
 
 
 def _sums_or_error(draw: Callable[[], SpanSums]) -> SpanSums | DropcheckError:

@@ -131,6 +131,7 @@ LIBRARIES = {
     "scipy": ("vocabulary",),
     "threadpoolctl": ("execution.tuning",),
     "distributed": ("execution.clusters",),
+    "numba": ("execution.ziggurat",),
     "yaml": ("claims.nodes",),
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),

@@ -33,6 +33,7 @@ from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import beta_cdf, beta_survival, least_whole, log_rising
 from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_array, signs, whole
+from dropcheck.vocabulary.laws.standard_numbers import EXPONENTIALS
 
 P = LawParameter("p", PROBABILITY)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
@@ -212,7 +213,7 @@ BINOMIAL = discrete(
 
 def _geometric_draws(generator: Generator, size: Size, p: Array) -> Array:
     """The rounded-up exponential variable of rate -log(1 - p) (Devroye 1986, section X.2)."""
-    out = generator.standard_exponential(size)
+    out = EXPONENTIALS(generator, size)
     out /= -np.log1p(-p)
     np.ceil(out, out=out)
     return np.maximum(out, 1.0, out=out)

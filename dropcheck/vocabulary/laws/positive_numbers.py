@@ -48,13 +48,14 @@ from dropcheck.vocabulary.laws.sampling import (
     scalar_or_array,
     scaled,
 )
+from dropcheck.vocabulary.laws.standard_numbers import NORMALS
 from dropcheck.vocabulary.laws.unbounded import DF, MEAN, SCALE, SD, SHAPE, normal_log_density
 
 _positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)
 
 
 def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -> Array:
-    out = scaled(generator.standard_normal(size), mean, sd)
+    out = scaled(NORMALS(generator, size), mean, sd)
     np.exp(out, out=out)
     return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
+from dropcheck.vocabulary.laws.standard_numbers import EXPONENTIALS
 
 # numpy's uniforms are multiples of 2**-53 from 0 on; 0 is put in the middle of its cell
 HALF_CELL = 2.0**-54
@@ -47,7 +48,7 @@ def uniforms(generator: Generator, size: Size) -> Array:
 
 def exponentials(generator: Generator, size: Size) -> Array:
     """Exponential numbers of mean 1, above 0."""
-    return inside(generator.standard_exponential(size), 0.0, None)
+    return inside(EXPONENTIALS(generator, size), 0.0, None)
 
 
 def log_gammas(generator: Generator, size: Size, shape: Array) -> Array:

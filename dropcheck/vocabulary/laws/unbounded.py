@@ -37,6 +37,7 @@ from dropcheck.vocabulary.laws.sampling import (
     scaled,
     signs,
 )
+from dropcheck.vocabulary.laws.standard_numbers import NORMALS
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -96,7 +97,7 @@ NORMAL = _any_number(
     moments=math.inf,
     mode=lambda mean, sd: mean,
     tails=lambda mean, sd: (math.inf, math.inf),
-    sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
+    sampler=lambda generator, size, mean, sd: scaled(NORMALS(generator, size), mean, sd),
     log_density_inside=normal_log_density,
     parabola=lambda mean, sd: (mean, sd, -LOG_ROOT_TWO_PI - np.log(sd)),
     nanoseconds=9.0,

@@ -26,6 +26,7 @@ from dropcheck.vocabulary.laws.discrete import STANDARD_BINOMIAL, binomial_of_ra
 from dropcheck.vocabulary.laws.finite_sets import STANDARD_EQUAL_CHANCES
 from dropcheck.vocabulary.laws.lists import OUTCOMES, of_lists, sum_problem
 from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
+from dropcheck.vocabulary.laws.standard_numbers import NORMALS
 from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, STANDARD_NORMAL, normal_norm
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
@@ -201,7 +202,7 @@ def _covariance_problem(mean: Array, cov: Array) -> str | None:
 
 
 def _normal_draws(generator: Generator, size: Size, mean: Array, cov: Array) -> Array:
-    out = generator.standard_normal(size)
+    out = NORMALS(generator, size)
     root = square_root(np.moveaxis(cov, -1, -3))
     if root.shape[-3] == 1:  # one matrix for all draws: one product
         out = root[..., 0, :, :] @ out
