@@ -17,7 +17,6 @@ from dropcheck.analysis.strategy import (
 )
 from dropcheck.claims.registry import Case
 from dropcheck.inference import budget, detectable
-from dropcheck.inference.distribution_distance import massart
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
 from dropcheck.inference.region import region_floor
 from dropcheck.judging import limit_theorem
@@ -261,11 +260,8 @@ def _of_laws(
     if undefined is not None:
         return replace(result, explanation=undefined, ends=tally.drawn)
 
-    def smallest(most: int) -> float:
-        # a band of the one that looks, and one that the draws may be off by towards the claim
-        return 2 * counting.bands * massart(most, counting.alpha)
-
-    return _decided_after(replace(result, scale=1.0, smallest=smallest), counting.planned)
+    result = replace(result, scale=1.0, smallest=counting.precision.smallest)
+    return _decided_after(result, counting.planned)
 
 
 def _of_quantiles(

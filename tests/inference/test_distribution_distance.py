@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.inference.distribution_distance import distance, draws_for_distance, massart
+from dropcheck.inference.distribution_distance import (
+    Precision,
+    distance,
+    empirical_bernstein,
+    massart,
+)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -48,8 +53,21 @@ def test_massart_bounds_the_distance_as_often_as_it_says() -> None:
 
 def test_the_draws_planned_verify_a_true_claim_nine_times_in_ten() -> None:
     rng = np.random.default_rng(0)
-    draws = int(draws_for_distance(0.1, 0.05))
+    draws = int(Precision(alpha=0.05).draws(0.1))
     uniform = np.sort(rng.random((2000, draws)), axis=1)
     places = np.arange(1, draws + 1) / draws
     apart = np.maximum(places - uniform, uniform - places + 1 / draws).max(axis=1)
     assert (apart + massart(draws, 0.05) < 0.1).mean() > 0.9
+
+
+@pytest.mark.parametrize("chance", [0.01, 0.1, 0.5])
+def test_the_error_of_a_mean_is_exceeded_no_more_often_than_it_says(chance: float) -> None:
+    rng = np.random.default_rng(0)
+    draws, repetitions, alpha = 400, 20_000, 0.05
+    share = rng.binomial(draws, chance, repetitions) / draws
+    variance = share * (1 - share) * draws / (draws - 1)
+    error = empirical_bernstein(draws, variance, np.array(1.0), alpha)
+    for beyond in ((share - chance > error).sum(), (chance - share > error).sum()):
+        assert stats.binom.sf(int(beyond) - 1, repetitions, alpha) > 1e-6
+    third = (np.abs(share - chance) > error / 3).mean()
+    assert third > alpha / 2  # a third of it would not do

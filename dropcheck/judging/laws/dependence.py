@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
 from dropcheck.inference import budget, cell_evidence
-from dropcheck.inference.distribution_distance import hoeffding, massart
+from dropcheck.inference.distribution_distance import Precision, empirical_bernstein, massart
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.looks import (
@@ -36,9 +36,9 @@ TOGETHER = {2: 16, 3: 8, 4: 6}
 IN_PAIRS = ((16, 16), (128, 8), (2**31, 4))
 # Tables are looked at with fewer cells too, which show a weak dependence sooner.
 COARSER = (2, 4, 8, 16)
-# Share of a look's error that pays for the chances of single quantities, which enter in second
-# order alone.
-MARGINS = 0.1
+# Shares of a look's error: for the chances of single quantities, which enter in second order alone,
+# and for the two ends of the interval.
+MARGINS, ABOVE, BELOW = 0.1, 0.45, 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,33 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
         for row, own in zip(drawn.values, cuts, strict=True)
     )
     counter = Tables(cuts=cuts, tables=tables)
-    alpha = shares_of(run.alpha).distance * budget.PLANNED
-    corners = sum(math.prod(len(cuts[entry]) for entry in table) for table in tables)
-    alpha /= max(corners, 1)
-    counting = counting_of(run, program, counter, alpha, run.sharpness(1.0))
+    alpha = shares_of(run.alpha).distance * budget.PLANNED * ABOVE
+    precision = _precision(tables, levels, alpha)
+    counting = counting_of(run, program, counter, run.sharpness(1.0), precision)
     return Plan(counter, levels, tuple(_names(run, claim)), counting)
+
+
+def _precision(
+    tables: Sequence[tuple[int, ...]], levels: Sequence[Floats], alpha: float
+) -> Precision:
+    """How well the largest dependence is known, where there is none."""
+    spread, width, corners = 0.0, 0.0, 0
+    for table in tables:
+        chances = _broadcast([levels[entry] for entry in table])
+        p = _product(chances)
+        if p.size:
+            others = _others(chances)
+            pairs = zip(others, chances, strict=True)
+            variance = p * (1 - p) - _sum([c**2 * one * (1 - one) for c, one in pairs])
+            spread = max(spread, math.sqrt(max(float(variance.max()), 0.0)))
+            width = max(width, float(_width(others).max()))
+            corners += p.size
+    return Precision(alpha=alpha, spread=spread, width=width, corners=max(corners, 1))
+
+
+def _others(factors: Sequence[Floats]) -> list[Floats]:
+    """For each factor, the product of the others."""
+    return [_product([*factors[:i], *factors[i + 1 :]]) for i in range(len(factors))]
 
 
 def _cuts(values: Floats, cells: int, size: float) -> Floats:
@@ -170,34 +192,53 @@ def dependence(
 
     of which the first is the mean of a bounded quantity; and the rest, the terms of Π P_i - p of
     second order in the P_i - p_i, is small where the first draws gave p_i that are near.
+
+    The largest difference is below the upper end unless that of the choice which has it is above
+    its own, so that this end needs the error of one choice; the lower end needs that of all.
     """
     corners = sum(math.prod(length - 1 for length in table.shape) for table in tables)
     if not corners:
         return 0.0, (0.0, 0.0)
     band = massart(draws, MARGINS * alpha / len(plan.levels))
-    error = hoeffding(draws, 1.0, (1 - MARGINS) * alpha / corners)
     seen = low = high = 0.0
     for entries, table in zip(plan.tables.tables, tables, strict=True):
         at_most = table / draws
         for axis in range(table.ndim):
             at_most = np.cumsum(at_most, axis=axis)
-        joint = at_most[tuple(slice(0, -1) for _ in entries)]
+        axes = range(table.ndim)
+        joint = _margin(at_most, axes)
         if not joint.size:
             continue
-        margins = _broadcast([_margin(at_most, axis) for axis in range(table.ndim)])
+        margins = [_margin(at_most, [axis]) for axis in axes]
         guessed = _broadcast([plan.levels[entry] for entry in entries])
         seen = max(seen, float(np.abs(joint - _product(margins)).max()))
-        others = [_product([*guessed[:i], *guessed[i + 1 :]]) for i in range(len(guessed))]
+        others = _others(guessed)
         moved = [margin - guess for margin, guess in zip(margins, guessed, strict=True)]
         first = _sum([other * by for other, by in zip(others, moved, strict=True)])
         mean = np.abs(joint - _product(guessed) - first)
         far = [np.abs(by) + band for by in moved]
         rest = _product([guess + by for guess, by in zip(guessed, far, strict=True)])
         rest = rest - _product(guessed) - _sum([c * by for c, by in zip(others, far, strict=True)])
-        allowed = _width(others) * error + rest
-        low = max(low, float((mean - allowed).max()))
-        high = max(high, float((mean + allowed).max()))
+        variance, width = _variance(at_most, others, draws), _width(others)
+        # an end is missed on one side, the other in both directions
+        error = empirical_bernstein(draws, variance, width, BELOW * alpha / (2 * corners))
+        low = max(low, float((mean - error - rest).max()))
+        error = empirical_bernstein(draws, variance, width, ABOVE * alpha)
+        high = max(high, float((mean + error + rest).max()))
     return seen, (low, min(high, 1.0))
+
+
+def _variance(at_most: Floats, factors: Sequence[Floats], draws: int) -> Floats:
+    """The variance in the sample of the product of indicators less a sum of multiples."""
+    axes = range(at_most.ndim)
+    joint, total = _margin(at_most, axes), _sum(factors)
+    mean = joint - _sum([factors[axis] * _margin(at_most, [axis]) for axis in axes])
+    square = joint * (1 - 2 * total)
+    for one in axes:
+        for other in axes:
+            square = square + factors[one] * factors[other] * _margin(at_most, {one, other})
+    variance: Floats = np.maximum(square - mean**2, 0.0) * (draws / max(draws - 1, 1))
+    return variance
 
 
 def _width(factors: Sequence[Floats]) -> Floats:
@@ -236,9 +277,9 @@ def _broadcast(margins: Sequence[Floats]) -> list[Floats]:
     ]
 
 
-def _margin(at_most: Floats, axis: int) -> Floats:
-    """The chances of one quantity at or below its cuts."""
-    others = tuple(slice(0, -1) if own == axis else -1 for own in range(at_most.ndim))
+def _margin(at_most: Floats, kept: Collection[int]) -> Floats:
+    """The chances of some quantities, each at or below its cuts, along axes of their own."""
+    others = tuple(slice(0, -1) if own in kept else slice(-1, None) for own in range(at_most.ndim))
     found: Floats = at_most[others]
     return found
 

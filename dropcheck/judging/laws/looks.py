@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.inference import budget
-from dropcheck.inference.distribution_distance import draws_for_distance
+from dropcheck.inference.distribution_distance import Precision
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
@@ -31,20 +31,19 @@ Floats = npt.NDArray[np.float64]
 class Counting:
     """What is counted, and when a verdict is expected.
 
-    The distance is known from `bands` distribution functions, each to within the error of a look;
-    `alpha` is that of the planned one. A law may seem off by less than `target` and be verified.
+    The precision is that of the planned look. A law may seem off by less than `target` and be
+    verified.
     """
 
     program: Program
     most: int
     planned: int
-    alpha: float
-    bands: int
+    precision: Precision
     target: float
 
 
 def counting_of(
-    run: CaseRun, program: Program, counter: Counter, alpha: float, target: float, bands: int = 1
+    run: CaseRun, program: Program, counter: Counter, target: float, precision: Precision
 ) -> Counting:
     """What a plan ends with: what is counted, in spans as long as it needs, and until when.
 
@@ -52,19 +51,16 @@ def counting_of(
         run: the case.
         program: what is drawn.
         counter: counts draws in cells.
-        alpha: the error of the planned look, for each distribution function.
         target: the resolution, less what cells leave open of the distance.
-        bands: how many distribution functions the distance is known from.
+        precision: how well the distance is known at the planned look.
     """
     most = run.most_draws(replace(program, cost=program.cost + counter.cost))
-    needed = draws_for_distance(max(target, run.sharpness(1.0) / 2), alpha, bands)
-    planned = int(min(needed, most))
+    planned = int(min(precision.draws(max(target, run.sharpness(1.0) / 2)), most))
     return Counting(
         program=counting_in_cells(program, counter, span_draws(program, planned, most)),
         most=most,
         planned=planned,
-        alpha=alpha,
-        bands=bands,
+        precision=precision,
         target=target,
     )
 
@@ -197,11 +193,9 @@ def finding_of(
         why = why or Reason.TOO_WIDE.explain()
         if counting.target > 0:
             # so few draws are off by about this though the claim be true
-            noise = 1.3 * math.sqrt(counting.bands / tally.drawn)
-            beyond = max(estimate - noise, 0.0)
+            beyond = max(estimate - counting.precision.noise(tally.drawn), 0.0)
             near = max(counting.target - beyond, beyond)
-            needed = draws_for_distance(near, counting.alpha, counting.bands)
-            more = max(needed - tally.drawn, 1.0)
+            more = max(counting.precision.draws(near) - tally.drawn, 1.0)
     return Finding(
         verdict=verdict,
         method=Method.CELLS,

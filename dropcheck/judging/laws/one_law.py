@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
 from dropcheck.inference import budget
-from dropcheck.inference.distribution_distance import Distance, distance, massart
+from dropcheck.inference.distribution_distance import (
+    Distance,
+    Precision,
+    distance,
+    massart,
+)
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.far_tails import far_out
@@ -67,7 +72,8 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     )
     left_open = distance(cells.below, cells.below, cells.points).most
     alpha = shares_of(run.alpha, tails=tails is not None).distance * budget.PLANNED / claim.entries
-    counting = counting_of(run, program, counter, alpha, resolution - left_open)
+    precision = Precision(alpha=alpha)
+    counting = counting_of(run, program, counter, resolution - left_open, precision)
     return Plan(cells=cells, counter=counter, counting=counting, left_open=left_open)
 
 

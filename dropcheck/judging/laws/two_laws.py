@@ -11,7 +11,12 @@ import numpy.typing as npt
 
 from dropcheck.analysis.sample_cells import SampleCells, sample_cells
 from dropcheck.inference import budget, cell_evidence
-from dropcheck.inference.distribution_distance import Distance, distance, massart
+from dropcheck.inference.distribution_distance import (
+    Distance,
+    Precision,
+    distance,
+    massart,
+)
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.looks import (
@@ -71,7 +76,8 @@ def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     counter = TwoAtCuts(cuts=tuple(one.cuts for one in cells))
     alpha = shares_of(run.alpha).distance * budget.PLANNED / entries
     target = resolution - max(one.widest for one in cells)
-    counting = counting_of(run, program, counter, alpha, target, QUANTITIES)
+    precision = Precision(alpha=alpha, bands=QUANTITIES)
+    counting = counting_of(run, program, counter, target, precision)
     return Plan(cells, first, drawn.draws, counting)
 
 
