@@ -10,7 +10,7 @@ import numpy as np
 
 from dropcheck.claims.registry import Asked, Slot
 from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.call_limit import CallTookTooLongError, limited
+from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
 from dropcheck.code.calling import called
 from dropcheck.code.draws_first import draws_first, draws_last
 from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
@@ -117,75 +117,59 @@ class Bound:
         """All that is asked for, in as many calls as the plan says."""
         dtype = asked.dtype or self._adapter.default_dtype
         first = [draws_first(inputs[place], precision(dtype)) for place in plan.varying]
+        by_call = [_by_call(one, plan, asked) for one in first]
         size = plan.call_draws(asked.draws)
-        pieces: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
-        for start in range(0, asked.draws, size):
-            part = [_padded(one[start : start + size], size) for one in first]
-            outputs = self._part(plan, asked, part, size, seed, begin=asked.begin and start == 0)
-            for mode, output in outputs.items():
-                self._compare(key, mode, output.shape[:-1])
-                pieces[mode].append(output)
-        return {
-            mode: some[0]
-            if size == asked.draws
-            else np.concatenate(some, axis=-1)[..., : asked.draws].copy()
-            for mode, some in pieces.items()
-        }
+        outputs: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
+        with limited(self._limit) as calls:
+            for start in range(0, asked.draws, size):
+                self._part(plan, key, asked, by_call, start, size, seed, calls, outputs)
+        return {mode: _joined(some, plan, asked, size) for mode, some in outputs.items()}
 
     def _part(
         self,
         plan: Plan,
+        key: object,
         asked: Asked,
-        part: Sequence[Array],
-        draws: int,
+        by_call: Sequence[Array],
+        start: int,
+        size: int,
         seed: Callable[[], int],
-        *,
-        begin: bool,
-    ) -> dict[str, Array]:
-        """One part of the draws: one call for each seed and each number of a call.
+        calls: Calls,
+        outputs: Mapping[str, list[Array]],
+    ) -> None:
+        """The draws from `start` on: one call for each seed and each number of a call.
 
         What is evaluated is called after all that trains, with the same numbers.
         """
-        by_call = [self._by_call(one, plan, asked) for one in part]
+        begin = asked.begin and start == 0
         training = asked.modes - {"eval"}
-        results: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
         base = seed() if begin or asked.seeds > 1 else 0
         for modes in filter(None, (training, asked.modes - training)):
-            for number, call in itertools.product(range(asked.seeds), range(asked.calls)):
-                if call == 0 and (
-                    asked.seeds > 1 or (begin and (modes != {"eval"} or not training))
-                ):
+            for number in range(asked.seeds):
+                if asked.seeds > 1 or (begin and (modes != {"eval"} or not training)):
                     self._adapter.begin(base + number)
-                own = [one[number, call] for one in by_call]
-                if len(asked.modes) > 1:  # code may compute in place
-                    own = [one.copy() for one in own]
-                outputs = self._call(plan, asked, own, modes)
-                for mode, output in outputs.items():
-                    results[mode].append(self._values(plan, asked, output, draws))
-        return {
-            mode: some[0] if not plan.lead else np.stack(some).reshape(*plan.lead, *some[0].shape)
-            for mode, some in results.items()
-        }
-
-    @staticmethod
-    def _by_call(values: Array, plan: Plan, asked: Asked) -> Array:
-        """What each call is given: [draws, …] with axes of seeds and calls in front of it.
-
-        One draw that is one call has no axis of draws. An input without axes of seeds and calls is
-        given to all of them.
-        """
-        if plan.lead and values.shape[1 : 1 + len(plan.lead)] == plan.lead:
-            rest = values.shape[1 + len(plan.lead) :]
-            whole = values.reshape(len(values), asked.seeds, asked.calls, *rest)
-            whole = np.ascontiguousarray(np.moveaxis(whole, 0, 2))
-        elif plan.lead:
-            whole = np.tile(values, (asked.seeds, asked.calls, *(1 for _ in values.shape)))
-        else:
-            whole = values.reshape(1, 1, *values.shape)
-        return whole[:, :, 0] if asked.single else whole
+                for call in range(asked.calls):
+                    given = []
+                    for one in by_call:
+                        own = one[
+                            number, call, start if plan.single else slice(start, start + size)
+                        ]
+                        if len(asked.modes) > 1:  # code may compute in place
+                            own = own.copy()
+                        given.append(own if plan.single else _padded(own, size))
+                    found = self._call(plan, asked, given, modes, calls)
+                    for mode, output in found.items():
+                        values = self._values(plan, asked, output, size)
+                        self._compare(key, mode, values.shape if plan.single else values.shape[:-1])
+                        outputs[mode].append(values)
 
     def _call(
-        self, plan: Plan, asked: Asked, varying: Sequence[Array], modes: frozenset[str]
+        self,
+        plan: Plan,
+        asked: Asked,
+        varying: Sequence[Array],
+        modes: frozenset[str],
+        calls: Calls,
     ) -> Mapping[str, Any]:
         """What one call returns, in each mode; the size that a sampler gets comes last."""
         dtype = asked.dtype or self._adapter.default_dtype
@@ -200,7 +184,7 @@ class Bound:
             if asked.size is not None:
                 size = asked.size[len(plan.lead) :]
                 arguments.append(size if asked.single else (plan.call_draws(asked.draws), *size))
-            with limited(self._limit):
+            with calls:
                 return called(self._adapter, plan.code, arguments, dtype, modes=modes)
         except (DropcheckError, KeyboardInterrupt):
             raise
@@ -213,22 +197,27 @@ class Bound:
             raise self._raised(error, _described(self.slot.takes, arguments)) from error
 
     def _values(self, plan: Plan, asked: Asked, output: Any, draws: int) -> Array:
-        """What was returned as float64, [*shape of one draw, draws], once it has the right axes."""
+        """What was returned as float64, once it has the right axes: an array of its own.
+
+        [*shape of one draw, draws]; where a call is one draw, without the axis of draws.
+        """
         try:
             array = self._adapter.returned(output)
         except TypeError as error:
             raise self._fault(
                 f"returned {error}", "return one array of real numbers or truths"
             ) from error
-        if asked.single:
-            array = array[np.newaxis]
-        elif asked.size is not None and array.shape != (draws, *asked.size[len(plan.lead) :]):
-            size = (draws, *asked.size[len(plan.lead) :])
+        size = None if asked.size is None else asked.size[len(plan.lead) :]
+        if size is not None and not asked.single:
+            size = (draws, *size)
+        if size is not None and array.shape != size:
             raise self._fault(
                 f"returned an array of shape {list(array.shape)}, and {list(size)} was asked for",
                 "its last argument, `size`, is the shape of what it returns",
             )
-        elif array.ndim == 0 or len(array) != draws:
+        if asked.single:
+            return np.array(array, dtype=np.float64)
+        if size is None and (array.ndim == 0 or len(array) != draws):
             what = "one number" if array.ndim == 0 else f"an array of shape {list(array.shape)}"
             raise self._fault(
                 f"returned {what}, and was given {draws:,} draws",
@@ -289,6 +278,34 @@ class Bound:
         said = said_by(error)
         text = f"raised {type(error).__name__}{f': {said}' if said else ''}"
         return self._fault(text, f"it was given {given}" if given else "it was given nothing")
+
+
+def _by_call(values: Array, plan: Plan, asked: Asked) -> Array:
+    """[draws, …] as [seeds, calls, draws, …]; what has no such axes is given to all of them."""
+    if plan.lead and values.shape[1 : 1 + len(plan.lead)] == plan.lead:
+        rest = values.shape[1 + len(plan.lead) :]
+        whole = values.reshape(len(values), asked.seeds, asked.calls, *rest)
+        return np.ascontiguousarray(np.moveaxis(whole, 0, 2))
+    if plan.lead:
+        return np.tile(values, (asked.seeds, asked.calls, *(1 for _ in values.shape)))
+    return values.reshape(1, 1, *values.shape)
+
+
+def _joined(outputs: Sequence[Array], plan: Plan, asked: Asked, size: int) -> Array:
+    """What all calls returned, in their order, as one array: [*shape of one draw, draws]."""
+    if plan.single:
+        whole = np.stack(outputs)
+        return draws_last(whole.reshape(asked.draws, *plan.lead, *whole.shape[1:]))
+    number = asked.seeds * asked.calls
+    pieces = [
+        outputs[start]
+        if not plan.lead
+        else np.stack(outputs[start : start + number]).reshape(*plan.lead, *outputs[start].shape)
+        for start in range(0, len(outputs), number)
+    ]
+    if size == asked.draws:
+        return pieces[0]
+    return np.concatenate(pieces, axis=-1)[..., : asked.draws].copy()
 
 
 def _replaced(asked: Asked, *, draws: int, modes: frozenset[str]) -> Asked:

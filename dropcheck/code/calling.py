@@ -114,19 +114,13 @@ def filling(adapter: Adapter, dtype: str, evaluate: bool) -> Callable[[str], Any
 def called(
     adapter: Adapter, code: Prepared, given: Sequence[Any], dtype: str, *, modes: frozenset[str]
 ) -> Mapping[str, Any]:
-    """What one call returns, by mode: "train" and "grad" from one call, "eval" from another."""
-    outputs: dict[str, Any] = {}
-    for evaluate in (False, True):
-        wanted = modes & ({"eval"} if evaluate else {"train", "grad"})
-        if not wanted:
-            continue
-        if code.has_modes:
-            adapter.evaluating(code.function, evaluate)
-        by_place, named = code.filled(filling(adapter, dtype, evaluate), given)
-        if "grad" in wanted:
-            outputs["train"], outputs["grad"] = adapter.with_gradient(
-                code.function, by_place, named, code.first
-            )
-        else:
-            outputs[next(iter(wanted))] = adapter.called(code.function, by_place, named)
-    return {mode: outputs[mode] for mode in modes}
+    """What one call returns, by mode: "eval" alone, or one or both of "train" and "grad"."""
+    evaluate = "eval" in modes
+    if code.has_modes:
+        adapter.evaluating(code.function, evaluate)
+    by_place, named = code.filled(filling(adapter, dtype, evaluate), given)
+    if "grad" not in modes:
+        return dict.fromkeys(modes, adapter.called(code.function, by_place, named))
+    output, gradient = adapter.with_gradient(code.function, by_place, named, code.first)
+    both = {"train": output, "grad": gradient}
+    return {mode: both[mode] for mode in modes}
