@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.report import phrases as words
 from dropcheck.report import pictures, promises
-from dropcheck.report.html import Markup, element, join
+from dropcheck.report.html import Markup, element, join, lists
 from dropcheck.report.numbers import draws, exact, plural
 from dropcheck.report.pictures import Placed
 from dropcheck.report.terminal.claim_cards import parameters_text, tolerance_text
@@ -137,10 +137,13 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
         )
         for row in rows
     ]
-    axis = element("li", element("span"), axis_picture(ends), element("span"), aria_hidden="true")
+    axis = element("li", element("span"), axis_picture(ends), element("span"))
     caption = "Distance from the claim: ±1 is the edge of the band in which it is verified."
     return element(
-        "figure", element("ul", *items, axis, class_="intervals"), element("figcaption", caption)
+        "figure",
+        *lists(items, height=2.75, class_="intervals"),
+        element("ul", axis, class_="intervals", aria_hidden="true"),
+        element("figcaption", caption),
     )
 
 
@@ -190,11 +193,11 @@ def _commands(cases: Sequence[CaseResult]) -> Markup:
         )
         for case in cases
     ]
-    listed = element("ul", *items, class_="commands", aria_label="Commands that repeat the cases")
+    listed = lists(items, height=3, class_="commands", aria_label="Commands that repeat the cases")
     if len(cases) <= FEW_COMMANDS:
-        return element("div", element("span", "Repeat", class_="quiet"), listed)
+        return element("div", element("span", "Repeat", class_="quiet"), *listed)
     summary = element("summary", f"{plural(len(cases), 'command')} to repeat each case")
-    return element("details", summary, listed)
+    return element("details", summary, *listed)
 
 
 HEIGHT = 28

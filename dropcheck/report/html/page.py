@@ -1,22 +1,23 @@
 """The HTML report: one file that needs no network, to read, to send and to keep.
 
 Nothing in it is fetched, and its own content policy forbids all but its one style sheet and its
-one script, by their hashes. Without the script it is whole, but does not sort or filter.
+one script, by their hashes. Without the script it is whole, but does not sort or filter. What many
+cases make long is drawn as it comes into sight (`fold`).
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 from dropcheck import __version__
 from dropcheck.claims.registry import Registry
 from dropcheck.report import Report, promises
 from dropcheck.report import phrases as words
-from dropcheck.report.html import Markup, element, join
+from dropcheck.report.html import MANY, SHEAF, Markup, element, fold, join, lists
+from dropcheck.report.html.case_table import case_table, filter_form
 from dropcheck.report.html.claim_sections import anchor, claim_section, key_picture
 from dropcheck.report.html.conformance_section import conformance_parts
 from dropcheck.report.html.document_view import document_sections
@@ -24,6 +25,10 @@ from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 from dropcheck.results.coverage import Counts
+
+# in rem, at a desk
+CLAIM_HEIGHT = 22.0
+CASE_HEIGHT = 2.5
 
 
 def html_report(report: Report) -> str:
@@ -143,13 +148,15 @@ def _attention(cases: Iterable[CaseResult]) -> Markup | None:
     claims = by_claim(not_passed(cases))
     if not claims:
         return None
-    items = (
+    items = [
         element(
-            "li", element("a", claim, href=f"#{anchor(claim)}"), element("ul", *map(_missed, cases))
+            "li",
+            element("a", claim, href=f"#{anchor(claim)}"),
+            *lists([_missed(case) for case in cases], height=3),
         )
         for claim, cases in claims.items()
-    )
-    return _section("attention", "What did not pass", element("ul", *items))
+    ]
+    return _section("attention", "What did not pass", *lists(items, height=5))
 
 
 def _missed(case: CaseResult) -> Markup:
@@ -179,8 +186,8 @@ def _warnings(run: RunResult) -> Markup | None:
     warnings = dict.fromkeys([*run.warnings, *own, *notes])
     if not warnings:
         return None
-    items = (element("li", text, dir="auto") for text in warnings)
-    return _section("warnings", "Warnings", element("ul", *items))
+    items = [element("li", text, dir="auto") for text in warnings]
+    return _section("warnings", "Warnings", *lists(items, height=3))
 
 
 def _section(name: str, heading: str, *children: Markup | None) -> Markup:
@@ -201,8 +208,30 @@ def _cases(run: RunResult, registry: Registry) -> list[Markup]:
             "claims",
             "Claims",
             _legend(run),
-            *(claim_section(group, registry) for group in by_claim(run.cases).values()),
+            *_claims(run, registry),
         ),
+    ]
+
+
+def _claims(run: RunResult, registry: Registry) -> list[Markup]:
+    """The sections of the claims, folded where there are many cases."""
+    groups = by_claim(run.cases).values()
+    if len(run.cases) <= MANY:
+        return [claim_section(group, registry) for group in groups]
+    sheaves: list[list[Sequence[CaseResult]]] = []
+    room = 0
+    for group in groups:
+        if len(group) > room:
+            sheaves.append([])
+            room = SHEAF
+        sheaves[-1].append(group)
+        room -= len(group)
+    return [
+        fold(
+            join(claim_section(group, registry) for group in sheaf),
+            height=sum(CLAIM_HEIGHT + CASE_HEIGHT * len(group) for group in sheaf),
+        )
+        for sheaf in sheaves
     ]
 
 
@@ -227,158 +256,3 @@ def _legend(run: RunResult) -> Markup:
         "misses what is claimed. Beyond ±1 the scale is logarithmic."
     )
     return join([element("p", text, class_="quiet"), element("ul", *items, class_="legend")])
-
-
-COLUMNS = {  # what each is sorted by
-    "claim": "text",
-    "parameters": "text",
-    "claimed": "number",
-    "estimated": "number",
-    "interval": "number",
-    "within": "number",
-    "draws": "number",
-    "verdict": "text",
-    "result": "text",
-}
-
-
-Numbers = Mapping[str, int]
-
-
-def _choices(cases: Sequence[CaseResult]) -> tuple[Numbers, Numbers]:
-    """The documents and the tags of a run: rows and filters name them by their numbers."""
-    sources = (one for case in cases for one in case.sources)
-    documents = dict.fromkeys(one.document for one in sources if one.document is not None)
-    tags = sorted({tag for case in cases for tag in case.tags})
-    return (
-        {name: index for index, name in enumerate(documents)},
-        {name: index for index, name in enumerate(tags)},
-    )
-
-
-def filter_form(run: RunResult, registry: Registry) -> Markup:
-    """The filters; hidden until the script that serves them has started."""
-    document_numbers, tag_numbers = _choices(run.cases)
-    verdicts = {str(one): str(one) for one in Verdict if any(c.verdict is one for c in run.cases)}
-    results = {str(one): str(one) for one in Outcome if run.count(one)}
-    documents = {
-        str(index): registry.documents[name].title if name in registry.documents else name
-        for name, index in document_numbers.items()
-    }
-    tags = {str(index): name for name, index in tag_numbers.items()}
-    downward = {"descending": "descending"}
-    columns = {str(index): name for index, name in enumerate(COLUMNS)}
-    return element(
-        "form",
-        element("label", "Text", element("input", type="search", name="text", autocomplete="off")),
-        _select("Verdict", "verdict", verdicts),
-        _select("Result", "result", results),
-        _select("Document", "document", documents) if documents else None,
-        _select("Tag", "tag", tags) if tags else None,
-        _select("Sort by", "sort", columns, first=("-1", "order of the file"), name="sorting"),
-        _select("Order", "order", downward, first=("ascending", "ascending"), name="sorting"),
-        element("button", "Reset", type="reset"),
-        id="filters",
-        hidden=True,
-        role="search",
-        aria_label="Filter the cases",
-    )
-
-
-def _select(
-    label: str,
-    field: str,
-    options: Mapping[str, str],
-    first: tuple[str, str] = ("", "any"),
-    name: str | None = None,
-) -> Markup:
-    shown = [element("option", first[1], value=first[0])]
-    shown += [element("option", text, value=value) for value, text in options.items()]
-    return element("label", label, element("select", *shown, name=field), class_=name)
-
-
-def case_table(run: RunResult) -> Markup:
-    """Every case in the order of the file. Roles are spelled out, for a phone shows cards."""
-    documents, tags = _choices(run.cases)
-    heads = (
-        element(
-            "th",
-            element("button", name, type="button"),
-            scope="col",
-            role="columnheader",
-            data_kind=kind,
-            class_="number" if name in ("claimed", "estimated", "within", "draws") else None,
-        )
-        for name, kind in COLUMNS.items()
-    )
-    return element(
-        "table",
-        element(
-            "caption",
-            "Every case.",
-            # on a phone there is no head
-            element("span", " The buttons in the head sort by their column.", class_="wide"),
-        ),
-        element("thead", element("tr", *heads, role="row"), role="rowgroup"),
-        element("tbody", *(_row(case, documents, tags) for case in run.cases), role="rowgroup"),
-        id="cases",
-        class_="cases",
-        role="table",
-    )
-
-
-def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
-    low, high = case.interval or (None, None)
-    of = dict.fromkeys(one.document for one in case.sources if one.document is not None)
-    claim = element(
-        "th",
-        element("a", case.claim, href=f"#{anchor(case.claim)}"),
-        element("span", case.title, class_="title", dir="auto"),
-        scope="row",
-        role="rowheader",
-        data_key=case.claim,
-    )
-    verdict = element("span", str(case.verdict), class_=f"standing {case.verdict}")
-    return element(
-        "tr",
-        claim,
-        _cell("parameters", words.parameters(case), words.parameters(case)),
-        _cell(
-            "claimed", words.claimed(case), _end(case), "number sides" if case.sides else "number"
-        ),
-        _cell("estimated", _estimated(case), case.estimate, "number"),
-        _cell("interval", words.interval(case), low if low is not None else high, "interval-text"),
-        _cell("within", promises.within(case), case.within, "number"),
-        _cell("draws", count(case.draws), float(case.draws), "number"),
-        _cell("verdict", verdict, str(case.verdict), "word"),
-        _cell("result", words.outcome(case), str(case.result), "word"),
-        role="row",
-        class_=str(case.result),
-        data_claim=case.claim,
-        data_verdict=str(case.verdict),
-        data_result=str(case.result),
-        data_documents=" ".join(str(documents[name]) for name in of),
-        data_tags=" ".join(str(tags[tag]) for tag in case.tags),
-    )
-
-
-def _estimated(case: CaseResult) -> Markup:
-    """The estimate, and below it the exact value where there is one."""
-    known = words.exact(case)
-    below = element("span", f"exact {known}", class_="exact") if known else None
-    return join([words.estimated(case), below])
-
-
-def _end(case: CaseResult) -> float | None:
-    """What a claimed value is sorted by: the end that is known, the lower one of two."""
-    ends = () if case.region is None else (case.region.low, case.region.high)
-    return next((end for end in ends if math.isfinite(end)), None)
-
-
-def _cell(
-    label: str, shown: str | Markup, key: str | float | None, name: str | None = None
-) -> Markup:
-    known = "" if key is None or (isinstance(key, float) and not math.isfinite(key)) else str(key)
-    return element(
-        "td", element("span", shown), role="cell", class_=name, data_label=label, data_key=known
-    )
