@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from dropcheck.claims.registry import Registry
 from dropcheck.report import phrases as words
 from dropcheck.report import promises
 from dropcheck.report.html import MANY, Markup, element, fold, join
@@ -42,15 +41,17 @@ def _choices(cases: Sequence[CaseResult]) -> tuple[Numbers, Numbers]:
     )
 
 
-def filter_form(run: RunResult, registry: Registry) -> Markup:
-    """The filters; hidden until the script that serves them has started."""
+def filter_form(run: RunResult, titles: Mapping[str, str]) -> Markup:
+    """The filters; hidden until the script that serves them has started.
+
+    Args:
+        run: the run.
+        titles: those of the documents, by their names.
+    """
     document_numbers, tag_numbers = _choices(run.cases)
     verdicts = {str(one): str(one) for one in Verdict if any(c.verdict is one for c in run.cases)}
     results = {str(one): str(one) for one in Outcome if run.count(one)}
-    documents = {
-        str(index): registry.documents[name].title if name in registry.documents else name
-        for name, index in document_numbers.items()
-    }
+    documents = {str(index): titles.get(name, name) for name, index in document_numbers.items()}
     tags = {str(index): name for name, index in tag_numbers.items()}
     downward = {"descending": "descending"}
     columns = {str(index): name for index, name in enumerate(COLUMNS)}

@@ -202,8 +202,9 @@ def _section(name: str, heading: str, *children: Markup | None) -> Markup:
 def _cases(run: RunResult, registry: Registry) -> list[Markup]:
     """The table with its filters, and the claims."""
     status = element("p", id="status", class_="status", role="status", aria_live="polite")
+    titles = {name: document.title for name, document in registry.documents.items()}
     return [
-        _section("cases", "Cases", filter_form(run, registry), status, case_table(run)),
+        _section("cases", "Cases", filter_form(run, titles), status, case_table(run)),
         _section(
             "claims",
             "Claims",
