@@ -22,7 +22,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402 - the path and the threads are set first
 
-PARTS = "abcdefghij"
+PARTS = "abcdefghijk"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"
 
 
@@ -56,6 +56,7 @@ def _parts(text: str) -> list[str]:
 def figures(given: argparse.Namespace) -> Iterator[Figure]:
     """Every figure of the parts asked for, as it is measured."""
     from benchmarks import (
+        compiled_numbers,
         draw_counts,
         families,
         floor,
@@ -83,6 +84,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "h": lambda: looks.measured(registry),
         "i": lambda: families.measured(min(repeats, 3), clock, quick=quick),
         "j": lambda: recurrences.measured(repeats, clock, quick=quick),
+        "k": lambda: compiled_numbers.measured(min(repeats, 3), given.clock, quick=quick),
     }
     for part in given.only:
         for figure in parts[part]():

@@ -15,11 +15,11 @@ from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.vocabulary.laws.standard_numbers import EXPONENTIALS, NORMALS, Fill, StandardNumbers
 
 # Nanoseconds that compiled code must have been able to save before it is loaded: about what
-# loading takes (measured: 0.8 s of processor time, and 1.8 s the first time, which compiles). So
+# loading takes (measured: 0.7 s of processor time, and 1.8 s the first time, which compiles). So
 # it never costs more than it could have saved by then.
-LOADING = 1e9
+LOADING = 0.7e9
 # Seconds of drawing ahead of one case at which it is loaded as soon as some numbers were drawn.
-FORESEEN = 10.0
+FORESEEN = 5.0
 # What is compared: so many arrays of so many numbers, among which are hundreds of the tails.
 ARRAYS, NUMBERS = 64, 2**14
 

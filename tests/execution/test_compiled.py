@@ -17,6 +17,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.execution import compiled
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
+from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.laws.standard_numbers import (
     EXPONENTIALS,
@@ -74,11 +75,10 @@ def test_numbers_and_state_are_numpys(numbers: StandardNumbers, size: tuple[int,
         assert state(ours) == state(numpys)
 
 
-def draws_word(bits: np.random.SFC64, word: int, after: np.random.Generator) -> dict[str, Any]:
-    """A state whose next word is this, and whose further ones are random."""
-    found: dict[str, Any] = dict(bits.state)
-    found["state"] = {"state": np.array([word, 0, after.integers(2**63), 0], dtype=np.uint64)}
-    return found
+def draws_word(word: int, after: int) -> Any:
+    """A state whose next word is this; those that come then depend on both."""
+    words = np.array([word, 0, after, 0], dtype=np.uint64)
+    return {**np.random.SFC64(0).state, "state": {"state": words}}
 
 
 @pytest.mark.parametrize("numbers", BOTH, ids=lambda numbers: numbers.method)
@@ -96,7 +96,7 @@ def test_what_is_rare_is_numpys_too(numbers: StandardNumbers) -> None:
         else:
             word = place << 11 | layer << 3
         ours, numpys = np.random.SFC64(0), np.random.SFC64(0)
-        ours.state = numpys.state = draws_word(ours, word, random)
+        ours.state = numpys.state = draws_word(word, int(random.integers(2**63)))
         words = ours.state["state"]["state"]
         assert numbers.fill is not None
         numbers.fill(words, drawn)
@@ -184,7 +184,7 @@ def put_in(words: Words, drawn_from: np.random.Generator) -> None:
 
 def test_only_code_that_is_the_same_and_faster_is_used() -> None:
     """Fills that know what comes: right, off by one bit, with another state after, slow."""
-    twin = compiled.stream(0, NORMALS.method, compiled.PROBE, 0)
+    twin = stream(0, NORMALS.method, PROBE, 0)
     expected = []
     for _ in range(compiled.ARRAYS):
         drawn = twin.standard_normal(compiled.NUMBERS)

@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as program  # noqa: E402 - found only now
 from benchmarks import (  # noqa: E402 - as above
+    compiled_numbers,
     draw_counts,
     families,
     floor,
@@ -268,3 +269,14 @@ def test_a_loop_over_numpy_at_a_tiny_size() -> None:
         ("j", measure.Bar(1.25)),
     ]
     assert all(math.isfinite(figure.value.median) for figure in figures)
+
+
+def test_part_k_compares_the_digits_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(compiled_numbers, "DRAWS", {"normals": 1e6})
+    (figure,) = compiled_numbers.measured(1, "cpu", quick=True)
+    assert figure.name == "normals, compiled over numpy"
+    assert math.isfinite(figure.value.median)
+    monkeypatch.setattr(compiled_numbers, "_digits", id)
+    (figure,) = compiled_numbers.measured(1, "cpu", quick=True)
+    assert math.isnan(figure.value.median)
