@@ -102,7 +102,8 @@ REFUSED = [
     ("q_{n-1} = 1", 3, "before the first"),
     (r"x = 2 \quad (y = 3)", 6, "cannot be read here"),
     ("n!! = 3", 1, "two of these signs"),
-    ("x" + " x" * 2000 + " = 1", 0, "too deep"),
+    ("x" + " x" * 2000 + " = 1", 202, "a product has 100 factors at most"),
+    ("x" + " + x" * 1000 + " = 1", 0, "too deep"),
     # what LaTeX sets in another way than it is written
     ("q_12 = 1", 2, "alone"),
     ("2^d_k = 1", 2, "alone"),

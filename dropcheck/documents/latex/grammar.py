@@ -32,6 +32,7 @@ from dropcheck.vocabulary.latex_words import (
 from dropcheck.vocabulary.operators import OPERATORS
 
 DEEPEST = 60
+LONGEST = 100  # factors: each is looked at once more for each to the right of it
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
 IN_MARK = "write the statement in the mark"
@@ -137,7 +138,7 @@ class Reader(Expressions):
         """Factors, with signs or side by side."""
         node = last = self.signed()
         divided = ""
-        while True:
+        for _ in range(LONGEST):
             start, sign = self.token.column, self.token.text
             if self.taken(*_TIMES):
                 last = self.signed()
@@ -163,6 +164,9 @@ class Reader(Expressions):
                 divided = ""
             else:
                 return node
+        raise self.error(
+            f"a product has {LONGEST} factors at most", "name a part of it in the model"
+        )
 
     def _starts_factor(self) -> bool:
         token = self.token
