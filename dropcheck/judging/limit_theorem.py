@@ -63,6 +63,9 @@ PLAN_SPREAD = 3.0
 PILOT_SHARE = 16
 PILOT_GROWTH = 4
 PILOT_STEPS = 3
+# A value that no draw changes refutes what is off by more than this share of it: the resolution
+# that such a value is verified at by default.
+CLEARLY_OFF = 0.01
 # Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
 # a larger one has is not known, nor whether there is a mean at all.
 MOST_EXTRAPOLATED = 32
@@ -213,9 +216,14 @@ def deciding(
         verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=of_code)
         if verdict is Verdict.INCONCLUSIVE or interval.low < interval.high:
             return interval, verdict
-        # of what varies it was seen to make no difference; of what never varied nothing was seen
-        still = (tally.sums == tally.sums[0]).all(axis=0)
-        unseen = still if verdict is Verdict.VERIFIED else np.ones_like(still)
+        # of what varies it was seen to make no difference; of what never varied nothing was seen.
+        # What is too rare to be seen may make a small one, by which nothing is refuted
+        unseen = (tally.sums == tally.sums[0]).all(axis=0)
+        if verdict is Verdict.REFUTED:
+            near = max(widen, CLEARLY_OFF * abs(interval.estimate))
+            ends = interval.low - near, interval.high + near
+            if decide(*ends, region, 0.0, rounding) is not Verdict.REFUTED:
+                unseen = np.ones_like(unseen)
         if unseen.any() and moves(theta, tally.sums.sum(axis=0) / tally.values, unseen):
             return replace(interval, unmet=alike(interval)), Verdict.INCONCLUSIVE
         return interval, verdict

@@ -191,7 +191,7 @@ def dependence(
         E(A) - Π P_i = E(A - Σ c_i (A_i - p_i)) - p - rest,
 
     of which the first is the mean of a bounded quantity; and the rest, the terms of Π P_i - p of
-    second order in the P_i - p_i, is small where the first draws gave p_i that are near.
+    second order in the P_i - p_i, changes little between the shares seen and the chances.
 
     The largest difference is below the upper end unless that of the choice which has it is above
     its own, so that this end needs the error of one choice; the lower end needs that of all.
@@ -210,22 +210,33 @@ def dependence(
         if not joint.size:
             continue
         margins = [_margin(at_most, [axis]) for axis in axes]
+        apart = np.abs(joint - _product(margins))
         guessed = _broadcast([plan.levels[entry] for entry in entries])
-        seen = max(seen, float(np.abs(joint - _product(margins)).max()))
         others = _others(guessed)
-        moved = [margin - guess for margin, guess in zip(margins, guessed, strict=True)]
-        first = _sum([other * by for other, by in zip(others, moved, strict=True)])
-        mean = np.abs(joint - _product(guessed) - first)
-        far = [np.abs(by) + band for by in moved]
-        rest = _product([guess + by for guess, by in zip(guessed, far, strict=True)])
-        rest = rest - _product(guessed) - _sum([c * by for c, by in zip(others, far, strict=True)])
+        off = [np.abs(margin - guess) for margin, guess in zip(margins, guessed, strict=True)]
+        rest = _second_order(guessed, others, [by + band for by in off])
+        rest = rest - _second_order(guessed, others, off)
         variance, width = _variance(at_most, others, draws), _width(others)
         # an end is missed on one side, the other in both directions
         error = empirical_bernstein(draws, variance, width, BELOW * alpha / (2 * corners))
-        low = max(low, float((mean - error - rest).max()))
+        seen = max(seen, float(apart.max()))
+        low = max(low, float((apart - error - rest).max()))
         error = empirical_bernstein(draws, variance, width, ABOVE * alpha)
-        high = max(high, float((mean + error + rest).max()))
+        high = max(high, float((apart + error + rest).max()))
     return seen, (low, min(high, 1.0))
+
+
+def _second_order(
+    guessed: Sequence[Floats], others: Sequence[Floats], off: Sequence[Floats]
+) -> Floats:
+    """The terms of second order and above of a product whose factors are off by so much.
+
+    All have coefficients that are no less than 0: it grows with each of these numbers, and so does
+    its change.
+    """
+    first = _sum([c * by for c, by in zip(others, off, strict=True)])
+    whole = _product([guess + by for guess, by in zip(guessed, off, strict=True)])
+    return whole - _product(guessed) - first
 
 
 def _variance(at_most: Floats, factors: Sequence[Floats], draws: int) -> Floats:
