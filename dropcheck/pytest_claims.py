@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,7 +23,7 @@ from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents.any_file import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.checks import check_registry, problems_of
+from dropcheck.language.checks import Checked, check_registry, problems_of
 from dropcheck.options import RUN_OPTIONS, read_value
 from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.run_table import case_block
@@ -162,14 +162,15 @@ class ClaimsFile(pytest.File):
             # named as a command that is typed in the same folder would name it
             name = os.path.relpath(self.path, self.config.invocation_params.dir)
             registry = self._with_code(read_any(self.path, name))
-            notes = checked(registry, self.graphs)
+            found = checked(registry, self.graphs)
         except DropcheckError as error:
             raise self.CollectError(text_of(problems_of(error))) from None
         for document in registry.coverage:
             self.plugin.coverage[self.path.resolve()] = document
-        for note in notes:
+        for note in found.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
-        yield from items(self, registry, registry.expand())
+        fitting = [case for case in registry.expand() if case.key not in found.unfit]
+        yield from items(self, registry, fitting)
 
     def _with_code(self, registry: Registry) -> Registry:
         """The claims, and a column of each for the implementations that have code for them.
@@ -197,8 +198,8 @@ class ClaimsFile(pytest.File):
         return self.path
 
 
-def checked(registry: Registry, graphs: CaseGraphs) -> Sequence[Problem]:
-    """Notes on claims that can be judged.
+def checked(registry: Registry, graphs: CaseGraphs) -> Checked:
+    """What a check says of claims that can be judged.
 
     Raises:
         DropcheckError: some cannot: everything that is wrong with them.
@@ -206,7 +207,7 @@ def checked(registry: Registry, graphs: CaseGraphs) -> Sequence[Problem]:
     found = check_registry(registry, graphs)
     if found.problems:
         raise DropcheckError(found.problems)
-    return found.notes
+    return found
 
 
 def items(parent: Any, registry: Registry, cases: Iterable[Case]) -> Iterator[CaseItem]:

@@ -21,6 +21,7 @@ from dropcheck.settings import DEFAULT_MEMORY
 
 if TYPE_CHECKING:  # loads numpy, for which `list` has no use
     from dropcheck.language.case_graphs import CaseGraphs
+    from dropcheck.language.checks import Checked
 
 _OFF = ("", "0", "false")
 
@@ -52,7 +53,7 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
 
     overrides = given.assigned()
     graphs = CaseGraphs(memory)
-    registry, notes = checked_registry(given, graphs)
+    registry, checked = checked_registry(given, graphs)
     cases = select(registry, given.patterns, given.several("tag"), overrides, reserved=RUN_OPTIONS)
     if not cases:
         raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
@@ -62,18 +63,28 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
         checked = check_cases(cases, graphs, options, used)  # with other values, or fewer notes
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
-        notes = checked.notes
+    cases = fitting(cases, checked)
     graphs.keep_only(cases)
-    warnings = tuple(_as_warning(note) for note in in_file_order(notes))
+    warnings = tuple(_as_warning(note) for note in in_file_order(checked.notes))
     return Chosen(
         registry=registry, cases=cases, notes=warnings, swept=bool(overrides), graphs=graphs
     )
 
 
-def checked_registry(
-    given: Given, graphs: CaseGraphs | None = None
-) -> tuple[Registry, tuple[Problem, ...]]:
-    """The claims that a command works on, free of errors, and notes on them.
+def fitting(cases: tuple[Case, ...], checked: Checked) -> tuple[Case, ...]:
+    """The cases without those that are none in their number format.
+
+    Raises:
+        DropcheckError: there are no others.
+    """
+    left = tuple(case for case in cases if case.key not in checked.unfit)
+    if not left:
+        raise DropcheckError(checked.notes)
+    return left
+
+
+def checked_registry(given: Given, graphs: CaseGraphs | None = None) -> tuple[Registry, Checked]:
+    """The claims that a command works on, free of errors, and what else was found.
 
     Raises:
         DropcheckError: with every error of the files.
@@ -85,7 +96,7 @@ def checked_registry(
     checked = check_registry(registry, graphs)
     if checked.problems:
         raise DropcheckError(in_file_order(checked.problems))
-    return registry, checked.notes
+    return registry, checked
 
 
 def claims_of(files: Sequence[str]) -> Registry:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.claims.registry import Asked, Slot
-from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.adapters.adapter import Adapter, kind_of
 from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
 from dropcheck.code.calling import called
 from dropcheck.code.draws_first import draws_first, draws_last
@@ -206,6 +206,11 @@ class Bound:
         except TypeError as error:
             raise self._fault(
                 f"returned {error}", "return one array of real numbers or truths"
+            ) from error
+        except Exception as error:  # such as a tensor on a device that holds no numbers
+            raise self._fault(
+                f"returned {kind_of(output)} that cannot be read: {said_by(error)}",
+                "return one array of real numbers or truths",
             ) from error
         size = None if asked.size is None else asked.size[len(plan.lead) :]
         if size is not None and not asked.single:

@@ -62,8 +62,11 @@ Lost = Callable[[], None]
 
 
 def can_fork() -> bool:
-    """Whether processes can be forked here: they then have all that this process has in memory."""
-    return sys.platform == "linux"
+    """Whether processes can be forked here: they then have all that this process has in memory.
+
+    JAX has threads that a process which is forked lacks, and says so in each of them.
+    """
+    return sys.platform == "linux" and "jax" not in sys.modules
 
 
 class Threads(ThreadPoolExecutor):

@@ -26,7 +26,7 @@ from dropcheck.language.lowering.context import Scope
 from dropcheck.language.lowering.draws import unknown_law
 from dropcheck.language.lowering.tolerance_checks import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression
-from dropcheck.language.search_points import looked_at, representative
+from dropcheck.language.search_points import breaks, looked_at, representative
 from dropcheck.language.suggestions import name_hint
 from dropcheck.language.syntax import (
     Call,
@@ -50,10 +50,14 @@ _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found: errors, and notes that stop nothing."""
+    """What a check found: errors, and notes that stop nothing.
+
+    `unfit` are the keys of cases that are none in their number format, which a note says.
+    """
 
     problems: tuple[Problem, ...]
     notes: tuple[Problem, ...]
+    unfit: frozenset[str] = frozenset()
 
 
 def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Checked:
@@ -132,6 +136,7 @@ def check_claim(
     located = _with_places(parsed, given)
     found: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
+    unfit: set[str] = set()
     cases, unsearched = _looked_at(cases, graphs)
     for problem in unsearched:
         found[problem] = list(cases)
@@ -140,6 +145,10 @@ def check_claim(
             elsewhere = any(isinstance(case.parameters.get(name), str) for name in given)
             lowered = graphs.checked(case, located if elsewhere else None)
         except DropcheckError as error:
+            if _only_rounded(parsed, case):
+                notes.update((_rounded(problem, case), None) for problem in error.problems)
+                unfit.add(case.key)
+                continue
             for problem in error.problems:
                 found.setdefault(problem, []).append(case)
             if len(found) >= MOST_PROBLEMS:
@@ -151,7 +160,24 @@ def check_claim(
             notes[problem] = None
     problems = [_named(problem, claim, where, len(cases)) for problem, where in found.items()]
     options_given = frozenset(place.file for place in given.values())
-    return Checked(_of_options(problems, options_given), _of_options(notes, options_given))
+    return Checked(
+        _of_options(problems, options_given), _of_options(notes, options_given), frozenset(unfit)
+    )
+
+
+def _only_rounded(parsed: ParsedClaim, case: Case) -> bool:
+    """Whether a case breaks a condition of its claim only where its parameters are rounded."""
+    return (
+        case.claim.column is not None
+        and breaks(parsed, case.parameters)
+        and not breaks(parsed, case.parameters, rounded=False)
+    )
+
+
+def _rounded(problem: Problem, case: Case) -> Problem:
+    """The note that such a case is left out."""
+    message = f"{problem.message}, which {case.dtype} does not tell from a value that breaks it"
+    return dataclasses.replace(problem, message=f"{message}: it is left out")
 
 
 def _looked_at(
@@ -304,6 +330,7 @@ def _merged(parts: Iterable[Checked]) -> Checked:
     return Checked(
         at_most(dict.fromkeys(problem for part in found for problem in part.problems)),
         tuple(dict.fromkeys(note for part in found for note in part.notes)),
+        frozenset().union(*(part.unfit for part in found)),
     )
 
 

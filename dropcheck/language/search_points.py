@@ -10,14 +10,33 @@ from dropcheck.claims.several.searches import Point, Search, corners, searched_i
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import (
+    ParsedClaim,
     check_requires,
     context_of,
     define_parameters,
     lower_case,
 )
+from dropcheck.results import Value
+from dropcheck.settings import DEFAULT_MEMORY
 
 # Points that are looked at for one that `requires` allows.
 MOST_LOOKED_AT = 300
+
+
+def breaks(
+    parsed: ParsedClaim,
+    parameters: Mapping[str, Value],
+    memory: int = DEFAULT_MEMORY,
+    *,
+    rounded: bool = True,
+) -> bool:
+    """Whether values break a condition of their claim, as code is given them or as they are."""
+    if not rounded:
+        parsed = replace(parsed, claim=replace(parsed.claim, column=None))
+    context = context_of(parsed, parameters, memory, postpone=True)
+    # what else is wrong with a condition is an error of a case, and said there
+    define_parameters(parsed, context, parameters, [])
+    return check_requires(parsed, context, parameters, [])
 
 
 class SearchPoints:
@@ -59,11 +78,7 @@ class SearchPoints:
 
     def allows(self, point: Point) -> bool:
         """Whether the claim's conditions hold at a point."""
-        parameters = self.at(point).parameters
-        context = context_of(self._parsed, parameters, self._memory, postpone=True)
-        # what else is wrong with a condition is an error of a case, and said there
-        define_parameters(self._parsed, context, parameters, [])
-        return not check_requires(self._parsed, context, parameters, [])
+        return not breaks(self._parsed, self.at(point).parameters, self._memory)
 
     def corners(self) -> Iterator[Point]:
         """The points at the ends that the claim allows."""

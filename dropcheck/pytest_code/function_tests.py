@@ -56,13 +56,13 @@ class CodeTests(pytest.Collector):
                 folder=self.path.parent,
             )
             registry = with_columns(registry, [own], self.asked.dtypes, self.graphs)
-            notes = checked(registry, self.graphs)
+            found = checked(registry, self.graphs)
         except DropcheckError as error:
             raise self.CollectError(text_of(problems_of(error))) from None
-        for note in notes:
+        for note in found.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         cases = [case for case in registry.expand() if case.claim.column is not None]
-        yield from items(self, registry, cases)
+        yield from items(self, registry, [one for one in cases if one.key not in found.unfit])
 
     def repeat(self, case: Case, _: Registry) -> str:
         """The command that repeats a case."""

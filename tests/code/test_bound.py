@@ -310,7 +310,7 @@ def test_number_format_is_given_by_name() -> None:
         ({"y": X.T}, "returned a dict"),
         (X.T + 1j, "returned an array of complex128"),
         (np.full((40, 3), "a"), "returned an array of <U1"),
-        (np.full((40, 3), object()), "returned a value of type 'ndarray'"),
+        (np.full((40, 3), object()), "returned an array of object"),
         (1.5, "returned one number, and was given 40 draws"),
         (X, "returned an array of shape [3, 40], and was given 40 draws"),
         (np.ma.masked_greater(X.T, 1.5), "returned an array with values that are masked"),
@@ -324,6 +324,26 @@ def test_what_is_no_array_of_draws_is_refused(returned: Any, said: str) -> None:
 def test_a_tensor_of_another_framework_is_refused() -> None:
     said = fault(numpy_code(lambda x: Tensor(x, "float32"), ("x",)), X)
     assert "returned " in said
+
+
+def test_an_array_that_cannot_be_read_is_refused() -> None:
+    class Unreadable(NumpyAdapter):
+        def returned(self, output: Any) -> Any:
+            raise NotImplementedError("no data")
+
+    code = bound(Unreadable(None, False), lambda x: x, ("x",))
+    assert "of type 'ndarray' that cannot be read: no data" in fault(code, X)
+
+
+def test_arrays_of_one_buffer_are_those_that_were_returned() -> None:
+    kept = np.empty(3)
+
+    def reused(x: Any) -> Any:
+        kept[...] = 2 * x
+        return kept
+
+    found = drawn(numpy_code(reused, ("x",)), 40, X, single=True)
+    assert np.array_equal(found["train"], 2 * X)
 
 
 def test_a_size_that_was_not_asked_for_is_refused() -> None:

@@ -16,6 +16,7 @@ from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.binding import of_functions
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
+from dropcheck.language.checks import check_registry
 from dropcheck.language.graph import CodeCall
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
@@ -189,3 +190,38 @@ def test_what_ends_a_program_ends_no_run(error: BaseException) -> None:
 
     with pytest.raises(DropcheckError, match=f"raised {type(error).__name__}"):
         run(ends)
+
+
+CONDITIONED = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, p], gives: x / (1 - p)}}
+claims:
+  kept:
+    title: The values
+    parameters: {p: [0.5, 0.999999], dtype: [float32, float16]}
+    requires: p < 1
+    model: |
+      x ~ uniform(1, 2)[4]
+      y = scaled(x, p)
+    claim: "y in {round(x / (1 - p), dtype)}"
+"""
+
+
+def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged() -> None:
+    own = of_functions({"scaled": lambda x, p: x / (1 - p)}, name="numpy", dtypes=(), folder=Path())
+    registry = with_columns(read_text(CONDITIONED), [own])
+    found = check_registry(registry)
+    assert found.problems == ()
+    [note] = found.notes
+    assert "requires p < 1, and p = 0.999999, which float16 does not tell" in note.message
+    left = [case for case in registry.expand() if case.key not in found.unfit]
+    columns = [(case.parameters["p"], case.dtype) for case in left if case.dtype is not None]
+    assert columns == [(0.5, "float32"), (0.5, "float16"), (0.999999, "float32")]
+
+
+def test_a_condition_that_values_break_as_they_are_is_an_error() -> None:
+    own = of_functions({"scaled": lambda x, p: x}, name="numpy", dtypes=(), folder=Path())
+    registry = with_columns(read_text(CONDITIONED.replace("0.999999", "1.5")), [own])
+    found = check_registry(registry)
+    assert found.problems
+    assert not found.unfit

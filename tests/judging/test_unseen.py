@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from trials import OPEN, REFUTED, VERIFIED, entry, judged, registry_of, verdicts
 
-from dropcheck import verify
+from dropcheck import ClaimFailedError, verify
 from dropcheck.inference import interval
 from dropcheck.judging import limit_theorem, unseen
 from dropcheck.judging.prepared import prepare
@@ -216,3 +216,27 @@ def test_what_the_model_bounds_is_decided_though_draws_agree() -> None:
     model = "m ~ bernoulli(0.3); y = where(m, 5, 1)"
     assert verdicts(model, "E(y, given=m == 1) == 5", [0], 1e-6) == [VERIFIED]
     assert verdicts(model, "E(y, given=m == 1) == 4", [0], 1e-6) == [REFUTED]
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Corr(y, x) == 1", VERIFIED),
+        ("Corr(y, x) == 0.95", REFUTED),
+        ("Corr(y, x) <= 0.5", REFUTED),
+        ("Corr(y, x) < 1", OPEN),
+        ("E(y) / E(x) == 0.999", OPEN),  # y may differ once in 100,000 draws
+    ],
+)
+def test_two_arrays_that_are_one_are_decided_where_little_cannot_change_it(
+    claim: str, expected: Verdict
+) -> None:
+    def draw(generator: np.random.Generator, count: int) -> dict[str, object]:
+        x = generator.exponential(1, count)
+        return {"x": x, "y": x.copy()}
+
+    try:
+        found = verify(claim, sample=draw, seed=0, max_draws=MOST, resolution=1e-4)
+    except ClaimFailedError as error:
+        found = error.result
+    assert found.verdict is expected

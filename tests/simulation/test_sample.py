@@ -353,6 +353,14 @@ def test_what_the_code_raised_is_the_cause() -> None:
     assert caught.value.__cause__.__traceback__ is not None
 
 
+def test_code_that_exits_is_refused_and_does_not_end_the_run() -> None:
+    def ends(generator: Generator, count: int) -> Drawn:
+        raise SystemExit(0)
+
+    with pytest.raises(InvalidClaimError, match="sample raised SystemExit: 0"):
+        verify("E(y) == 0", sample=ends)
+
+
 def test_cause_is_kept_where_a_later_call_fails() -> None:
     def late(generator: Generator, count: int) -> Drawn:
         if count > PROBE_DRAWS:

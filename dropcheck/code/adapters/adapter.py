@@ -143,8 +143,8 @@ def numbers_of(output: Any) -> Array:
     if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float")):
         return array.astype(np.float32)  # of ml_dtypes: each is a number of float32
     if array.dtype.kind not in "biuf":
-        what = f"an array of {array.dtype}" if array.dtype.kind != "O" else kind_of(output)
-        raise TypeError(what)
+        known = array.dtype.kind != "O" or isinstance(output, np.ndarray)
+        raise TypeError(f"an array of {array.dtype}" if known else kind_of(output))
     return array
 
 

@@ -124,9 +124,9 @@ def _call(function: Sampler, generator: np.random.Generator, count: int) -> dict
     """What one call returns, as arrays that have an axis of draws."""
     try:
         returned: object = function(generator, count)
-    except DropcheckError:
+    except (DropcheckError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # SystemExit of code would end the run, as if all had passed
         said = f": {error}" if str(error) else ""
         raise _error(
             f"raised {type(error).__name__}{said}",
