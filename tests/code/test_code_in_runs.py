@@ -220,7 +220,7 @@ def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged()
 
 
 def test_a_condition_that_values_break_as_they_are_is_an_error() -> None:
-    own = of_functions({"scaled": lambda x, p: x}, name="numpy", dtypes=(), folder=Path())
+    own = of_functions({"scaled": lambda x, p: x - p}, name="numpy", dtypes=(), folder=Path())
     registry = with_columns(read_text(CONDITIONED.replace("0.999999", "1.5")), [own])
     found = check_registry(registry)
     assert found.problems
