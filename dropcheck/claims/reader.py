@@ -6,6 +6,8 @@ to the file: the language reads them later.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +67,8 @@ def read_registries(
     """Read several claims files into one registry, in the order in which they are named.
 
     There is at least one; `shipped` stands for the claims that ship with the package, `pack:NAME`
-    for a pack. Documents and defaults hold for their own file only; a file that is named twice is
+    for a pack. Where another file has an id of a pack, the pack's name and a slash stand before all
+    of its ids. Documents and defaults hold for their own file only; a file that is named twice is
     read once.
 
     Raises:
@@ -86,11 +89,29 @@ def read_registries(
             partly.append(error.rest)
         except DropcheckError as error:
             problems.extend(error.problems)
+    registries = _with_names_of_packs(registries)
     problems.extend(_shared_ids(registries))
     if problems:
         rest = [*registries, *partly]
         raise PartlyReadError(problems, _joined(rest)) if rest else DropcheckError(problems)
     return registries[0] if len(registries) == 1 else _joined(registries)
+
+
+def _with_names_of_packs(registries: Sequence[Registry]) -> list[Registry]:
+    """The same, with `NAME/id` in place of each id of a pack that shares one with another file."""
+    entries = [{claim.entry for claim in one.claims.values()} for one in registries]
+    count = Counter(itertools.chain.from_iterable(entries))
+    return [
+        _behind(f"{one.name.removeprefix(PACK)}/", one)
+        if one.name.startswith(PACK) and any(count[entry] > 1 for entry in own)
+        else one
+        for one, own in zip(registries, entries, strict=True)
+    ]
+
+
+def _behind(name: str, registry: Registry) -> Registry:
+    claims = [one.renamed(lambda written: f"{name}{written}") for one in registry.claims.values()]
+    return replace(registry, claims={one.id: one for one in claims})
 
 
 _UNIQUE = "ids are unique over all files of a run"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dropcheck.documents.carrier import ENDINGS
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import options_of, problem_with, read_value
-from dropcheck.packs.pack_files import PACK
+from dropcheck.packs.pack_files import PACK, pack_names
 from dropcheck.settings import Kind, Option, Settings
 
 if TYPE_CHECKING:  # `--help` has no use for them
@@ -46,20 +46,18 @@ def _refused(option: Option, text: str) -> Problem:
 def is_file(word: str) -> bool:
     """Whether a word names a file rather than claims: by its ending, a slash, or that it exists.
 
-    A pack, such as `pack:dropout`, is one too.
+    A pack, such as `pack:dropout`, is one too; `dropout/values` is one of its ids, unless there is
+    such a file.
 
     The id of one of several statements has a dot, and no slash or such an ending.
 
     >>> is_file("claims.yaml"), is_file("paper.md"), is_file("dropout-*"), is_file("dropout.mean")
     (True, True, False, False)
     """
-    if (
-        word.startswith(PACK)
-        or "/" in word
-        or os.sep in word
-        or word.lower().endswith((".yaml", ".yml", *ENDINGS))
-    ):
+    if word.startswith(PACK) or word.lower().endswith((".yaml", ".yml", *ENDINGS)):
         return True
+    if "/" in word or os.sep in word:
+        return word.partition("/")[0] not in pack_names() or Path(word).exists()
     return "." in word and Path(word).is_file()
 
 

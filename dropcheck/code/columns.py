@@ -14,10 +14,8 @@ from dropcheck.claims.registry import (
     Claim,
     Code,
     Column,
-    Family,
     Registry,
     Slot,
-    Stated,
 )
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
@@ -171,16 +169,9 @@ def _expected_failures(
 
 def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: bool) -> Claim:
     """A claim of code in place of the mathematics, looked at sharply where it is of a number."""
-    name = column.suffix
-    family = claim.family
-    if family is not None:
-        stated = tuple(Stated(f"{one.id}{name}", one.statement) for one in family.statements)
-        family = Family(f"{family.id}{name}", family.title, stated)
     usual = sharp and not claim.sharpness_given
     return replace(
-        claim,
-        id=f"{claim.id}{name}",
-        family=family,
+        claim.renamed(lambda name: f"{name}{column.suffix}"),
         parameters={**claim.parameters, DTYPE: tuple(formats)},
         resolution=RESOLUTION if usual else claim.resolution,
         column=column,

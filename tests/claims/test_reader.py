@@ -269,3 +269,21 @@ def test_reading_imports_no_numpy() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"
+
+
+def test_packs_that_share_ids_are_named_before_them() -> None:
+    both = read_registries(["pack:dropout", "pack:attention"])
+    assert {"dropout/mean-kept", "attention/mean-kept", "attention/calls"} <= both.claims.keys()
+    assert all(claim.id == key for key, claim in both.claims.items())
+    alone = read_registries(["pack:dropout"])
+    assert "mean-kept" in alone.claims
+    twice = read_registries(["pack:dropout", "pack:dropout"])
+    assert twice.claims.keys() == alone.claims.keys()
+
+
+def test_statements_of_a_pack_keep_their_entry() -> None:
+    both = read_registries(["pack:initialisers", "pack:diffusion-noise", "pack:attention"])
+    for claim in both.claims.values():
+        if claim.family is not None:
+            assert claim.id in {one.id for one in claim.family.statements}
+            assert claim.id.startswith(f"{claim.entry}.")
