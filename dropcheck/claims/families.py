@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Key, Level, text
 from dropcheck.claims.nodes import Entry, Listing, Scalar, Tree
+from dropcheck.claims.registry import Claim, Family, Stated
 from dropcheck.claims.source import Report
 from dropcheck.errors import suggestion
 from dropcheck.results import Passage
@@ -142,3 +144,12 @@ def _trees(entries: Mapping[str, Entry]) -> Iterator[Tree]:
 def _listed(tree: Tree, key: str) -> Sequence[object]:
     entry = tree.entries.get(key)
     return entry.node.items if entry is not None and isinstance(entry.node, Listing) else ()
+
+
+def renamed(claim: Claim, rename: Callable[[str], str]) -> Claim:
+    """A claim under another id, with the statements beside it."""
+    family = claim.family
+    if family is not None:
+        beside = tuple(Stated(rename(one.id), one.statement) for one in family.statements)
+        family = Family(rename(family.id), family.title, beside)
+    return replace(claim, id=rename(claim.id), family=family)

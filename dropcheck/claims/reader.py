@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dropcheck.claims.families import passages, truth_id
+from dropcheck.claims.families import passages, renamed, truth_id
 from dropcheck.claims.format import CLAIM, FILE, FORMAT
 from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
@@ -110,7 +110,7 @@ def _with_names_of_packs(registries: Sequence[Registry]) -> list[Registry]:
 
 
 def _behind(name: str, registry: Registry) -> Registry:
-    claims = [one.renamed(lambda written: f"{name}{written}") for one in registry.claims.values()]
+    claims = [renamed(one, lambda id_: f"{name}{id_}") for one in registry.claims.values()]
     return replace(registry, claims={one.id: one for one in claims})
 
 

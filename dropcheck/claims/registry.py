@@ -261,14 +261,6 @@ class Claim:
         """The id of its entry under `claims`: that of its family, or else its own."""
         return self.id if self.family is None else self.family.id
 
-    def renamed(self, rename: Callable[[str], str]) -> Claim:
-        """The claim under another id, with the statements beside it."""
-        family = self.family
-        if family is not None:
-            beside = tuple(Stated(rename(one.id), one.statement) for one in family.statements)
-            family = Family(rename(family.id), family.title, beside)
-        return replace(self, id=rename(self.id), family=family)
-
     @property
     def of(self) -> str:
         """Its id where it is of the mathematics."""

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Protocol
 
+from dropcheck.claims.families import renamed
 from dropcheck.claims.registry import (
     COLUMN,
     DTYPE,
@@ -171,7 +172,7 @@ def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: b
     """A claim of code in place of the mathematics, looked at sharply where it is of a number."""
     usual = sharp and not claim.sharpness_given
     return replace(
-        claim.renamed(lambda name: f"{name}{column.suffix}"),
+        renamed(claim, lambda name: f"{name}{column.suffix}"),
         parameters={**claim.parameters, DTYPE: tuple(formats)},
         resolution=RESOLUTION if usual else claim.resolution,
         column=column,
