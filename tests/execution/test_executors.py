@@ -72,6 +72,19 @@ def test_workers_draw_what_is_drawn_here(count: int, *, processes: bool) -> None
     assert not multiprocessing.active_children()
 
 
+def test_parts_of_a_request_follow_one_another_and_become_smaller() -> None:
+    (program,) = programs(1)
+    with SpanExecutors(2) as drawing:
+        requests = [part.request for part in drawing.submit(asked(program, 7, 500))]
+    ends = [request.first + request.count for request in requests]
+    assert [request.first for request in requests] == [7, *ends[:-1]]
+    assert ends[-1] == 507
+    counts = [request.count for request in requests]
+    assert counts[:-1] == sorted(counts[:-1], reverse=True)
+    assert len(counts) < 60  # few are handed over
+    assert max(counts) <= 500 // 4  # the last to end keeps the others waiting for a part at most
+
+
 def test_any_executor_may_draw() -> None:
     requests = [asked(program, 0, 5) for program in programs(2)]
     with Threads(1) as own:
