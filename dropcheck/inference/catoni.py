@@ -197,10 +197,16 @@ def needed_rows(width: float, variance: float, alpha: float) -> float:
     return math.exp(guess)
 
 
+@lru_cache(maxsize=1)
+def _nodes() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    return nodes, weights
+
+
 @lru_cache(maxsize=4096)
 def _standard_half_width(rows: float, alpha: float) -> float:
     """The half-width where the values are standard normal, by Gauss and Hermite's quadrature."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    nodes, weights = _nodes()
     allowed = math.log(2 / alpha)
     unit = math.sqrt(rows / (2 * allowed))
     bound = rows * math.log1p(allowed / rows) + allowed

@@ -36,8 +36,6 @@ class Calls:
     def __init__(self, steps: Sequence[Step], generator: np.random.Generator) -> None:
         self._steps = steps
         self._generator = generator
-        tags = {step.value.call.tag for step in steps if step.value.call is not None}
-        self._several = len(tags) > 1
         self._given: dict[str, Mapping[str, Array]] = {}
         self._earlier: list[tuple[Code, np.random.Generator, Asked, Sequence[Array]]] = []
 
@@ -55,15 +53,15 @@ class Calls:
         call = value.call
         assert call is not None
         if call.tag not in self._given:
-            asked = (step.value.call for step in self._steps)
-            modes = frozenset(one.mode for one in asked if one is not None and one.tag == call.tag)
+            asked = [step.value.call for step in self._steps if step.value.call is not None]
+            modes = frozenset(one.mode for one in asked if one.tag == call.tag)
             own = replace(call.asked, draws=draws, modes=modes, begin=not self._given)
             numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
             # what looks at code seeds it anew: to go on as before, earlier calls are made again
             if not own.begin and call.code.looked_at(own, numbers):
                 for code, generator, before, held in self._earlier:
                     code.drawn(deepcopy(generator), before, held)
-            if self._several:
+            if any(one.tag != call.tag for one in asked):
                 self._earlier.append((call.code, deepcopy(self._generator), own, numbers))
             self._given[call.tag] = call.code.drawn(self._generator, own, numbers)
         given = self._given[call.tag][call.mode]

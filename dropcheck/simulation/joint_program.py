@@ -86,10 +86,11 @@ class Together:
         state = generator.bit_generator.state
         with np.errstate(all="ignore"):
             held = self.drawn.registers(generator, self.span_draws)
+            each = zip(self.programs, self.centres, strict=True)
+            found = [program.summed(held, centres) for program, centres in each]
         members: list[SpanSums] = []
-        for program, centres in zip(self.programs, self.centres, strict=True):
-            with np.errstate(all="ignore"):
-                sums, bad = program.summed(held, centres)
+        each = zip(self.programs, self.centres, strict=True)
+        for (program, centres), (sums, bad) in zip(each, found, strict=True):
             if sums is None:  # as it would alone: the same draws, one by one
                 generator.bit_generator.state = state
                 members.append(program.span(generator, centres, number_of_span))

@@ -68,7 +68,8 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
     """
     if step.kernel is None:
         raise AssertionError("a draw is not computed")
-    if not step.value.function.takes_truth:
+    truths = [array for array in inputs if array.dtype == np.bool_]
+    if truths and not step.value.function.takes_truth:
         inputs = [number(array) for array in inputs]
     try:
         return step.kernel(*inputs, **extra)

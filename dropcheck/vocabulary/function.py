@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -203,7 +204,10 @@ def floats(x: Array) -> Array:
 
 def axes_of(x: Array, axis: Any) -> tuple[int, ...]:
     """Which axes of the array are meant: per-draw axes count from the left as they stand."""
-    return normalise_axes(axis, x.shape[:-1])
+    return _axes(tuple(axis) if isinstance(axis, list) else axis, x.shape[:-1])
+
+
+_axes = lru_cache(maxsize=1024)(normalise_axes)  # asked of each array of each span
 
 
 def has_nan(x: Array) -> bool:
