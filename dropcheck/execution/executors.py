@@ -359,21 +359,10 @@ class SpanExecutors(contextlib.ExitStack):
 
 
 def _parts(request: Request, workers: int) -> list[Request]:
-    """The request in parts that are worth handing over; even a small one is shared by all.
-
-    Each is half of what an even share of the rest would be: the first are large, as handing over
-    costs time, and the last small, so that all workers end together (Polychronopoulos and Kuck
-    1987, guided self-scheduling).
-    """
+    """The request in parts that are worth handing over; even a small one is shared by all."""
     cost = request.program.cost * request.program.span_draws
     least = max(1, min(int(PART_NANOSECONDS / cost), -(-request.count // workers)))
-    parts: list[Request] = []
-    first, left = request.first, request.count
-    while left:
-        count = min(left, max(least, left // (2 * workers)), MOST_SPANS_OF_A_PART)
-        parts.append(dataclasses.replace(request, first=first, count=count))
-        first, left = first + count, left - count
-    return parts
+    return request.shared(workers, least, MOST_SPANS_OF_A_PART)
 
 
 class _Small(io.BytesIO):

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Generic, TypeVar
@@ -261,7 +261,7 @@ class _Run(Generic[Result]):
     def _draw(self, case: _Active[Result]) -> None:
         """Have the request of a case drawn."""
         if self._deadline.passed():
-            case.request = case.request.split(1)[0]
+            case.request = replace(case.request, count=1)
         request = case.request
         if self._threads == 1 or _is_for_the_caller(request):
             self._proceed(case, _drawn_here(request))

@@ -35,13 +35,20 @@ class Request:
     count: int
     wanted: float = 0.0
 
-    def split(self, size: int) -> list[Request]:
-        """The same spans in parts of at most `size`, in order."""
-        end = self.first + self.count
-        return [
-            replace(self, first=start, count=min(size, end - start))
-            for start in range(self.first, end, size)
-        ]
+    def shared(self, workers: int, least: int, most: int) -> list[Request]:
+        """The same spans in parts of `least` to `most`, in order; the last may have fewer.
+
+        Each is half of what an even share of the rest would be: the first are large, as handing
+        over costs time, and the last small, so that all workers end together (Polychronopoulos and
+        Kuck 1987, "Guided self-scheduling").
+        """
+        parts: list[Request] = []
+        first, left = self.first, self.count
+        while left:
+            count = min(left, max(least, left // (2 * workers)), most)
+            parts.append(replace(self, first=first, count=count))
+            first, left = first + count, left - count
+        return parts
 
     def carry_out(self) -> SpanSums:
         """Draw and sum: the blocks of all spans, in order."""

@@ -85,8 +85,9 @@ def test_request_in_parts_is_the_request() -> None:
         count=10,
     )
     whole = request.carry_out()
-    parts = [part.carry_out() for part in request.split(4)]
-    assert [part.count for part in request.split(4)] == [4, 4, 2]
+    shared = request.shared(workers=1, least=2, most=4)
+    parts = [part.carry_out() for part in shared]
+    assert [part.count for part in shared] == [4, 3, 2, 1]
     assert np.array_equal(np.concatenate([part.sums for part in parts]), whole.sums)
     later = replace(request, first=4).carry_out()
     assert np.array_equal(later.sums[: -found.span_blocks], whole.sums[found.span_blocks :])
