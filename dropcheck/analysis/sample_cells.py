@@ -54,13 +54,18 @@ def sample_cells(values: Floats, magnitude: float) -> SampleCells:
     starts = np.concatenate([[True], np.diff(ordered) > away[1:]])
     first = np.flatnonzero(starts)
     sizes = np.diff(first, append=len(ordered))
-    single = ordered[first[sizes == 1]]
-    repeated, margin = _apart(ordered, away, first, sizes)
-    step = max(4, -(-len(single) // MOST_CUTS))
-    even = single[::step]
-    ends = [ordered[[rank, -1 - rank]] for rank in FAR_OUT if 2 * rank < len(ordered)]
-    plain = np.concatenate([even, *ends])
-    if len(repeated):  # a cut on a value that came again would part it from itself
+    frequent = _frequent(sizes)
+    repeated, margin = _apart(ordered[first[frequent]], 2 * away[first[frequent]])
+    rest = np.ones(len(first), dtype=bool)
+    rest[frequent] = False
+    places = np.repeat(np.flatnonzero(rest), sizes[rest])  # as often as its value came
+    even = places[:: max(4, -(-len(places) // MOST_CUTS))]
+    ranks = np.array([(rank, -1 - rank) for rank in FAR_OUT if 2 * rank < len(ordered)], int)
+    ends = ordered[ranks.ravel()]
+    both = np.concatenate([even, np.searchsorted(ordered[first], ends, side="right") - 1])
+    # a cut on a value that came again would part it from itself
+    plain = ordered[first[both]] + np.where(sizes[both] == 1, 0.0, 2 * away[first[both]])
+    if len(repeated):
         nearest = np.searchsorted(repeated, plain)
         for side in (np.maximum(nearest - 1, 0), np.minimum(nearest, len(repeated) - 1)):
             plain = np.where(
@@ -79,17 +84,20 @@ def sample_cells(values: Floats, magnitude: float) -> SampleCells:
     return SampleCells(
         cuts=cuts,
         points=points,
-        families=_families(at_most / len(ordered), np.unique(np.concatenate(ends)), cuts),
+        families=_families(at_most / len(ordered), np.unique(ends), cuts),
         windows=windows,
         widest=float(shares[~points].max(initial=0.0)),
     )
 
 
-def _apart(ordered: Floats, away: Floats, first: Indices, sizes: Indices) -> tuple[Floats, Floats]:
-    """Values that came more than once, the most frequent, and how far their cells reach."""
-    frequent = np.flatnonzero(sizes > 1)
-    frequent = np.sort(frequent[np.argsort(-sizes[frequent], kind="stable")][:MOST_REPEATED])
-    values, margin = ordered[first[frequent]], 2 * away[first[frequent]]
+def _frequent(sizes: Indices) -> Indices:
+    """Which values came more than once: the most frequent of them."""
+    several = np.flatnonzero(sizes > 1)
+    return np.sort(several[np.argsort(-sizes[several], kind="stable")][:MOST_REPEATED])
+
+
+def _apart(values: Floats, margin: Floats) -> tuple[Floats, Floats]:
+    """Of values in rising order those whose cells do not meet, and how far these cells reach."""
     if len(values) > 1:
         apart = np.concatenate([[True], np.diff(values) > 4 * margin[1:]])
         values, margin = values[apart], margin[apart]
