@@ -10,6 +10,9 @@ import keras
 from dropcheck.code.adapters.adapter import Adapter, Function, built, kind_of, numbers_of
 from dropcheck.vocabulary.function import Array
 
+_SEED = "seed_generator_state"
+"""The variable in which a layer of keras keeps where it is in its random numbers."""
+
 
 class KerasAdapter(Adapter):
     """keras, on the backend that it is set to (KERAS_BACKEND)."""
@@ -21,6 +24,7 @@ class KerasAdapter(Adapter):
         if compiled:
             raise ValueError("functions of keras are not compiled: leave 'compiled' out")
         super().__init__(device, compiled)
+        self._layers: list[keras.layers.Layer] = []
         self._backend = keras.backend.backend()
 
     @property
@@ -29,9 +33,12 @@ class KerasAdapter(Adapter):
         return bool(self._backend == "jax")
 
     def begin(self, seed: int) -> None:
-        """Seed keras and its backend."""
+        """Seed keras, its backend, and layers, which have random numbers of their own."""
         super().begin(seed)
         keras.utils.set_random_seed(seed)
+        states = (one for layer in self._layers for one in layer.variables)
+        for place, state in enumerate(one for one in states if one.name == _SEED):
+            state.assign([seed, place])
 
     def dtype(self, name: str) -> str:
         """Keras takes their names."""
@@ -56,7 +63,8 @@ class KerasAdapter(Adapter):
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
         """A layer that computes in the number format of what it is given."""
         if isinstance(target, type) and issubclass(target, keras.layers.Layer):
-            return built(target, fixed, dtype=dtype)
+            self._layers.append(made := built(target, fixed, dtype=dtype))
+            return made
         return super().layer(target, fixed, dtype)
 
     def entry(self, target: Any) -> Any:

@@ -9,16 +9,11 @@ from keras import initializers, layers, random
 
 Size = tuple[int, ...]
 Tensor = Any
-_made: dict[tuple[Any, ...], Any] = {}
 
 
 def _layer(kind: Any, x: Tensor, *arguments: Any, **named: Any) -> Any:
-    """One layer for each way to make it, as a model keeps it from call to call."""
-    dtype = keras.backend.standardize_dtype(x.dtype)
-    key = (kind, dtype, arguments, tuple(named.items()))
-    if key not in _made:
-        _made[key] = kind(*arguments, dtype=dtype, **named)
-    return _made[key]
+    """A new layer: one that is kept would go on in its own random numbers, whatever the seed."""
+    return kind(*arguments, dtype=keras.backend.standardize_dtype(x.dtype), **named)
 
 
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:

@@ -1,0 +1,119 @@
+"""Deviations of frameworks that are known, and what is sound: claims of packs say which is which.
+
+Each row names what was seen with the versions of `docs/conformance.md`. It runs where the framework
+is installed. The seed is fixed. A row that fails with a later version is news: the framework was
+mended, or has a new fault.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from dropcheck.claims.reader import read_registries
+from dropcheck.claims.selection import select
+from dropcheck.code.binding import implementations_of
+from dropcheck.code.columns import with_columns
+from dropcheck.results import Verdict
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+# In tests of a framework its own warnings are its own matter.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+CODE = """
+import torch
+import torch.nn.functional as F
+
+
+def naive_mask(x, p, training):
+    return torch.where(torch.rand_like(x) < p, 0, x / (1 - p)) if training else x
+
+
+def eight_bits(x, p, training):
+    kept = torch.randint(0, 256, x.shape) >= int(256 * p)
+    return torch.where(kept, x / (1 - p), 0) if training else x
+
+
+def drops_always(q, k, v, p, training):
+    return F.scaled_dot_product_attention(q, k, v, dropout_p=p)
+
+
+def without_signs(n):
+    return torch.linalg.qr(torch.randn(n, n))[0]
+"""
+Row = tuple[str, str, str, dict[str, str]]
+DEVIATIONS: tuple[Row, ...] = (
+    ("torch", "dropout/scale", "bfloat16", {"p": "0.1"}),
+    ("torch", "dropout/extreme-values", "float32", {"p": "0.5"}),
+    ("torch", "noise-layers/alpha-dropout-scale", "bfloat16", {}),
+    ("torch", "samplers/uniform-end", "bfloat16", {}),
+    ("torch", "samplers/uniform-near-low.near", "bfloat16", {}),
+    ("torch", "samplers/integers.first-third", "float32", {"n": "201326592"}),
+    ("torch", "samplers/binomial.variance", "float32", {"n": "100000000", "p": "0.5"}),
+    ("torch", "initialisers/attention-projection.variance", "float32", {"n": "64"}),
+    ("torch:dropout=frail:naive_mask", "dropout/small-share-dropped", "bfloat16", {"p": "0.001"}),
+    ("torch:dropout=frail:eight_bits", "dropout/share-dropped", "float32", {"p": "0.1"}),
+    ("torch:attention=frail:drops_always", "attention/evaluation", "float32", {"p": "0.1"}),
+    ("torch:orthogonal=frail:without_signs", "initialisers/orthogonal.mean", "float32", {"n": "2"}),
+    ("jax", "samplers/normal.mean", "bfloat16", {}),
+    ("jax", "samplers/bernoulli.share", "bfloat16", {"p": "0.1"}),
+    ("jax", "samplers/categorical-rare", "bfloat16", {}),
+    ("flax", "attention/masks", "float32", {}),
+    ("flax", "dropout/scale", "bfloat16", {"p": "0.1"}),
+    ("keras", "initialisers/truncated.range", "float32", {}),
+)  # fmt: skip
+SOUND: tuple[Row, ...] = (
+    ("torch", "dropout/scale", "float32", {"p": "0.1"}),
+    ("torch", "dropout/values", "bfloat16", {"p": "0.1"}),
+    ("torch", "dropout/elements", "float32", {"p": "0.3"}),
+    ("torch", "noise-layers/alpha-dropout-scale", "float32", {}),
+    ("torch", "noise-layers/alpha-dropout-values", "float32", {}),
+    ("torch", "noise-layers/gaussian-noise-law", "bfloat16", {}),
+    ("torch", "attention/weights", "float32", {"p": "0.1"}),
+    ("torch", "attention/weights-sum-to-one", "float32", {}),
+    ("torch", "attention/masks", "float32", {}),
+    ("torch", "initialisers/orthogonal.mean", "float32", {"n": "2"}),
+    ("torch", "samplers/binomial.variance", "float32", {"n": "1000", "p": "0.5"}),
+    ("flax", "dropout/values", "float32", {"p": "0.1"}),
+    ("jax", "samplers/normal.mean", "float32", {}),
+    ("keras", "dropout/values", "float32", {"p": "0.1"}),
+    ("keras", "noise-layers/alpha-dropout-scale", "float32", {}),
+    ("numpy", "samplers/normal.mean", "float32", {}),
+    ("numpy", "samplers/normal-tails.fourth-moment", "float32", {}),
+    ("numpy", "initialisers/orthogonal.mean", "float64", {"n": "2"}),
+    ("numpy", "noise-layers/alpha-dropout-scale", "float32", {}),
+)
+
+
+def _name(row: Row) -> str:
+    return "-".join((row[0].partition("=")[0], row[1], row[2]))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "row"),
+    [(Verdict.REFUTED, row) for row in DEVIATIONS] + [(Verdict.VERIFIED, row) for row in SOUND],
+    ids=[_name(row) for row in (*DEVIATIONS, *SOUND)],
+)
+def test_packs_say_what_is_sound(
+    verdict: Verdict, row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, claim, dtype, values = row
+    framework = code.partition(":")[0]
+    if importlib.util.find_spec(framework) is None:
+        pytest.skip(f"{framework} is not installed")
+    (tmp_path / "frail.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    pack, name = claim.split("/")
+    implementations = implementations_of([code], tmp_path)
+    registry = with_columns(read_registries([f"pack:{pack}"]), implementations, (dtype,))
+    cases = select(registry, [f"{name}@{framework}"], (), values)
+    found = [case.verdict for case in verify_cases(cases, Settings(), registry)]
+    if verdict is Verdict.VERIFIED:
+        assert set(found) == {verdict}
+    else:  # at other parameters it may be right
+        assert verdict in found
