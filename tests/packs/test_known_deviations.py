@@ -65,7 +65,7 @@ DEVIATIONS: tuple[Row, ...] = (
     ("jax", "samplers/categorical-rare", "bfloat16", {}),
     ("flax", "attention/masks", "float32", {}),
     ("flax", "dropout/scale", "bfloat16", {"p": "0.1"}),
-    ("keras", "initialisers/truncated.range", "float32", {}),
+    ("keras", "initialisers/truncated.range", "float32", {"sd": "0.02"}),
 )  # fmt: skip
 SOUND: tuple[Row, ...] = (
     ("torch", "dropout/scale", "float32", {"p": "0.1"}),
