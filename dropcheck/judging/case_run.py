@@ -140,10 +140,7 @@ class CaseRun:
         return Resolution(asked, widening * unit, absolute, narrowed) if asked > 0 else None
 
     def most_draws(self, program: Program) -> int:
-        """The end of the case's budget in draws: a time limit takes the default's place.
-
-        Code under test always has one: what its calls cost no model says.
-        """
+        """The budget in draws; a time limit takes its place, as code under test always has one."""
         if self.settings.max_draws is not None:
             return self.settings.max_draws
         if self.settings.time_limit is not None or self.case.claim.column is not None:
