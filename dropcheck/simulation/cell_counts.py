@@ -230,12 +230,14 @@ class Tables:
             for cuts, rows in zip(self.cuts, entries, strict=True)
         ]
         found = np.empty((blocks, self.columns))
-        for block in range(blocks):
-            end = 0
-            for table in self.tables:
-                shape = self.shape(table)
-                flat = np.ravel_multi_index(tuple(cells[entry][block] for entry in table), shape)
-                size = math.prod(shape)
-                found[block, end : end + size] = np.bincount(flat, minlength=size)
-                end += size
+        end = 0
+        for table in self.tables:
+            shape = self.shape(table)
+            size = math.prod(shape)
+            flat = cells[table[0]]
+            for entry, length in zip(table[1:], shape[1:], strict=True):
+                flat = flat * length + cells[entry]
+            for block in range(blocks):
+                found[block, end : end + size] = np.bincount(flat[block], minlength=size)
+            end += size
         return found

@@ -63,7 +63,8 @@ class TorchAdapter(Adapter):
             raise TypeError(f"a tensor of {tensor.dtype}, {tensor.layout}")
         if tensor.is_floating_point() and tensor.dtype not in (torch.float64, torch.float32):
             tensor = tensor.to(torch.float32)
-        return numbers_of(tensor.numpy())
+        found: Array = tensor.numpy()
+        return found
 
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
         """A module in the number format and on the device of what it is given."""

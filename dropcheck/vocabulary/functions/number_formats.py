@@ -49,13 +49,30 @@ def rounded(x: Array, number_format: str) -> Array:
         return _to_bfloat16(values)
 
 
+# Digits of float64 that bfloat16 lacks, and its largest number.
+_LACKING = 45
+_LARGEST = (2 - 2.0**-7) * 2.0**127
+
+
 def _to_bfloat16(x: Array) -> Array:
-    """Eight binary digits, down to those of the smallest exponent; as float64."""
-    _, exponent = np.frexp(x)  # |x| in [1/2, 1) · 2^exponent
-    unit = np.ldexp(1.0, np.maximum(exponent - 8, -133))
-    nearest = np.rint(x / unit) * unit
-    too_large = np.abs(nearest) > (2 - 2.0**-7) * 2.0**127
-    return np.where(np.isfinite(x), np.where(too_large, np.copysign(np.inf, x), nearest), x)
+    """Eight binary digits, down to those of the smallest exponent; as float64.
+
+    On the bits of a number, half of the last digit kept is added, and one unit less where that
+    digit is even; what is carried goes into the exponent, as it should.
+    """
+    bits = np.asarray(x.view(np.uint64))
+    last = (bits >> np.uint64(_LACKING)) & np.uint64(1)
+    last += bits + np.uint64(2 ** (_LACKING - 1) - 1)
+    last &= np.uint64(2**64 - 2**_LACKING)
+    nearest = np.asarray(last.view(np.float64))
+    size = np.abs(x)
+    if not np.max(size, initial=0.0) <= _LARGEST:  # some are infinite, or no numbers
+        nearest = np.where(np.abs(nearest) > _LARGEST, np.copysign(np.inf, x), nearest)
+        nearest = np.where(np.isnan(x), x, nearest)
+    tiny = (size < SMALLEST["bfloat16"]) & (size > 0)
+    if tiny.any():  # of fewer digits
+        nearest = np.where(tiny, np.rint(x * 2.0**133) * 2.0**-133, nearest)
+    return nearest
 
 
 ROUNDED: Mapping[str, Function] = {
