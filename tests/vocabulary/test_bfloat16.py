@@ -10,7 +10,8 @@ import pytest
 from dropcheck.vocabulary.functions.number_formats import rounded
 
 LARGEST = (2 - 2.0**-7) * 2.0**127
-EVERY = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32).astype(float)
+with np.errstate(invalid="ignore"):
+    EVERY = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32).astype(float)
 FINITE = np.sort(EVERY[np.isfinite(EVERY)])
 MIDDLES = (FINITE[1:] + FINITE[:-1]) / 2
 NUMBERS = {
