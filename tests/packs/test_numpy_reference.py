@@ -55,7 +55,10 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("attention/evaluation", {"p": "0.1"}),
     ("stochastic-depth/whole", {"p": "0.1"}),
     ("noise-layers/alpha-dropout-values", {"p": "0.1"}),
+    ("noise-layers/alpha-dropout-scale", {"p": "0.3"}),
     ("normalisation/layer-norm.values", {"at": "100", "size": "1"}),
+    ("normalisation/layer-norm-small", {"size": "0.001"}),
+    ("normalisation/rms-norm-small", {"size": "0.0003"}),
     ("samplers/integers.mean", {"n": "201326592"}),
     ("samplers/uniform.range", {}),
     ("samplers/bernoulli.share", {"p": "0.1"}),
@@ -143,6 +146,19 @@ def naive_layer_norm(x: Any, training: bool) -> Any:
     return (x - mean) / np.sqrt(np.maximum(variance, 0) + np.float32(1e-5))
 
 
+def other_eps(x: Any, training: bool) -> Any:
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + np.float32(1e-6))
+
+
+def constant_off(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """Alpha dropout whose factor is rounded to eight bits, as bfloat16 has it."""
+    if not training:
+        return x
+    low = -1.7580993408473766
+    a = round(256 / np.sqrt((1 - p) * (1 + p * low**2))) / 256
+    return (a * (np.where(_kept(x, p, generator), x, low) - low * p)).astype(x.dtype)
+
+
 def remainder(n: int, size: Any, generator: Generator) -> Any:
     """Biased: 2³² is no multiple of n."""
     return generator.integers(0, 2**28, size) % n
@@ -178,6 +194,8 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/gradient", "dropout", OtherMask(), {"p": "0.1"}),
     ("attention/evaluation", "attention", attention_drops_in_evaluation, {"p": "0.001"}),
     ("normalisation/layer-norm.values", "layer_norm", naive_layer_norm, FAR),
+    ("normalisation/layer-norm-small", "layer_norm", other_eps, {"size": "0.001"}),
+    ("noise-layers/alpha-dropout-scale", "alpha_dropout", constant_off, {"p": "0.3"}),
     ("samplers/integers.first-third", "random_integers", remainder, {"n": "201326592"}),
     ("samplers/uniform-end", "random_uniform", half_open_ends, {}),
     ("samplers/normal-tails.fourth-moment", "random_normal", cut_off, {}),
