@@ -25,6 +25,8 @@ from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
 RESOLUTION = 0.001
 """Of a column of code, where a claim says no other."""
+FINEST = ("float64", "float32")
+"""Number formats in which all numbers of those behind them, and of shorter ones, are."""
 
 
 class Implementation(Protocol):
@@ -143,9 +145,16 @@ def _of_laws(claim: Claim, graphs: CaseGraphs) -> bool:
 
 
 def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple[str, ...]:
-    """The number formats of a claim in a column: those asked for that code computes in."""
+    """The number formats of a claim in a column: those asked for that code computes in.
+
+    A claim of one format alone is made of that one and of finer ones: in others it may be wrong.
+    """
     own = claim.parameters.get(DTYPE, (one.dtypes[0],) if not formats else ())
-    asked = formats or [str(name) for name in own]
+    asked = list(formats) or [str(name) for name in own]
+    if formats and len(own) == 1:
+        place = FINEST.index(str(own[0])) if own[0] in FINEST else len(FINEST)
+        finer = FINEST[:place]
+        asked = [name for name in asked if name == own[0] or name in finer]
     return tuple(name for name in asked if name in one.dtypes)
 
 

@@ -11,6 +11,8 @@ from dropcheck.claims.reader import read_registries
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select
 from dropcheck.cli import main
+from dropcheck.code.binding import implementations_of
+from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.language.checks import check_registry
 from dropcheck.packs.pack_files import PACK, pack_file, pack_names
@@ -51,6 +53,15 @@ def test_a_parameter_is_set_in_the_column_of_the_mathematics() -> None:
     """That column leaves `dtype` out, which the claim has as a parameter."""
     [case] = select(pack("dropout"), ["mean-kept"], (), {"p": "0.1"})
     assert case.parameters == {"p": 0.1}
+
+
+def test_a_claim_of_one_number_format_is_not_made_of_a_coarser_one() -> None:
+    """Which formats are looked at is said on the command line, and not what is claimed of them."""
+    implementations = implementations_of(["numpy"], CODE)
+    formats = ("float64", "float32", "bfloat16")
+    claims = with_columns(pack("normalisation"), implementations, formats).claims
+    assert claims["layer-norm.mean@numpy"].parameters["dtype"] == ("float64", "float32")
+    assert claims["rms-norm-short@numpy"].parameters["dtype"] == formats
 
 
 def test_no_slot_stands_in_two_packs() -> None:
