@@ -56,7 +56,7 @@ def run_from_wheel(unpacked: Path, folder: Path, *arguments: str) -> dict[str, o
         "sys.exit(dropcheck.cli.main(sys.argv[1:]))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", probe, *arguments, "--format", "json"],
+        [sys.executable, "-B", "-c", probe, *arguments, "--format", "json"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(unpacked)},
         capture_output=True,
