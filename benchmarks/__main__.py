@@ -11,6 +11,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 if __package__ in (None, ""):  # `python benchmarks`: the folder itself, not what it lies in
@@ -80,7 +81,10 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "d": lambda: threads.measured(registry, repeats, 20 * values),
         "e": lambda: growth.measured(repeats, clock, quick=quick),
         "f": lambda: startup.starting(repeats, given.clock),
-        "g": lambda: startup.running(1 if quick else min(repeats, 3), given.clock),
+        "g": lambda: chain(
+            startup.running(1 if quick else min(repeats, 3), given.clock),
+            floor.whole(registry, clock, quick=quick),
+        ),
         "h": lambda: looks.measured(registry),
         "i": lambda: families.measured(min(repeats, 3), clock, quick=quick),
         "j": lambda: recurrences.measured(repeats, clock, quick=quick),

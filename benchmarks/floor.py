@@ -17,15 +17,20 @@ import numpy as np
 
 from benchmarks.measure import Bar, Clock, Figure, Spread, paired
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.execution.schedule import Judge, drive
+from dropcheck.execution.schedule import Deadline, Judge, advanced, drive
+from dropcheck.execution.tuning import tuned_numpy
+from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
+from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.graph import number
 from dropcheck.report.numbers import plural
+from dropcheck.running import run_together, sharing_draws
+from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Compiled
-from dropcheck.simulation.integrands import Sums
+from dropcheck.simulation.integrands import Sums, filled
+from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.steps import computed
 from dropcheck.simulation.streams import MAIN, stream
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws import LAWS
@@ -110,19 +115,12 @@ def _drawn(
     program: Program, generator: np.random.Generator
 ) -> Iterator[tuple[str, tuple[int, ...], list[Array]]]:
     """Each draw of a span, with the arguments that it has in one span."""
-    held: dict[int, Array] = dict(program.fixed)
     with np.errstate(all="ignore"):
-        for step in program.steps:
-            inputs = [held[register] for register in step.inputs]
-            if step.kernel is not None:
-                held[step.target] = computed(step, inputs)
-                continue
-            arguments = [number(argument) for argument in inputs]
-            shape = step.value.shape or ()
-            held[step.target] = LAWS[step.value.operation].sample(
-                generator, arguments, shape, program.span_draws
-            )
-            yield step.value.operation, shape, arguments
+        held = program.registers(generator, program.span_draws, keep=True)
+    for step in program.steps:
+        if step.kernel is None:
+            arguments = [number(filled(held[register])) for register in step.inputs]
+            yield step.value.operation, step.value.shape or (), arguments
 
 
 def _own_draw(name: str, arguments: list[Array], shape: tuple[int, ...], draws: int) -> Draw:
@@ -240,3 +238,54 @@ def measured(
     note = f"{plural(len(found), 'claim')} on {plural(threads, 'thread')}, crossing off"
     yield Figure("a", "median over claims", every, bar=Bar(1.5), note=note)
     yield Figure("a", "worst claim", worst.to_plain, bar=Bar(3.0), note=worst.claim)
+
+
+# Spans of a program that are drawn alone: the others take as long.
+ALONE = 20
+
+
+def whole(registry: Registry, clock: Clock, *, quick: bool) -> Iterator[Figure]:
+    """A run of all claims on one thread, without its start, over drawing its numbers alone."""
+    cases = registry.expand()[: 20 if quick else None]
+    alpha = case_alpha(1e-6, len(cases), len(cases))
+    graphs = CaseGraphs(keep=0)
+    spent = alone = 0.0
+    with tuned_numpy():
+        for group in sharing_draws(cases):
+            asked: dict[int, tuple[Request, int]] = {}
+            started = clock()
+            judge = run_together(
+                [cases[place] for place in group],
+                Settings(threads=1),
+                alpha,
+                lambda _: "",
+                Deadline(),
+                graphs,
+            )
+            step = advanced(judge, None)
+            while isinstance(step, Request):
+                before = asked.get(id(step.program), (step, 0))[1]
+                asked[id(step.program)] = step, before + step.count
+                step = advanced(judge, step.carry_out())
+            spent += clock() - started
+            alone += sum(_alone(request, count, clock) for request, count in asked.values())
+    note = f"{plural(len(cases), 'case')}, lowered, analysed, drawn and judged"
+    yield Figure("g", "run all, over its numbers alone", Spread.of([spent / alone]), note=note)
+
+
+def _alone(request: Request, count: int, clock: Clock) -> float:
+    """Seconds of drawing the numbers of so many spans, as a few of them show it."""
+    program = request.program
+    if isinstance(program, Together):
+        program = program.drawn
+    generator = stream(0, request.case_key, MAIN, 0)
+    draws = [
+        plain_draw(name, arguments, (*shape, program.span_draws))
+        for name, shape, arguments in _drawn(program, generator)
+    ]
+    few = min(count, ALONE)
+    started = clock()
+    for _ in range(few):
+        for draw in draws:
+            draw(generator)
+    return (clock() - started) / few * count
