@@ -37,7 +37,7 @@ REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
 
 OPTIONS: tuple[Option, ...] = (
     Option(name="set", commands=("audit",), kind=Kind.WORD,
-        words=("laws", "moments", "hostile", "distributions", "code"),
+        words=("laws", "moments", "hostile", "distributions", "nets", "code"),
         help="The built-in claims to repeat [default: laws]."),
     Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"), kind=Kind.FILE,
         repeated=True,
@@ -84,7 +84,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="repetitions", letter="n", commands=("audit",), kind=Kind.WHOLE, low=1,
         high=10**9, accepts="a whole number from 1 to 1e9",
         help="Repetitions for each row [default: 1000; for moments 100, for hostile 20, for "
-        "distributions 200, for code 50]."),
+        "distributions 200, for nets and code 50]."),
     Option(name="full", commands=("audit",), help="20,000 repetitions for each row."),
     Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE, high=1,
         accepts="a number between 0 and 1, or a share such as 1%", setting="resolution",
@@ -104,7 +104,7 @@ OPTIONS: tuple[Option, ...] = (
         help="Stop a case after this many draws: 1e6, 2**20.",
         help_in={"plan": "Plan for at most this many draws for each case: 1e6, 2**20.",
                  "audit": "Stop a run after this many draws [default: 4e6; for moments 1e6, for "
-                 "hostile 2e6].",
+                 "hostile 2e6, for nets 1e8].",
                  "mutate": "Stop a run after this many draws [default: 8 times what the claim "
                  "took, then 8 times that]."}),
     Option(name="time_limit", commands=_CASES, kind=Kind.SECONDS,
@@ -130,6 +130,8 @@ OPTIONS: tuple[Option, ...] = (
         "May be given several times: all are read, the first is written."),
     Option(name="no_crossing", commands=(*_CASES, "audit"), setting="crossing", in_repeat=True,
         help="Make a new draw for every value, even where independent draws could be paired."),
+    Option(name="no_nets", commands=_CASES, setting="nets", in_repeat=True,
+        help="Make independent draws, even where a net of points would take fewer."),
     Option(name="processes", commands=("audit",), kind=Kind.THREADS, low=1,
         help="Processes to work with; no count depends on it."),
     Option(name="require", commands=_CASES, kind=Kind.WORD, words=REQUIRED, setting="require",

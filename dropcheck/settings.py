@@ -36,7 +36,8 @@ class Settings:
     every claim. `max_draws` bounds each case; None means the default budget, which depends on the
     case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
     still open, and takes the place of the default budget. `crossing` allows every pair of
-    independent draws that meet in a matrix product to be evaluated. `max_memory` (bytes) bounds
+    independent draws that meet in a matrix product to be evaluated, `nets` that draws come from
+    nets of points. `max_memory` (bytes) bounds
     what one draw of a claim may take, together with what is fixed in it. A verdict that rests on
     less than `require`, the weakest guarantee that counts, is none; by default that is `moments`,
     and `asymptotic` where code of one's own draws, of which no model says anything. With `exact`
@@ -51,6 +52,7 @@ class Settings:
     threads: int | None = None
     fail_fast: bool = False
     crossing: bool = True
+    nets: bool = True
     max_memory: int = DEFAULT_MEMORY
     require: str | None = None
     exact: bool = False

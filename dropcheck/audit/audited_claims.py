@@ -52,6 +52,7 @@ SETS = {
     "distributions": BuiltIn(
         file="distributions.yaml", repetitions=200, alpha=0.05, most_draws=4_000_000
     ),
+    "nets": BuiltIn(file="nets.yaml", repetitions=50, alpha=0.05, most_draws=100_000_000),
     "hostile": BuiltIn(
         file="hostile.yaml", repetitions=20, alpha=1e-6, most_draws=2_000_000, by_class=True
     ),

@@ -64,7 +64,8 @@ def _likeness(request: Request) -> tuple[object, ...]:
     program, centres = _alone(request), request.centres.tobytes()
     # a case has one list of steps, cut into spans as the pilot of each repetition asks for
     cells = id(program.counter)  # which each repetition has from its own first draws
-    return id(program.steps), cells, program.span_draws, program.span_blocks, centres
+    spans = (program.span_draws, program.span_blocks, program.net, program.clips)
+    return id(program.steps), cells, *spans, centres
 
 
 def _drawn_together(requests: Sequence[Request], supply: Supply) -> Iterator[SpanSums]:
@@ -110,7 +111,7 @@ class Supply:
 
     def centres(self, program: Program, draws: int) -> Sums:
         """What follows from a repetition's first draws, as `Program.centres` does of one part."""
-        alike = (id(program.steps), program.span_draws, program.span_blocks, draws)
+        alike = (id(program.steps), program.span_draws, program.span_blocks, program.net, draws)
         waiting = self._centres.setdefault(alike, [])
         if not waiting:
             held = _held(program, program.span_draws if program.paired else draws)

@@ -20,7 +20,7 @@ from dropcheck.inference.comparison import Comparison, expression
 from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide
-from dropcheck.inference.spread import seen_variance
+from dropcheck.inference.spread import NetSpread, seen_variance
 from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_quantity
@@ -99,12 +99,13 @@ def _deciding(compiled: Compiled, outlook: Outlook, tally: Tally) -> Decide:
         comparison: Comparison, alpha: float, widen: float, rounding: float
     ) -> tuple[Interval, Verdict]:
         direction = outlook.directions[len(comparisons)]
+        clipped = tally.clipped[len(comparisons)] if tally.program.clips else None
         comparisons.append(comparison)
         theta = theta_of(compiled, comparison, outlook.centres)
         columns = compiled.functional.columns(comparison.looked_at)
         enclosed = enclosing(compiled, comparison, outlook.centres)
         interval = interval_of(
-            theta, enclosed, rows, tally.block_draws, direction, outlook, columns, alpha
+            theta, enclosed, rows, tally.block_units, direction, outlook, columns, alpha, clipped
         )
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
@@ -121,35 +122,51 @@ def interval_of(
     theta: Theta,
     enclosed: Enclosed,
     rows: Floats,
-    block_draws: int,
+    block_units: int,
     direction: Direction,
     outlook: Outlook,
     columns: Sequence[int],
     alpha: float,
+    clipped: Floats | None = None,
 ) -> Interval:
-    """The interval of a quantity at confidence 1 − alpha; `rows` are averages, [blocks, terms]."""
+    """The interval of a quantity at confidence 1 − alpha; `rows` are averages, [blocks, terms].
+
+    `block_units` are the independent draws of each. Of nets, `clipped` has the averages of how far
+    each is off along the direction, and of the squares.
+    """
     means = rows.mean(axis=0)
     estimate = float(theta(means[:, np.newaxis])[0])
-    error = direction.spread.standard_error(len(rows) * block_draws)
+    error = direction.spread.standard_error(len(rows) * block_units)
     if direction.linear:
-        along = direction.spread.interval(rows @ direction.weights, block_draws, alpha)
+        along = _along(direction, rows, block_units, alpha, clipped)
         at = float(means @ direction.weights)
         low, high = estimate + (along[0] - at), estimate + (along[1] - at)
         return Interval(estimate, low, high, error)
     box = BOX_SHARE * alpha / len(columns)
     middle, widths = means.copy(), np.zeros(len(means))
     for column in columns:
-        low, high = outlook.spreads[column].interval(rows[:, column], block_draws, box)
+        low, high = outlook.spreads[column].interval(rows[:, column], block_units, box)
         if not (math.isfinite(low) and math.isfinite(high)):
             return Interval(estimate, -math.inf, math.inf, error)
         middle[column], widths[column] = (low + high) / 2, (high - low) / 2
     own = (1 - BOX_SHARE) * alpha
-    along = direction.spread.interval(rows @ direction.weights, block_draws, own)
+    along = _along(direction, rows, block_units, own, clipped)
     at = float(middle @ direction.weights)
     ends = (along[0] - at, along[1] - at)
     low, high = enclose(enclosed, middle, widths, direction.weights, ends)
     second = max(high - low - (along[1] - along[0]), 0.0) / 2
     return Interval(estimate, low, high, error, second_order=second)
+
+
+def _along(
+    direction: Direction, rows: Floats, block_units: int, alpha: float, clipped: Floats | None
+) -> tuple[float, float]:
+    """An interval for the combination of the averages along a direction."""
+    if isinstance(direction.spread, NetSpread):
+        assert clipped is not None
+        mean, mean_square = map(float, clipped)
+        return direction.spread.interval(mean, mean_square, len(rows) * block_units, alpha)
+    return direction.spread.interval(rows @ direction.weights, block_units, alpha)
 
 
 def _more(
@@ -183,7 +200,7 @@ def _hidden(
     if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
     direction = outlook.directions[judged.place]
-    if _of_truths(compiled, judged):
+    if _of_truths(compiled, judged) or isinstance(direction.spread, NetSpread):
         return None
     rows = tally.sums / tally.block_values @ direction.weights
     seen = seen_variance(rows, tally.block_draws)

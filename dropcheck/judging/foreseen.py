@@ -8,14 +8,32 @@ from dataclasses import replace
 import numpy as np
 
 from dropcheck.inference.enclosure import gradient
-from dropcheck.inference.spread import Spread, seen_variance
+from dropcheck.inference.spread import NetSpread, Spread, seen_variance
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Floats
 from dropcheck.judging.knowledge import ExactAverages, Knowledge
 from dropcheck.judging.look import ENDLESS, enclosing
-from dropcheck.judging.outlook import Direction, Outlook, expecting, first_order, targets_of
+from dropcheck.judging.outlook import (
+    Direction,
+    Outlook,
+    Targets,
+    draws_for,
+    expecting,
+    first_order,
+    targets_of,
+)
 from dropcheck.judging.rare_events import in_strata
 from dropcheck.results import Guarantee
-from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally
+from dropcheck.simulation import (
+    PILOT,
+    Clip,
+    Compiled,
+    Program,
+    Request,
+    SpanSums,
+    Tally,
+    can_be_in_nets,
+    in_nets,
+)
 from dropcheck.vocabulary.enclosures import over
 
 # Blocks that an interval is made from: with n of them it is wider than for very many by the factor
@@ -39,6 +57,14 @@ SAVING = 4
 PILOT_GROWTH = 4
 PILOT_STEPS = 3
 PILOT_SHARE = 64
+# Points of a net: a larger one varies less, a smaller one comes more often.
+NET_SIZES = (4, 8, 16, 32, 64, 128)
+# Orders of the moments by which means of nets are cut off, and the share of the half-width that is
+# to decide by which that may move their mean.
+NET_ORDERS = (4.0, 6.0, 8.0, 11.0, 16.0, 22.0, 32.0, 45.0, 64.0)
+CUT = 0.02
+# Comparisons of a statement beyond which it is not drawn in nets.
+MOST_COMPARISONS = 8
 
 
 def foreseen(
@@ -48,16 +74,29 @@ def foreseen(
     most = run.most_draws(compiled.program)
     if knowledge.exact is not None:
         outlook = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
-        return outlook_in_strata(run, compiled, knowledge, outlook) or outlook
-    if not knowledge.has_variance:
-        in_strata_alone = outlook_in_strata(run, compiled, knowledge)
-        if in_strata_alone is not None:
-            return in_strata_alone
+        in_strata = outlook_in_strata(run, compiled, knowledge, outlook)
+        if in_strata is not None:
+            return in_strata
+    else:
+        if not knowledge.has_variance:
+            in_strata_alone = outlook_in_strata(run, compiled, knowledge)
+            if in_strata_alone is not None:
+                return in_strata_alone
+        outlook = yield from _by_pilot(run, compiled, knowledge)
+    in_nets = yield from _outlook_in_nets(run, compiled, knowledge, outlook)
+    return in_nets or outlook
+
+
+def _by_pilot(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, steps: int = PILOT_STEPS
+) -> Generator[Request, SpanSums, Outlook]:
+    """The outlook as a pilot shows it, made longer so many times at most."""
+    most = run.most_draws(compiled.program)
     program = _in_blocks(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
     tally = Tally(program, centres)
     wanted = PILOT_BLOCKS * program.block_draws
-    for step in range(PILOT_STEPS + 1):
+    for step in range(steps + 1):
         yield from run.draw_until(tally, PILOT, min(wanted, most))
         run.refuse_if_nowhere_defined(tally)
         outlook = _piloted(run, compiled, knowledge, tally, most)
@@ -66,9 +105,90 @@ def foreseen(
         outlook = expecting(run, compiled, outlook)
         wanted = min(PILOT_GROWTH * tally.draws, outlook.expected // PILOT_SHARE, most // 16)
         enough = wanted < tally.draws + program.span_draws
-        if enough or step == PILOT_STEPS or run.out_of_time():
+        if enough or step == steps or run.out_of_time():
             break
     return replace(outlook, program=_in_blocks(outlook.program, outlook.expected))
+
+
+def _outlook_in_nets(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: Outlook
+) -> Generator[Request, SpanSums, Outlook | None]:
+    """The outlook with draws from nets, of the best of some sizes; None where that saves little.
+
+    The size is chosen by pilots, of whose draws nothing is used again.
+    """
+    few = len(run.reading.comparisons) <= MOST_COMPARISONS
+    if not (run.settings.nets and few and knowledge.has_variance):
+        return None
+    if plain.program.sampling != "plain" or not can_be_in_nets(compiled.program):
+        return None
+    targets = targets_of(run, compiled, plain, if_true=True)
+    if targets is None or not _worthwhile(
+        plain, max(_needed(run, compiled, plain, targets), plain.expected)
+    ):
+        return None
+    seen: list[tuple[Compiled, Outlook]] = []
+    for size in NET_SIZES:
+        own = replace(compiled, program=in_nets(compiled.program, size), crossed=None)
+        seen.append((own, (yield from _by_pilot(run, own, knowledge, 0))))
+    # what is to be decided is known best by the largest nets
+    targets = targets_of(run, compiled, seen[-1][1], if_true=True)
+    if targets is None:
+        return None
+    choices: list[tuple[float, Compiled, bool]] = []
+    for own, outlook in seen:
+        netted = _of_net_means(knowledge, outlook, targets)
+        if netted is None:
+            return None
+        needed = _needed(run, own, netted, targets)
+        choices.append((needed * own.program.cost, own, needed <= netted.most))
+    least, best, decides = min(choices, key=lambda choice: choice[0])
+    needed = _needed(run, compiled, plain, targets)
+    if SAVING * least > needed * plain.program.cost and not (decides and needed > plain.most):
+        return None
+    outlook = yield from _by_pilot(run, best, knowledge)
+    targets = targets_of(run, best, outlook)
+    found = None if targets is None else _of_net_means(knowledge, outlook, targets)
+    if found is None:
+        return None
+    found = expecting(run, best, found)
+    return replace(found, program=_in_blocks(found.program, found.expected))
+
+
+def _needed(run: CaseRun, compiled: Compiled, outlook: Outlook, targets: Targets) -> int:
+    """Draws after which all comparisons are likely to be decided."""
+    each = enumerate(targets.widths)
+    return max(draws_for(run, compiled, outlook, place, width) for place, width in each)
+
+
+def _of_net_means(knowledge: Knowledge, seen: Outlook, targets: Targets) -> Outlook | None:
+    """The outlook by what is kept of each net; None where that cannot be judged."""
+    pilot = seen.pilot
+    if pilot is None or pilot.undefined:
+        return None
+    rows, bounds = pilot.sums / pilot.block_values, knowledge.bounds(pilot.centres)
+    directions: list[Direction] = []
+    clips: list[Clip] = []
+    for direction, width in zip(seen.directions, targets.widths, strict=True):
+        values = rows @ direction.weights
+        centre = float(values.mean())
+        sizes = {p: bounds.along(direction.weights, p) + abs(centre) for p in NET_ORDERS}
+        guess = seen_variance(values, pilot.block_units)
+        ends = bounds.ends_along(direction.weights)
+        spread = NetSpread.of(centre, guess, ends, sizes, CUT * width)
+        if spread is None:
+            return None
+        directions.append(replace(direction, spread=spread))
+        clips.append(
+            Clip(
+                weights=tuple(map(float, direction.weights)),
+                centre=centre,
+                below=spread.below.far,
+                above=spread.above.far,
+            )
+        )
+    program = replace(seen.program, clips=tuple(clips))
+    return replace(seen, program=program, directions=tuple(directions))
 
 
 def outlook_in_strata(
@@ -78,11 +198,10 @@ def outlook_in_strata(
 
     Or, where there is no plain one to compare it with, where it does not decide.
     """
-    if plain is not None:
-        work = plain.expected * plain.program.cost
-        beyond = plain.expected > plain.most and work > WORTHWHILE_BEYOND
-        if not (beyond or work > WORTHWHILE) or plain.program.sampling != "plain":
-            return None
+    if plain is not None and not (
+        plain.program.sampling == "plain" and _worthwhile(plain, plain.expected)
+    ):
+        return None
 
     def lines(means: Floats, centres: Floats) -> Floats:
         return np.array([weights for weights, _ in _lines(run, compiled, means, centres)])
@@ -96,7 +215,13 @@ def outlook_in_strata(
     if plain is None:
         return outlook if outlook.expected < ENDLESS else None
     less = SAVING * outlook.expected * outlook.program.cost
-    return outlook if less < work else None
+    return outlook if less < plain.expected * plain.program.cost else None
+
+
+def _worthwhile(plain: Outlook, draws: int) -> bool:
+    """Whether it is worth looking for what takes less than so many plain draws."""
+    work = draws * plain.program.cost
+    return work > WORTHWHILE or (draws > plain.most and work > WORTHWHILE_BEYOND)
 
 
 def _exactly(
@@ -196,7 +321,7 @@ def _piloted(
 
     def spread(weights: Floats, *, own: bool = False) -> Spread:
         values = rows @ weights
-        guess = seen_variance(values, pilot.block_draws)
+        guess = seen_variance(values, pilot.block_units)
         return bounds.spread(weights, float(values.mean()), guess, whole=own and whole)
 
     used = compiled.functional.columns(range(len(compiled.functional.operands)))

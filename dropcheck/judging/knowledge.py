@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -87,12 +88,24 @@ class BoundedAverages:
     """Bounds of the L^p norms of a case's integrands about some centres.
 
     `sizes` has them by the order p, each [terms]; those of order infinity bound the values
-    themselves. `strategy` knows how wide the interval is that holds the statement's own quantity,
-    where that is a mean.
+    themselves, and `ends` is where these lie, [2, terms]. `strategy` knows how wide the interval is
+    that holds the statement's own quantity, where that is a mean.
     """
 
     sizes: Callable[[float], Floats]
+    ends: Callable[[], Floats]
     strategy: BlockMeans | None = None
+
+    def along(self, weights: Floats, order: float) -> float:
+        """A bound of the L^p norm of a combination of the integrands: Minkowski's inequality."""
+        own = weights != 0
+        return float(np.abs(weights[own]) @ self.sizes(order)[own])
+
+    def ends_along(self, weights: Floats) -> tuple[float, float]:
+        """Where the values of a combination of the integrands lie."""
+        own = weights != 0
+        each = weights[own] * self.ends()[:, own]
+        return float(each.min(axis=0).sum()), float(each.max(axis=0).sum())
 
     def spread(
         self, weights: Floats, centre: float, guess: float, *, whole: bool = False
@@ -101,15 +114,10 @@ class BoundedAverages:
 
         `centre` and `guess` are its mean and the variance of a draw, as a pilot shows them.
 
-        Minkowski's inequality adds the norms up. The deviation from the mean has at most twice the
+        The deviation from the mean has at most twice the
         norm, and at order 2 at most the norm itself.
         """
-        parts = np.abs(weights)
-        own = parts > 0
-
-        def size(order: float) -> float:
-            return float(parts[own] @ self.sizes(order)[own])
-
+        size = partial(self.along, weights)
         width = 2 * size(math.inf)
         if whole and self.strategy is not None:
             width = min(width, self.strategy.width)
@@ -160,7 +168,10 @@ def knowledge_of(compiled: Compiled, strategy: BlockMeans | None = None) -> Know
                 known[order] = np.array(found)
             return known[order]
 
-        return BoundedAverages(sizes=sizes, strategy=strategy)
+        def ends() -> Floats:
+            return np.array([_ends(norms, compiled, term, centres) for term in _terms(compiled)]).T
+
+        return BoundedAverages(sizes=sizes, ends=ends, strategy=strategy)
 
     if compiled.program.whole:  # draws of one call of code may depend on each other
         return Knowledge(exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC)
@@ -233,6 +244,18 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
                 own = abs(centre)
         size *= raised(own, power)
     return size
+
+
+def _ends(norms: Norms, compiled: Compiled, term: _Term, centres: Floats) -> tuple[float, float]:
+    """An interval that holds an integrand, and 0 where it has a condition."""
+    size = _size(norms, compiled, term, centres, math.inf)
+    (register, power), *others = term[0] or ((0, 0),)
+    if others or power != 1:
+        signed = any(odd % 2 for _, odd in term[0])
+        return (-size if signed else 0.0), size
+    hull, centre = norms.quantity(compiled.values[register]).hull, float(centres[register])
+    low, high = hull.low - centre, hull.high - centre
+    return (low, high) if term[1] is None else (min(low, 0.0), max(high, 0.0))
 
 
 def integrands_of(compiled: Compiled, centres: Floats) -> list[Integrand]:

@@ -12,8 +12,8 @@ from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.region import reach, region_floor, widening
-from dropcheck.inference.sides import may_be_off
-from dropcheck.inference.spread import Spread
+from dropcheck.inference.sides import SIGNIFICANT, may_be_off
+from dropcheck.inference.spread import NetSpread, Spread
 from dropcheck.judging.case_run import CaseRun, Floats
 from dropcheck.judging.look import (
     ENDLESS,
@@ -43,7 +43,7 @@ class Direction:
     """
 
     weights: Floats
-    spread: Spread
+    spread: Spread | NetSpread
     linear: bool
 
 
@@ -102,11 +102,14 @@ def half_width(
 
 
 def rows_of(program: Program, draws: int) -> tuple[int, int]:
-    """Rows of a tally of so many draws, and the draws of each: of many blocks two are joined."""
+    """Rows of a tally of so many draws, and the independent draws of each.
+
+    Of many blocks two are joined, and the draws of one net are one.
+    """
     block = program.block_draws
     while draws // block > MOST_ROWS:
         block *= 2
-    return draws // block, block
+    return draws // block, block // program.net
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,13 @@ class Targets:
     scales: tuple[float, ...]
 
 
-def targets_of(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Targets | None:
+def targets_of(
+    run: CaseRun, compiled: Compiled, outlook: Outlook, *, if_true: bool = False
+) -> Targets | None:
     """What the intervals must come down to; None where the quantity is undefined.
 
-    A width of 0 cannot be reached: the quantity lies where no interval decides.
+    A width of 0 cannot be reached: the quantity lies where no interval decides. With `if_true` they
+    are those of a true claim, where the pilot leaves room for it.
     """
     operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
     if not all(map(math.isfinite, operands)):
@@ -133,18 +139,29 @@ def targets_of(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Targets | 
     widths: list[float] = []
     for place, (comparison, part, scale) in enumerate(each):
         sharpness = sharpness_of(run, part, scale, operands) / unit_of(comparison, operands)
-        widths.append(target_of(compiled, outlook, place, comparison, sharpness))
+        target = target_of(compiled, outlook, place, comparison, sharpness, if_true=if_true)
+        widths.append(target)
     return Targets(tuple(widths), scales)
 
 
 def target_of(
-    compiled: Compiled, outlook: Outlook, place: int, comparison: Comparison, sharpness: float
+    compiled: Compiled,
+    outlook: Outlook,
+    place: int,
+    comparison: Comparison,
+    sharpness: float,
+    *,
+    if_true: bool = False,
 ) -> float:
     """The half-width at which one comparison is likely to be decided."""
     theta = theta_of(compiled, comparison, outlook.centres)
     estimate = float(theta(outlook.middle[:, np.newaxis])[0])
     spread = outlook.directions[place].spread
-    near = 0.0 if outlook.pilot is None else 2 * spread.standard_error(outlook.pilot.draws)
+    near = 0.0 if outlook.pilot is None else 2 * spread.standard_error(outlook.pilot.units)
+    if if_true:
+        nearest = min(max(estimate, comparison.region.low), comparison.region.high)
+        if abs(estimate - nearest) <= SIGNIFICANT * near / 2:
+            estimate = nearest
     if comparison.region.strict_end_within(estimate, near):
         return 0.0
     widen = widening(comparison.region, sharpness)
@@ -173,7 +190,8 @@ def first_order(run: CaseRun, outlook: Outlook, place: int, target: float) -> in
     def decides(draws: int) -> bool:
         rows, block = rows_of(outlook.program, draws)
         width = spread.half_width(rows, block, alpha) if rows else math.inf
-        return width + budget.CHANCE * spread.standard_error(draws) <= target
+        error = spread.standard_error(max(1, draws // outlook.program.net))
+        return width + budget.CHANCE * error <= target
 
     return fewest_that(decides, outlook.fewest, ENDLESS)
 
@@ -189,7 +207,8 @@ def draws_for(run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, ta
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
     while draws < ENDLESS:
         width = half_width(enclosed, outlook, direction, columns, draws, alpha)
-        width += budget.CHANCE * direction.spread.standard_error(draws)
+        units = draws // outlook.program.net
+        width += budget.CHANCE * direction.spread.standard_error(units)
         if width <= target:
             return draws
         more = raised(width / target, 2.0) if math.isfinite(width) and target > 0 else math.inf
@@ -239,7 +258,7 @@ def smallest_seen(
         width = half_width(enclosed, outlook, direction, columns, most, share)
         if not math.isfinite(width):
             return None
-        width += normal * direction.spread.standard_error(most)
+        width += normal * direction.spread.standard_error(max(1, most // outlook.program.net))
         floor = region_floor(comparison.region, widening(comparison.region, sharpness / unit))
         seen.append(max(width, floor) * unit)
     return max(seen)

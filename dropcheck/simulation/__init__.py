@@ -11,6 +11,8 @@ it uses only
 - a pilot: `origin`, `centres`, `near_ties`, `largest`, `finite`;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
+- nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `net` is the draws
+  of each, and `clips` say what is kept of each; `units` of a tally counts nets;
 - strata: `stratified` makes a program that draws one of its draws from them;
 - draws: `span`.
 
@@ -30,6 +32,8 @@ from dropcheck.simulation.compile import (
 from dropcheck.simulation.examples import example
 from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.in_cells import counting_in_cells, magnitude_of, values_of
+from dropcheck.simulation.nets.netted_program import can_be_in_nets, in_nets
+from dropcheck.simulation.nets.sobol_nets import Clip
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import MAIN, PILOT, stream
 from dropcheck.simulation.thresholds import AtThresholds, Threshold, below, compile_counts
@@ -41,6 +45,7 @@ __all__ = [
     "PILOT",
     "AtCuts",
     "AtThresholds",
+    "Clip",
     "Collected",
     "Compiled",
     "Counted",
@@ -57,11 +62,13 @@ __all__ = [
     "Threshold",
     "TwoAtCuts",
     "below",
+    "can_be_in_nets",
     "compile_averages",
     "compile_counts",
     "compile_strategy",
     "counting_in_cells",
     "example",
+    "in_nets",
     "magnitude_of",
     "means_of",
     "stratified",

@@ -135,7 +135,15 @@ class Tally:
     @property
     def sums(self) -> Sums:
         """Block sums, [blocks, terms]; what waits for its neighbours is not among them."""
-        return self._rows
+        clips = 2 * len(self.program.clips)
+        return self._rows[:, :-clips] if clips else self._rows
+
+    @property
+    def clipped(self) -> Sums:
+        """Of each direction that nets are looked at along, the averages over nets: [clips, 2]."""
+        clips = len(self.program.clips)
+        totals = self._rows[:, self._rows.shape[1] - 2 * clips :].sum(axis=0)
+        return np.reshape(totals / max(1, self.units), (clips, 2))
 
     @property
     def block_draws(self) -> int:
@@ -146,6 +154,16 @@ class Tally:
     def block_values(self) -> int:
         """Values of each quantity in each row: more than draws where pairs are crossed."""
         return self.program.block_values * self._joined
+
+    @property
+    def block_units(self) -> int:
+        """Independent draws in each row: those of one net are one."""
+        return self.block_draws // self.program.net
+
+    @property
+    def units(self) -> int:
+        """Independent draws that the sums rest on."""
+        return self.draws // self.program.net
 
     @property
     def draws(self) -> int:

@@ -13,6 +13,7 @@ from dropcheck.language.graph import Value, number
 from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.code_calls import Calls
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
+from dropcheck.simulation.nets.sobol_nets import Clip, Points, laws_points, with_clips
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
 from dropcheck.simulation.steps import Observer, Step, computed, draw_law
@@ -75,6 +76,9 @@ class Program:
     apart: tuple[Step, ...] = ()
     # the draw that is made from strata of its values, with weights
     stratified: str | None = None
+    # so many draws are the points of one net: they depend on each other, and on no other draws
+    net: int = 1
+    clips: tuple[Clip, ...] = ()  # what is kept of each net
     # of several that make the same draws, in spans of one length, a power of two
     shared: bool = False
     # what counts draws in cells, in place of integrands
@@ -85,7 +89,8 @@ class Program:
     @property
     def columns(self) -> int:
         """Numbers that are kept of each block."""
-        return len(self.terms) if self.counter is None else self.counter.columns
+        terms = len(self.terms) + 2 * len(self.clips)
+        return terms if self.counter is None else self.counter.columns
 
     @property
     def block_draws(self) -> int:
@@ -104,9 +109,11 @@ class Program:
 
     @property
     def sampling(self) -> str:
-        """How draws become values, in words: "plain", "crossed 96×96" or "stratified in x"."""
+        """How draws become values, in words: "plain", "stratified in x" or "nets of 64"."""
         if self.stratified is not None:
             return f"stratified in {self.stratified}"
+        if self.net > 1:
+            return f"nets of {self.net}"
         groups = self.separations.groups if self.separations is not None else 2 * self.paired
         return "crossed " + "×".join([str(self.block_draws)] * groups) if groups else "plain"
 
@@ -129,7 +136,7 @@ class Program:
         """The program in spans that fit a budget of few draws, of which so many blocks are made."""
         if self.whole or most >= max(blocks * self.block_draws, self.span_draws):
             return self
-        draws = max(1, min(self.span_draws, most // blocks))
+        draws = max(1, min(self.span_draws, most // blocks) // self.net) * self.net
         return replace(self, span_draws=draws, span_blocks=1, shared=False)
 
     def in_blocks(self, draws: int) -> Program:
@@ -168,6 +175,7 @@ class Program:
         if self.shared:
             block = 1 << (block.bit_length() - 1)
             return self._cut(block, self.span_draws // block)
+        block = max(1, block // self.net) * self.net
         draws = min(max(draws, BLOCKS_OF_SPAN * block, SHORTEST_SPAN), self.span_draws)
         return self._cut(block, max(1, draws // block))
 
@@ -200,6 +208,10 @@ class Program:
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
         code = Calls(self.steps, generator)
+        points: Mapping[int, Points] = {}
+        if self.net > 1:
+            drawn = {one.target: one.value.shape for one in self.steps if one.kernel is None}
+            points = laws_points(generator, drawn, self.net, draws)
         for register, constant in self.fixed:
             held[register] = constant
         for step in self.steps if steps is None else steps:
@@ -207,8 +219,9 @@ class Program:
             if step.kernel is None:
                 count = self.span_draws if self.paired else draws
                 if step.value.law is not None:
+                    own = points.get(step.target)
                     held[step.target] = draw_law(
-                        step.value, step.value.law, generator, inputs, count
+                        step.value, step.value.law, generator, inputs, count, own
                     )
                 elif step.value.sample is not None:  # one call draws all of its names
                     if sampled is None:
@@ -337,11 +350,13 @@ class Program:
         if self.counter is not None:
             values = [number(filled(held[register])) for register in self.targets]
             return counted(self.counter, values, self.span_draws, self.span_blocks)
-        moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
-        sums = np.empty((self.span_blocks, len(self.terms)))
+        blocks = self.span_draws // self.net if self.clips else self.span_blocks
+        moments = Moments(Held(held, centres, self.span_values, blocks))
+        sums = np.empty((blocks, len(self.terms)))
         for index, term in enumerate(self.terms):
             sums[:, index] = moments.sums(term)
-        return sums, None if np.isfinite(sums).all() else moments.undefined(self.terms)
+        bad = None if np.isfinite(sums).all() else moments.undefined(self.terms)
+        return with_clips(sums, self.clips, self.net, self.span_blocks) if self.clips else sums, bad
 
     def _by_parts(self, held: list[Array | None], centres: Sums) -> Sums | None:
         """The same sums from what integrands are made of; None where they cannot be had so."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.language.graph import Value, kernel_of, number
+from dropcheck.simulation.nets.sobol_nets import Points, at_points
 from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.law import Law, argument_problem
 
@@ -78,9 +79,14 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
 
 
 def draw_law(
-    value: Value, law: Law, generator: np.random.Generator, arguments: list[Array], draws: int
+    value: Value,
+    law: Law,
+    generator: np.random.Generator,
+    arguments: list[Array],
+    draws: int,
+    points: Points | None = None,
 ) -> Array:
-    """So many draws from a law.
+    """So many draws from a law; those at points of the unit cube where they are given.
 
     Raises:
         DropcheckError: for an argument out of the law's domain, at the draw's place in the text.
@@ -93,6 +99,8 @@ def draw_law(
                 f"{law.name}: {problem}, in some draw",
                 "bound it on a line above, for example with clip(…) or abs(…)",
             )
+    if points is not None:
+        return at_points(law, arguments, points)
     try:
         return law.sample(generator, arguments, value.shape, draws)
     except ValueError as error:

@@ -212,6 +212,7 @@ def planner(run: CaseRun) -> CaseRun:
     settings = Settings(
         resolution=own.resolution,
         crossing=own.crossing,
+        nets=own.nets,
         require=own.require,
         threads=own.threads,
         max_memory=own.max_memory,

@@ -272,6 +272,17 @@ class Distribution:
         """
         return self._inverse(v, arguments, "upper_quantile")
 
+    @property
+    def has_quantiles(self) -> bool:
+        """Whether the quantiles of single numbers are known, whatever the arguments are."""
+        standard, axes = self.standard, any(parameter.axes for parameter in self.parameters)
+        return (
+            standard is not None
+            and None not in (standard.quantile, standard.upper_quantile)
+            and self.own_axes is None
+            and not axes
+        )
+
     def covariance(self, *arguments: Any) -> Any:
         """The covariances of the elements of a vector, on two axes; None where not known."""
         if self.covariances is None:

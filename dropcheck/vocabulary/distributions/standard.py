@@ -51,6 +51,7 @@ class Standard:
     survival: Callable[..., Any] | None = None
     quantile: Callable[..., Any] | None = None
     upper_quantile: Callable[..., Any] | None = None
+    quantile_cost: float = 60.0  # rough nanoseconds of a quantile
 
     def central_moments(self, *shapes: Any) -> MomentList:
         """E(z - E z)^k of each order k from 0 to 8."""

@@ -148,6 +148,7 @@ VON_MISES = bounded(
         survival=lambda x, mu, kappa: _cdf(-x, -mu, kappa),
         quantile=_quantile,
         upper_quantile=lambda v, mu, kappa: -_quantile(v, -mu, kappa),
+        quantile_cost=5e5,
     ),
     greatest_at_corners=False,
 )

@@ -134,6 +134,7 @@ STANDARD_BETA = Standard(
     survival=lambda x, a, b: beta_survival(a, b, x),
     quantile=lambda u, a, b: beta_quantile(a, b, u),
     upper_quantile=lambda v, a, b: beta_upper_quantile(a, b, v),
+    quantile_cost=5000.0,
 )
 
 BETA = bounded(

@@ -111,6 +111,7 @@ def counts(
         survival=lambda x, *shapes: survival(np.floor(x), *shapes),
         quantile=quantile,
         upper_quantile=upper_quantile,
+        quantile_cost=5000.0,
     )
 
 

@@ -113,6 +113,7 @@ STANDARD_GAMMA = Standard(
     survival=lambda x, shape: special.gammaincc(shape, x),
     quantile=lambda u, shape: gamma_quantile(shape, u),
     upper_quantile=lambda v, shape: gamma_upper_quantile(shape, v),
+    quantile_cost=2000.0,
 )
 
 EXPONENTIAL = _positive(
@@ -246,6 +247,7 @@ F = _positive(
         survival=lambda x, d1, d2: _f_share(1.0 / x, d2 / 2.0, d1 / 2.0),
         quantile=lambda u, d1, d2: _f_quantile(u, d1 / 2.0, d2 / 2.0),
         upper_quantile=lambda v, d1, d2: 1.0 / _f_quantile(v, d2 / 2.0, d1 / 2.0),
+        quantile_cost=1e4,
     ),
 )
 

@@ -170,6 +170,7 @@ STUDENT_T = _any_number(
         survival=mirrored(_student_t_cdf),
         quantile=_student_t_quantile,
         upper_quantile=opposite(_student_t_quantile),
+        quantile_cost=4000.0,
     ),
 )
 

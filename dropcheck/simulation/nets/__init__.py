@@ -1,0 +1,1 @@
+"""Draws from nets of points."""
