@@ -13,6 +13,9 @@ from benchmarks.measure import Bar, Clock, Figure, Ran, Spread, paired, run_proc
 from benchmarks.scripts import QK
 from dropcheck.claims.reader import read_text
 from dropcheck.language.checks import check_registry
+from dropcheck.report import Report
+from dropcheck.report.formats import FORMATS
+from dropcheck.results import RunResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -55,6 +58,13 @@ def whole_run(text: str) -> None:
     check_registry(registry)
     for _ in verify_cases(registry.expand(), Settings(), registry):
         pass
+
+
+def report_of(text: str) -> Report:
+    """What the reports of a registry's run are made of."""
+    registry = read_text(text)
+    results = tuple(verify_cases(registry.expand(), Settings(), registry))
+    return Report(RunResult("claims.yaml", Settings(), results, 1.0), registry)
 
 
 def growth(
@@ -101,6 +111,17 @@ def measured(repeats: int, clock: Clock, *, quick: bool) -> Iterator[Figure]:
         few, many = text(small), text(round(small * factor))
         yield growth(
             name, partial(whole_run, few), partial(whole_run, many), factor, repeats, clock
+        )
+    few_cases, more_cases = (report_of(many_cases(round(small * by))) for by in (1, factor))
+    for name in ("table", "json", "junit", "markdown", "csv", "html"):  # all that show every case
+        make = FORMATS[name].make
+        yield growth(
+            f"cases in the report {name}",
+            partial(make, few_cases),
+            partial(make, more_cases),
+            factor,
+            repeats,
+            clock,
         )
     if not quick:
         yield from _large()

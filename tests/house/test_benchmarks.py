@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from dropcheck.claims.reader import read_text
+from dropcheck.results import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -214,6 +215,12 @@ def test_part_e_tells_linear_growth_from_quadratic() -> None:
 def test_part_e_registries_have_the_sizes_asked_for() -> None:
     assert len(read_text(growth.many_claims(5)).claims) == 5
     assert len(read_text(growth.many_cases(7)).expand()) == 7
+
+
+def test_part_e_makes_the_reports_of_what_was_run() -> None:
+    report = growth.report_of(growth.many_cases(3))
+    assert [case.parameters["sd"] for case in report.run.cases] == pytest.approx([1, 4 / 3, 5 / 3])
+    assert {case.result for case in report.run.cases} == {Outcome.PASS}
 
 
 def test_part_h_counts_pilots_and_knows_what_a_fixed_sample_takes() -> None:
