@@ -164,13 +164,15 @@ def _expected_failures(
     """Why code is expected to fail, by number format: the first pattern that fits says it.
 
     A pattern is one of ids, as on the command line. Of a pack, or of a file among several, the id
-    may stand behind its name: `dropout/values`, of `pack:dropout` and of `dropout.yaml`.
+    may stand behind its name: `dropout/values`, of `pack:dropout` and of `dropout.yaml`. Both fit
+    in any run, also where the ids themselves stand behind the names of packs.
     """
     source = PurePath(claim.location.file.rpartition(":")[2]).stem
+    bare = [name.removeprefix(f"{source}/") for name in (claim.id, claim.entry)]
+    names = {*bare, *(f"{source}/{name}" for name in bare)}
     found: dict[str, str] = {}
     for written, reason in xfail.items():
         pattern, _, dtype = written.partition(COLUMN)
-        names = {claim.id, claim.entry, f"{source}/{claim.id}", f"{source}/{claim.entry}"}
         if any(fnmatchcase(name, pattern) for name in names):
             fitting = (name for name in formats if dtype in ("", name))
             found |= {name: reason for name in fitting if name not in found}

@@ -6,6 +6,7 @@ compiled code is used only if it gives numpy's own bits, and gives them sooner.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 
@@ -38,15 +39,15 @@ def load_where_it_pays(wanted: float) -> None:
 @functools.lru_cache(maxsize=1)
 def load() -> None:
     """Have numbers drawn by compiled code, where there is any that is as good and faster."""
-    try:
+    # not installed, or nothing for this numpy, this processor, this folder: numpy draws
+    with contextlib.suppress(Exception):
         from dropcheck.execution import ziggurat
-    except Exception:  # not installed, or nothing for this numpy, this processor, this folder
-        return
-    fills: dict[StandardNumbers, Fill]
-    fills = {NORMALS: ziggurat.normals, EXPONENTIALS: ziggurat.exponentials}
-    for numbers, fill in fills.items():
-        if is_same_and_faster(numbers.method, fill):
-            numbers.fill = fill
+
+        fills: dict[StandardNumbers, Fill]
+        fills = {NORMALS: ziggurat.normals, EXPONENTIALS: ziggurat.exponentials}
+        for numbers, fill in fills.items():
+            if is_same_and_faster(numbers.method, fill):
+                numbers.fill = fill
 
 
 def is_same_and_faster(method: str, fill: Fill) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -231,6 +232,18 @@ def test_numpy_draws_where_numba_is_missing(monkeypatch: pytest.MonkeyPatch) -> 
     compiled.load()
     assert NORMALS.fill is EXPONENTIALS.fill is None
     assert results()
+
+
+def test_numpy_draws_where_what_numba_made_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code that is loaded, and then is not code that runs here."""
+
+    def broken(words: Words, out: Array) -> None:
+        raise SystemError("not for this machine")
+
+    made = types.SimpleNamespace(normals=broken, exponentials=broken)
+    monkeypatch.setattr(execution, "ziggurat", made, raising=False)
+    compiled.load()
+    assert NORMALS.fill is EXPONENTIALS.fill is None
 
 
 LOADS = """

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dropcheck.claims.reader import read_text
+from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Asked, Code, Registry, Slot
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
@@ -246,6 +246,18 @@ def test_an_expected_failure_passes_and_one_that_does_not_come_fails() -> None:
     # what is undecided neither fails nor holds, and the mathematics is not expected to fail
     model = judged(sound, "dropout.evaluation")["dropout.evaluation"]
     assert (model.result, model.xfail) == (Outcome.PASS, None)
+
+
+def test_a_failure_is_expected_by_the_same_name_in_a_run_of_several_packs() -> None:
+    own = Own("own", {"values": "a", "dropout/zeros-stay": "b"}, dropout=dropout())
+    for packs in (["pack:dropout"], ["pack:dropout", "pack:attention"]):
+        registry = with_columns(read_registries(packs), [own])
+        found = {
+            (claim.id.rpartition("/")[2], *set(claim.xfail.values()))
+            for claim in registry.claims.values()
+            if claim.xfail
+        }
+        assert found == {("values@own", "a"), ("zeros-stay@own", "b")}
 
 
 def test_a_result_knows_its_column() -> None:

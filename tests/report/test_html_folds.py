@@ -156,6 +156,13 @@ def test_a_link_leads_to_what_is_not_drawn_yet(opened: Page) -> None:
 
 
 @in_browser
+def test_an_address_that_leads_nowhere_stops_nothing(opened: Page) -> None:
+    opened.driver.get("about:blank")
+    opened.driver.get(f"{opened.path.as_uri()}#100%")
+    assert opened.script("return typeof goOn") == "function"  # the last thing that the script does
+
+
+@in_browser
 def test_filters_and_order_are_over_all_cases(opened: Page) -> None:
     field = opened.find("input[name=text]")
     field.send_keys("word377")

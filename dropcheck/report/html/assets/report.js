@@ -64,7 +64,10 @@
     if (folded.size) whenIdle(drawOn);
   };
   const reach = (hash) => {  // whether what a link leads to was folded
-    const id = decodeURIComponent(hash.slice(1));
+    let id = hash.slice(1);
+    try {
+      id = decodeURIComponent(id);
+    } catch {}  // a percent sign that stands for itself
     if (!id || document.getElementById(id)) return false;
     for (const [sheaf, markup] of folded) {
       if (markup.includes(` id="${id}"`)) {
