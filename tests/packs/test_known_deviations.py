@@ -22,6 +22,8 @@ from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
+# Many small calls wait for threads where the machine is busy.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # In tests of a framework its own warnings are its own matter.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
