@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 import types
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ settings.load_profile("seeded")
 @pytest.fixture(autouse=True, scope="session")
 def no_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Runs remember nothing for the user, and tell GitHub nothing of a test."""
+    # a shell gives what it starts in the background no interruptions, and processes inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
             patch.delenv(name, raising=False)

@@ -47,6 +47,8 @@ Floats = npt.NDArray[np.float64]
 
 # Share of the error that pays for the bound of the variance, where that comes from the blocks.
 VARIANCE_SHARE = 0.1
+# Beyond this the exponential function is infinite.
+LARGEST_EXPONENT = 709.0
 # λ = 1 would take no variance at all; with this it is 1/20 wider where there is none.
 _MOST_RATE = 0.95
 
@@ -216,7 +218,7 @@ class NetSpread:
 
     def _width(self, side: Reach, mean_square: float, nets: int, alpha: float) -> float:
         allowed = math.log(2 / alpha) / nets
-        rate = _best_rate(allowed, self.guess / side.far**2)
+        rate = _best_rate(allowed, self.guess / side.far / side.far)
         psi = -math.log1p(-rate) - rate
         return (side.far * allowed + psi * mean_square / side.far) / rate + side.cut
 
@@ -227,16 +229,16 @@ def _far_enough(sizes: Mapping[float, float], most_cut: float) -> float:
     for order, size in sizes.items():
         if most_cut > 0 and 0 < size < math.inf:
             factor = (order - 1) * math.log(order - 1) - order * math.log(order)
-            excess = order * math.log(size) + factor - math.log(most_cut)
-            found.append(math.exp(excess / (order - 1)))
+            exponent = (order * math.log(size) + factor - math.log(most_cut)) / (order - 1)
+            found.append(math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf)
     return min(found)
 
 
 def _best_rate(allowed: float, variance: float) -> float:
     """The λ that makes (allowed + ψ(λ) · variance) / λ least, but for its upper bound.
 
-    >>> round(_best_rate(1e-6, 1e-2), 6), _best_rate(1e-3, 0.0)  # √(2 · allowed / variance)
-    (0.014043, 0.95)
+    >>> round(_best_rate(1e-6, 1e-2), 6), _best_rate(1e-3, 0.0)  # near √(2 · allowed / variance)
+    (0.01401, 0.95)
     """
 
     def excess(rate: float) -> float:  # the derivative's sign: λψ'(λ) - ψ(λ) - allowed/variance

@@ -144,7 +144,8 @@ def _outlook_in_nets(
         choices.append((needed * own.program.cost, own, needed <= netted.most))
     least, best, decides = min(choices, key=lambda choice: choice[0])
     needed = _needed(run, compiled, plain, targets)
-    if SAVING * least > needed * plain.program.cost and not (decides and needed > plain.most):
+    saves = SAVING * least <= needed * plain.program.cost
+    if not (decides and (saves or needed > plain.most)):  # plain draws refute more of what is false
         return None
     outlook = yield from _by_pilot(run, best, knowledge)
     targets = targets_of(run, best, outlook)

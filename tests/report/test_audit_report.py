@@ -138,7 +138,7 @@ def test_the_command_fails_on_an_alarm(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "lawss"], "it must be laws, moments, hostile, distributions or code"),
+        (["--set", "lawss"], "it must be laws, moments, hostile, distributions, nets or code"),
         (["--alpha", "0.05,2"], "numbers between 0 and 1"),
         (["--shift", "2%"], "needs '--file'"),
         (["--full", "-n", "3"], "both say how many repetitions"),
