@@ -52,7 +52,8 @@ class Page:
         found: list[str] = self.script(
             "return Array.from(document.querySelectorAll('#cases tbody tr'))"
             ".filter((row) => row.offsetParent)"
-            ".map((row) => row.dataset.claim + ' ' + row.cells[1].innerText.trim())"
+            # what is far from sight may have no innerText yet
+            ".map((row) => row.dataset.claim + ' ' + row.cells[1].textContent.trim())"
         )
         return [row.strip() for row in found]
 
