@@ -114,8 +114,7 @@ class BoundedAverages:
 
         `centre` and `guess` are its mean and the variance of a draw, as a pilot shows them.
 
-        The deviation from the mean has at most twice the
-        norm, and at order 2 at most the norm itself.
+        The deviation from the mean has at most twice the norm, and at order 2 at most the norm.
         """
         size = partial(self.along, weights)
         width = 2 * size(math.inf)
