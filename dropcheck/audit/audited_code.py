@@ -39,6 +39,11 @@ class _Bound:
 
     function: Drawn
 
+    @property
+    def has_gradient(self) -> bool:
+        """Whatever it is asked for, it gives."""
+        return True
+
     def drawn(
         self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Any]
     ) -> Mapping[str, Array]:

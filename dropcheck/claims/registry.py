@@ -126,6 +126,10 @@ class Asked:
 class Code(Protocol):
     """Code that is bound to a slot."""
 
+    @property
+    def has_gradient(self) -> bool:
+        """Whether it can be asked for its gradient; else no claim of one is made of it."""
+
     def drawn(self, generator: Any, asked: Asked, inputs: Sequence[Any]) -> Mapping[str, Any]:
         """An array for each mode: float64, [*shape of one draw, draws].
 

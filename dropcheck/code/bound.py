@@ -55,6 +55,11 @@ class Bound:
         self._plans: dict[object, Plan] = {}
         self._shapes: dict[tuple[object, str], tuple[int, ...]] = {}
 
+    @property
+    def has_gradient(self) -> bool:
+        """Whether its framework has gradients of such code."""
+        return self._adapter.has_gradient(self._function)
+
     def drawn(
         self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:

@@ -91,6 +91,10 @@ def with_columns(
             calls = calls_of_slots(claim, graphs)
             chosen = _formats(claim, one, formats)
             called = any(name in column.code for name, _ in calls)
+            called = called and all(
+                mode != GRAD or name not in column.code or column.code[name].has_gradient
+                for name, mode in calls
+            )
             if called and not _unanswered(claim, calls, column.code) and chosen:
                 own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
                 own = replace(own, xfail=_expected_failures(claim, chosen, one.xfail))

@@ -68,6 +68,8 @@ claims:
 class OwnCode:
     """Code by a function of what it is given."""
 
+    has_gradient = True
+
     def __init__(self, draw: Draw) -> None:
         self.drawn = draw
 

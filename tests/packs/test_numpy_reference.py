@@ -211,3 +211,14 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
 def test_a_fault_is_refuted(claim: str, slot: str, code: Any, values: dict[str, str]) -> None:
     verdicts = [case.verdict for case in judged(claim, {slot: code}, values)]
     assert Verdict.REFUTED in verdicts
+
+
+def test_code_without_a_gradient_has_no_claims_of_one() -> None:
+    """A plain function of numpy: what is claimed of its values is judged all the same."""
+    plain = of_functions({"dropout": without_scale}, name="numpy", dtypes=FLOAT32, folder=Path())
+    known = read_registries(["pack:dropout"])
+    found = {name for name in with_columns(known, [plain], FLOAT32).claims if "@" in name}
+    whole = of_functions({"dropout": OtherMask()}, name="numpy", dtypes=FLOAT32, folder=Path())
+    other = {name for name in with_columns(known, [whole], FLOAT32).claims if "@" in name}
+    assert other - found == {"gradient@numpy"}
+    assert "values@numpy" in found

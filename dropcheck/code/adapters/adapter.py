@@ -102,6 +102,10 @@ class Adapter(ABC):
         """What the function returns; the place to compile it."""
         return function(*arguments, **named)
 
+    def has_gradient(self, target: Any) -> bool:
+        """Whether `with_gradient` gives that of a function, a class or an object."""
+        return True
+
     @abstractmethod
     def with_gradient(
         self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int

@@ -61,6 +61,10 @@ class NumpyAdapter(Adapter):
             raise TypeError("an array with values that are masked")
         return numbers_of(output)
 
+    def has_gradient(self, target: Any) -> bool:
+        """Where the code has a method `with_gradient`: numpy itself has no gradients."""
+        return hasattr(target, "with_gradient")
+
     def with_gradient(
         self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
     ) -> tuple[Any, Any]:
