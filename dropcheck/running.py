@@ -15,12 +15,14 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.execution.apart import Apart, EndedTwiceError
 from dropcheck.execution.clusters import Engine
 from dropcheck.execution.executors import Lost, can_fork, shared
 from dropcheck.execution.schedule import (
     Clock,
     Deadline,
     Start,
+    carried_out,
     carried_out_while_light,
     drive,
     guarded,
@@ -56,10 +58,16 @@ class Job:
     kept: Kept | None = None  # of earlier draws of these cases
 
     @property
+    def of_code(self) -> bool:
+        """Whether they call code under test."""
+        return self.cases[0].claim.column is not None
+
+    @property
     def travels(self) -> bool:
-        """Whether they can be judged in another process: code under test is called in this one."""
+        """Whether they can be judged in another process: the code that they call is found there."""
         claim = self.cases[0].claim
-        return claim.sample is None and claim.column is None
+        column = claim.column
+        return claim.sample is None and (column is None or column.again is not None)
 
 
 Repeat = Callable[[Case], str]
@@ -123,6 +131,7 @@ def verify_cases(
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     groups = sharing_draws(cases)
+    may_travel = engine is not None or any(case.claim.column is not None for case in cases)
     starts = [
         partial(run_together, [cases[place] for place in group], settings, alpha, repeat, deadline,
                 graphs, kept)
@@ -133,7 +142,7 @@ def verify_cases(
             cases=tuple(cases[place] for place in group),
             settings=settings,
             alpha=alpha,
-            repeats=tuple(repeat(cases[place]) for place in group) if engine is not None else (),
+            repeats=tuple(repeat(cases[place]) for place in group) if may_travel else (),
             kept=None if kept is None else kept.only(cases[place].key for place in group),
         )
         for group in groups
@@ -172,55 +181,93 @@ class _Work:
     watch: Callable[[int], None]
     lost: Lost
 
+    @property
+    def threads(self) -> int:
+        """How many work on this machine."""
+        return self.settings.threads or default_threads()
+
 
 def _driven(
     starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
 ) -> Iterator[tuple[int, list[_Judged]]]:
     """Many cases are shared by processes, whole; of heavy ones and of few the draws are shared.
 
-    Judging is Python, whose lock lets one thread at a time go on. Code under test is called here.
+    Judging is Python, whose lock lets one thread at a time go on. So is much of code under test.
     """
-    engine, deadline = work.engine, work.deadline
-    threads = work.settings.threads or default_threads()
-    processes = work.processes and can_fork()
-    here = [place for place, job in enumerate(jobs) if not job.travels]
-    others = [place for place, job in enumerate(jobs) if job.travels]
-    many = threads > 1 and len(others) >= CASES_A_PROCESS * threads
-    if not deadline.limited and (engine is not None or (processes and many)):
-        heavy: list[int] = []
-        judged: Iterator[tuple[int, list[_Judged] | None]]
-        if engine is None:
-            judged = shared(lambda place: _light(starts[place]), others, threads, lost=work.lost)
-        else:
-            light = shared(
-                judged_elsewhere,
-                (jobs[place] for place in others),
-                engine.workers,
-                executor=engine.executor,
-                instead=lambda _: None,  # judged here, as heavy ones are
-                lost=work.lost,
-            )
-            places = {id(jobs[place]): place for place in others}
-            judged = ((places[id(job)], found) for job, found in light)
-        for place, found in judged:
-            if found is None:
-                heavy.append(place)
-                continue
+    here = set(range(len(jobs)))
+    for place, found in _judged_whole(starts, jobs, work):
+        if found is not None:  # else it is heavy
+            here.remove(place)
             work.watch(sum(one.draws for one in found if isinstance(one, CaseResult)))
             yield place, found
-        here = sorted([*heavy, *here])
-    else:
-        here = list(range(len(starts)))
+    left, engine = sorted(here), work.engine
     found_here = drive(
-        [starts[place] for place in here],
-        threads if engine is None else 2 * engine.workers,
-        deadline,
-        processes=processes,
+        [starts[place] for place in left],
+        work.threads if engine is None else 2 * engine.workers,
+        work.deadline,
+        processes=work.processes and can_fork(),
         executor=None if engine is None else engine.executor,
         watch=work.watch,
         lost=work.lost,
     )
-    yield from ((here[index], results) for index, results in found_here)
+    yield from ((left[index], results) for index, results in found_here)
+
+
+def _judged_whole(
+    starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
+) -> Iterator[tuple[int, list[_Judged] | None]]:
+    """What is judged whole by others, as it is done; None of a case that asks for much.
+
+    Where there is code for several processes to try, they judge all cases. They are spawned: no
+    framework bears a fork.
+    """
+    engine, threads = work.engine, work.threads
+    mathematics = [place for place, job in enumerate(jobs) if job.travels and not job.of_code]
+    code = [place for place, job in enumerate(jobs) if job.travels and job.of_code]
+    apart = min(threads, len(code) // CASES_A_PROCESS)
+    many = threads > 1 and len(mathematics) >= CASES_A_PROCESS * threads
+    if work.deadline.limited:
+        return
+    if engine is not None:  # machines that need not have the code
+        yield from _elsewhere(jobs, mathematics, engine, work.lost)
+    elif work.processes and apart > 1:
+        with Apart(apart, work.lost) as executor:
+            own = Engine(executor=executor, workers=apart)
+            yield from _elsewhere(jobs, sorted([*mathematics, *code]), own, work.lost)
+    elif work.processes and can_fork() and many:
+        yield from shared(lambda at: _light(starts[at]), mathematics, threads, lost=work.lost)
+
+
+def _elsewhere(
+    jobs: Sequence[Job], places: Sequence[int], engine: Engine, lost: Lost
+) -> Iterator[tuple[int, list[_Judged] | None]]:
+    """What an engine makes of jobs; None where it cannot, of a heavy one too."""
+
+    def instead(job: Job, error: Exception) -> list[_Judged] | None:
+        if job.of_code and isinstance(error, EndedTwiceError):
+            return [_ended(case) for case in job.cases]
+        lost()
+        return None
+
+    place_of = {id(jobs[place]): place for place in places}
+    judged = shared(
+        judged_elsewhere,
+        (jobs[place] for place in places),
+        engine.workers,
+        executor=engine.executor,
+        instead=instead,
+        lost=lost,
+    )
+    return ((place_of[id(job)], found) for job, found in judged)
+
+
+def _ended(case: Case) -> DropcheckError:
+    """What is wrong with code that ends the process which calls it."""
+    code = {} if case.claim.column is None else case.claim.column.code
+    names = " and ".join(getattr(one, "name", slot) for slot, one in code.items())
+    message = f"{names} ended the process that called it, and another one"
+    hint = "it crashes, or calls os._exit; --threads 1 calls it in the process of dropcheck itself"
+    return DropcheckError(Problem(message, hint=hint))
 
 
 def _light(start: Start[list[_Judged]]) -> list[_Judged] | None:
@@ -230,22 +277,24 @@ def _light(start: Start[list[_Judged]]) -> list[_Judged] | None:
 
 
 def judged_elsewhere(job: Job) -> list[_Judged] | None:
-    """In a worker that knows nothing of this run: the cases of a job; None of heavy ones."""
+    """In a worker that knows nothing of this run: the cases of a job; None of heavy ones.
+
+    Code under test is never heavy: its draws are made by one process.
+    """
     tune_for_good()
     graphs = CaseGraphs(job.settings.max_memory, keep=0)
     texts = dict(zip((case.key for case in job.cases), job.repeats, strict=True))
-    return _light(
-        partial(
-            run_together,
-            job.cases,
-            job.settings,
-            job.alpha,
-            lambda case: texts.get(case.key, job.repeats[0]),
-            Deadline(),
-            graphs,
-            job.kept,
-        )
+    start = partial(
+        run_together,
+        job.cases,
+        job.settings,
+        job.alpha,
+        lambda case: texts.get(case.key, job.repeats[0]),
+        Deadline(),
+        graphs,
+        job.kept,
     )
+    return carried_out(start()) if job.of_code else _light(start)
 
 
 def sharing_draws(cases: Sequence[Case]) -> list[list[int]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked, Code, Slot
+from dropcheck.claims.registry import Asked, Code, Column, Slot
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.number_formats import rounded
 
@@ -31,6 +31,10 @@ class Audited:
         return {
             name: _Bound(function) for name, function in self.functions.items() if name in slots
         }
+
+    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002
+        """Nowhere: an audit has cases of its own for its processes."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

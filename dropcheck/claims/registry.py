@@ -180,6 +180,11 @@ class Column:
 
     name: str
     code: Mapping[str, Code]
+    again: Callable[[], Column] | None = None  # binds it in another process, where that can be
+
+    def __reduce__(self) -> tuple[Callable[[], Column] | None, tuple[()]]:
+        """How it goes from one process to another."""
+        return self.again, ()
 
     @property
     def suffix(self) -> str:

@@ -71,7 +71,7 @@ class Bound:
         """
         key = self._key(asked, inputs)
         self.looked_at(asked, inputs)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), self._adapter.on_one_thread():
             return self._run(self._plans[key], key, asked, inputs, self._seeds(generator, asked))
 
     def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:
@@ -83,7 +83,7 @@ class Bound:
         key = self._key(asked, inputs)
         if key in self._plans:
             return False
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), self._adapter.on_one_thread():
             plan = self._planned(asked, inputs)
             if not plan.lead:
                 self._check(plan, key, asked, inputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -51,6 +51,9 @@ class Implementation(Protocol):
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot; slots for which it has none are left out."""
 
+    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
+        """What gives its column in another process; None where code is called in this one alone."""
+
 
 def with_columns(
     registry: Registry,
@@ -86,7 +89,8 @@ def with_columns(
             if not claim.slots:
                 continue
             if id(claim.slots) not in bound:
-                bound[id(claim.slots)] = Column(one.name, one.bind(claim.slots))
+                code = one.bind(claim.slots)
+                bound[id(claim.slots)] = Column(one.name, code, one.elsewhere(claim.slots))
             column = bound[id(claim.slots)]
             calls = calls_of_slots(claim, graphs)
             chosen = _formats(claim, one, formats)

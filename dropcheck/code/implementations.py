@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dropcheck.claims.registry import Code, Slot
+from dropcheck.claims.registry import Code, Column, Slot
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.bound import Bound
 from dropcheck.code.call_limit import SECONDS
@@ -98,6 +99,16 @@ class Implementation:
             for name, (shown, function) in found.items()
         }
 
+    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
+        """What gives its column in another process; None where code is called in this one alone.
+
+        Functions that are handed over have no names to import them by, and the memory of a device
+        may have room for one process alone.
+        """
+        if self.functions or self.device not in (None, "cpu"):
+            return None
+        return partial(_column_anew, self, slots)
+
     def _adapter(self) -> Adapter:
         """Its framework's adapter, which imports the framework."""
         try:
@@ -110,6 +121,23 @@ class Implementation:
             where = f"see [tool.dropcheck.implementations.{self.name}] in pyproject.toml"
             raise DropcheckError(Problem(f"{self.name}: {error}", hint=where)) from error
         return made
+
+
+_bound: list[tuple[Implementation, Mapping[str, Slot], Column]] = []  # in a worker
+
+
+def _column_anew(own: Implementation, slots: Mapping[str, Slot]) -> Column:
+    """In a worker: the column of an implementation, bound once for all cases that it judges.
+
+    Raises:
+        DropcheckError: as `Implementation.bind`.
+    """
+    for known, its_slots, column in _bound:
+        if known == own and its_slots == slots:
+            return column
+    column = Column(own.name, own.bind(slots))
+    _bound.append((own, slots, column))
+    return column
 
 
 def _shipped_function(framework: Framework, slot: str) -> Callable[..., Any] | None:

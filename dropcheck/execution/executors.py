@@ -89,6 +89,7 @@ class Processes(ProcessPoolExecutor):
     Args:
         count: how many.
         function: what `called` calls in a worker; a spawned worker gets it pickled.
+        spawn: start with nothing that this process has in memory, also where it can be forked.
 
     Raises:
         OSError: the system starts no more processes.
@@ -98,9 +99,11 @@ class Processes(ProcessPoolExecutor):
     3
     """
 
-    def __init__(self, count: int, function: Callable[[Any], object] | None = None) -> None:
+    def __init__(
+        self, count: int, function: Callable[[Any], object] | None = None, *, spawn: bool = False
+    ) -> None:
         self._others = set(multiprocessing.active_children())
-        context = multiprocessing.get_context("fork" if can_fork() else "spawn")
+        context = multiprocessing.get_context("fork" if can_fork() and not spawn else "spawn")
         super().__init__(
             count, mp_context=context, initializer=_begin, initargs=(os.getpid(), function)
         )
@@ -167,7 +170,7 @@ def shared(
     workers: int,
     *,
     executor: Executor | None = None,
-    instead: Callable[[Item], Result] | None = None,
+    instead: Callable[[Item, Exception], Result] | None = None,
     lost: Lost = lambda: None,
 ) -> Generator[tuple[Item, Result], None, None]:
     """Each item with what a function makes of it, shared by processes, as they finish.
@@ -180,7 +183,8 @@ def shared(
         items: each is pickled, and taken when a worker is soon free for it.
         workers: how many.
         executor: works in place of processes of our own.
-        instead: what to make here of an item that this executor loses; by default its error.
+        instead: what to make here of an item that this executor loses, and of why; by default it
+            is raised.
         lost: called where a worker ended before its work did.
 
     Raises:
@@ -196,7 +200,7 @@ def shared(
             return
         waiting = iter(items)
         for _ in range(MOST_RESTARTS):
-            undone = yield from _handed_out(function, waiting, workers, executor, instead, lost)
+            undone = yield from _handed_out(function, waiting, workers, executor, instead)
             if not undone:
                 return
             lost()
@@ -211,8 +215,7 @@ def _handed_out(
     waiting: Iterator[Item],
     workers: int,
     executor: Executor | None,
-    instead: Callable[[Item], Result] | None,
-    lost: Lost,
+    instead: Callable[[Item, Exception], Result] | None,
 ) -> Generator[tuple[Item, Result], None, list[Item]]:
     """Hand items out until none is left, or workers end; what is then undone."""
     pool: Executor | contextlib.nullcontext[Executor]
@@ -245,12 +248,9 @@ def _handed_out(
             item = out.pop(future)
             try:
                 result = future.result()
-            except DropcheckError:
-                raise
             except Exception as error:  # an error of our own comes again
                 if instead is not None:
-                    lost()
-                    result = instead(item)
+                    result = instead(item, error)
                 elif isinstance(error, BrokenExecutor):
                     return [item, *out.values()]
                 else:

@@ -159,7 +159,7 @@ FILES |= {"code.tables"}  # pyproject.toml
 FILES |= {"cli.evidence_file"}  # draws that are kept, and the lock while they are written
 FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
-PROCESSES = {"execution.executors"}
+PROCESSES = {"execution.executors", "execution.apart"}
 # Who works at the same time as whom is for `execution/` to know; Ctrl-C is the main thread's, and
 # the program starts with it.
 CONCURRENT = {"threading", "concurrent", "queue"}

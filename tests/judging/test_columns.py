@@ -91,6 +91,9 @@ class Own:
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         return {name: OwnCode(draw) for name, draw in self.code.items() if name in slots}
 
+    def elsewhere(self, slots: Mapping[str, Slot]) -> None:
+        """Nowhere."""
+
 
 def dropout(*, factor: float = 1.0, shared: bool = False, spoiled: float = 0.0) -> Draw:
     """Dropout, with its scale off by a factor, one mask for the batch, or NaN with some chance."""

@@ -9,6 +9,7 @@ import inspect
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,6 +60,14 @@ class Adapter(ABC):
     def source(self, name: str) -> Any:
         """What a parameter of this name, one of `sources`, gets in the next call."""
         raise KeyError(name)  # this one has none
+
+    def on_one_thread(self) -> AbstractContextManager[None]:
+        """Where the framework computes on one thread, where it can be held to that.
+
+        What it computes may then not depend on how many there are, and processes of one machine
+        are not in one another's way.
+        """
+        return nullcontext()
 
     @abstractmethod
     def dtype(self, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import keras
@@ -31,6 +32,14 @@ class KerasAdapter(Adapter):
     def one_shape(self) -> bool:
         """On JAX."""
         return bool(self._backend == "jax")
+
+    def on_one_thread(self) -> AbstractContextManager[None]:
+        """On torch."""
+        if self._backend != "torch":
+            return super().on_one_thread()
+        from dropcheck.code.adapters.torch_adapter import torch_on_one_thread
+
+        return torch_on_one_thread()
 
     def begin(self, seed: int) -> None:
         """Seed keras, its backend, and layers, which have random numbers of their own."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -44,6 +45,10 @@ class TorchAdapter(Adapter):
     def source(self, name: str) -> torch.Generator:
         """The Generator, which goes on from call to call."""
         return self._generator
+
+    def on_one_thread(self) -> AbstractContextManager[None]:
+        """By torch.set_num_threads: the order in which torch sums depends on them."""
+        return torch_on_one_thread()
 
     def dtype(self, name: str) -> torch.dtype:
         """Such as torch.float32."""
@@ -110,6 +115,20 @@ class TorchAdapter(Adapter):
                 raise ValueError("what it returns does not depend on its first argument by torch")
             (gradient,) = torch.autograd.grad(output.sum(), given[by], allow_unused=True)
         return output, torch.zeros_like(given[by]) if gradient is None else gradient
+
+
+@contextmanager
+def torch_on_one_thread() -> Iterator[None]:
+    """Where torch computes on one thread; then on as many as before."""
+    before = torch.get_num_threads()
+    if before == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _is_module(value: object) -> bool:
