@@ -293,7 +293,9 @@ class Walk:
         for one in ordered(drawn):
             lines[id(one)] = line_of(one, [lines.get(id(v)) for v in one.inputs])
         line = lines[id(drawn[0])]
-        return None if line is None else _outside(line, *interval) * math.prod(drawn[0].shape)
+        if line is None or line.law.cdf(0.0, *line.arguments) is None:
+            return None
+        return _outside(line, *interval) * math.prod(drawn[0].shape)
 
 
 def _note(found: Facts, value: Value, known: Known) -> None:

@@ -142,6 +142,12 @@ def test_the_chance_is_that_of_the_law(model: str, quantity: str, chance: float)
     assert why.details["chance"] == pytest.approx(chance, rel=1e-9)
 
 
+def test_no_chance_is_named_where_the_law_has_no_distribution_function() -> None:
+    why = may_be_undefined([(lowered("p ~ permutation(3)", "log10(p)"), None)])
+    assert why is not None
+    assert "chance" not in why.details
+
+
 def test_many_guards_take_bounded_time() -> None:
     quantity = "x"
     for _ in range(40):
