@@ -195,6 +195,45 @@ def test_exponential_moments_that_are_known(
     assert float(LAWS[name].log_mgf(t, *arguments)) == pytest.approx(exact, rel=1e-12, abs=1e-14)
 
 
+def _t(df: float, p: float) -> float:
+    logarithm = math.lgamma((p + 1) / 2) + math.lgamma((df - p) / 2)
+    logarithm -= math.lgamma(0.5) + math.lgamma(df / 2)
+    return float(math.exp(p / 2 * math.log(df) + logarithm))
+
+
+def _f(d1: float, d2: float, p: float) -> float:
+    logarithm = math.lgamma(d1 / 2 + p) + math.lgamma(d2 / 2 - p)
+    logarithm -= math.lgamma(d1 / 2) + math.lgamma(d2 / 2)
+    return float(math.exp(p * math.log(d2 / d1) + logarithm))
+
+
+# E|x|^p of laws that have moments of order below `order` alone, by their closed forms
+POWER_TAILS: list[tuple[str, tuple[float, ...], float, Callable[[float], float]]] = [
+    *(
+        ("pareto", (alpha, 3.0), alpha, lambda p, a=alpha: 3.0**p * a / (a - p))  # type: ignore[misc]
+        for alpha in (1.01, 1.2, 1.7, 2.3, 3.5, 4.2, 5.1, 6.9, 7.5)
+    ),
+    *(
+        ("student_t", (df,), df, lambda p, df=df: _t(df, p))  # type: ignore[misc]
+        for df in (1.05, 1.7, 2.3, 3.5, 5.1)
+    ),
+    *(
+        ("f", (3.0, d2), d2 / 2, lambda p, d2=d2: _f(3.0, d2, p))  # type: ignore[misc]
+        for d2 in (2.1, 3.4, 5.0, 9.0)
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "order", "truth"), POWER_TAILS)
+def test_no_norm_is_too_small_below_the_last_moment(
+    name: str, arguments: tuple[float, ...], order: float, truth: Callable[[float], float]
+) -> None:
+    for p in np.linspace(1.0, order, 40, endpoint=False).tolist():
+        bound = float(LAWS[name].norm(p, *arguments))
+        assert bound >= truth(p) ** (1 / p) * (1 - 1e-12), p
+        assert bound < 1.001 * truth(p) ** (1 / p) or p > 0.9 * order, p
+
+
 # ---- random arguments ----------------------------------------------------------------------------
 
 # laws, and arguments from which those of one draw are picked

@@ -207,7 +207,7 @@ class Distribution:
                     bound = np.fmin(bound, closed)
                 one_signed = (np.asarray(low) >= 0) | (np.asarray(high) <= 0)
                 unit = np.where(scale > 0, scale, 1.0)
-                by_moments = self.standard.norm_by_moments(p, loc / unit, shapes, one_signed)
+                by_moments = self.standard.norm_by_moments(p, loc / unit, shapes, one_signed, order)
                 bound = np.fmin(bound, unit * by_moments)
             bound = np.where(p < order, bound, np.inf)
             bound = np.where(scale == 0, np.abs(loc), bound)

@@ -67,14 +67,17 @@ class Standard:
             return [0.0, mean, *self.cumulants(*shapes)[2:]]
         return cumulants_from_central(mean, self.central_moments(*shapes))
 
-    def norm_by_moments(self, p: float, move: Any, shapes: Any, one_signed: Any) -> Any:
+    def norm_by_moments(self, p: float, move: Any, shapes: Any, one_signed: Any, below: Any) -> Any:
         """A bound of (E|move + z|^p)^(1/p) by moments of whole orders; infinite beyond order 8.
 
         `one_signed` says where move + z has one sign, so that its odd moments are absolute ones.
+        The moments of orders below `below` exist, and no others: what formulas say of these is
+        some number.
         """
         if p > HIGHEST_ORDER:
             return np.inf
-        raw = raw_from_central(move + self.mean(*shapes), self.central_moments(*shapes))
+        formulas = raw_from_central(move + self.mean(*shapes), self.central_moments(*shapes))
+        raw = [np.where(order < below, one, np.inf) for order, one in enumerate(formulas)]
         by_all = np.where(one_signed, _between(p, raw, 1), np.inf)
         return np.fmin(by_all, _between(p, raw, 2))
 
