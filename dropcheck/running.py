@@ -19,6 +19,7 @@ from dropcheck.execution.apart import Apart, EndedTwiceError
 from dropcheck.execution.clusters import Engine
 from dropcheck.execution.executors import Lost, can_fork, shared
 from dropcheck.execution.schedule import (
+    Begun,
     Clock,
     Deadline,
     Start,
@@ -27,6 +28,7 @@ from dropcheck.execution.schedule import (
     drive,
     guarded,
     in_order,
+    resumed,
 )
 from dropcheck.execution.together import together
 from dropcheck.execution.tuning import tune_for_good
@@ -192,17 +194,21 @@ def _driven(
 ) -> Iterator[tuple[int, list[_Judged]]]:
     """Many cases are shared by processes, whole; of heavy ones and of few the draws are shared.
 
-    Judging is Python, whose lock lets one thread at a time go on. So is much of code under test.
+    Judging is Python, whose lock lets one thread at a time go on. So is much of code under test. A
+    heavy case goes on from what it was given elsewhere.
     """
-    here = set(range(len(jobs)))
+    begun: dict[int, Begun] = {place: Begun() for place in range(len(jobs))}
     for place, found in _judged_whole(starts, jobs, work):
-        if found is not None:  # else it is heavy
-            here.remove(place)
+        if isinstance(found, Begun):  # it is heavy
+            begun[place] = found
+            work.watch(found.draws)
+        else:
+            del begun[place]
             work.watch(sum(one.draws for one in found if isinstance(one, CaseResult)))
             yield place, found
-    left, engine = sorted(here), work.engine
+    left, engine = list(begun), work.engine
     found_here = drive(
-        [starts[place] for place in left],
+        [partial(resumed, starts[place], begun[place].given) for place in left],
         work.threads if engine is None else 2 * engine.workers,
         work.deadline,
         processes=work.processes and can_fork(),
@@ -215,8 +221,8 @@ def _driven(
 
 def _judged_whole(
     starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
-) -> Iterator[tuple[int, list[_Judged] | None]]:
-    """What is judged whole by others, as it is done; None of a case that asks for much.
+) -> Iterator[tuple[int, list[_Judged] | Begun]]:
+    """What is judged whole by others, as it is done; a case that asks for much is only begun.
 
     Where there is code for several processes to try, they judge all cases. They are spawned: no
     framework bears a fork.
@@ -240,14 +246,14 @@ def _judged_whole(
 
 def _elsewhere(
     jobs: Sequence[Job], places: Sequence[int], engine: Engine, lost: Lost
-) -> Iterator[tuple[int, list[_Judged] | None]]:
-    """What an engine makes of jobs; None where it cannot, of a heavy one too."""
+) -> Iterator[tuple[int, list[_Judged] | Begun]]:
+    """What an engine makes of jobs; those that it loses are not begun."""
 
-    def instead(job: Job, error: Exception) -> list[_Judged] | None:
+    def instead(job: Job, error: Exception) -> list[_Judged] | Begun:
         if job.of_code and isinstance(error, EndedTwiceError):
             return [_ended(case) for case in job.cases]
         lost()
-        return None
+        return Begun()
 
     place_of = {id(jobs[place]): place for place in places}
     judged = shared(
@@ -270,14 +276,14 @@ def _ended(case: Case) -> DropcheckError:
     return DropcheckError(Problem(message, hint=hint))
 
 
-def _light(start: Start[list[_Judged]]) -> list[_Judged] | None:
-    """What is found where no case asks for much; None where one does."""
+def _light(start: Start[list[_Judged]]) -> list[_Judged] | Begun:
+    """What is found where no case asks for much; else what they were given so far."""
     done = carried_out_while_light(start())
-    return None if done is None else done.result
+    return done if isinstance(done, Begun) else done.result
 
 
-def judged_elsewhere(job: Job) -> list[_Judged] | None:
-    """In a worker that knows nothing of this run: the cases of a job; None of heavy ones.
+def judged_elsewhere(job: Job) -> list[_Judged] | Begun:
+    """In a worker that knows nothing of this run: the cases of a job, as far as they are light.
 
     Code under test is never heavy: its draws are made by one process.
     """

@@ -39,8 +39,11 @@ TURN_SECONDS = 0.05
 # What a request may cost, in rough nanoseconds, to be drawn in the caller's thread: handing it over
 # would take about as long.
 AT_ONCE_NANOSECONDS = 1e6
-# A case that asks for more drawing at once is shared by all workers, not done by one of them.
-LIGHT_SECONDS = 0.5
+# A case that asks for more drawing at once is shared by all workers, not done by one of them: the
+# others may be idle for as long as it took to see that.
+LIGHT_SECONDS = 0.25
+# Numbers that go with a case from the worker that began it; one that was given more begins anew.
+MOST_GIVEN = 2**20
 
 
 Clock = Callable[[], float]
@@ -112,15 +115,46 @@ def carried_out(judge: Judge[Result]) -> Result:
     return step.result
 
 
-def carried_out_while_light(judge: Judge[Result]) -> Done[Result] | None:
-    """As `carried_out`; None, as soon as a case asks for more than others should wait for."""
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A case that is not done yet: what it was given so far, which is so many draws."""
+
+    given: tuple[SpanSums | DropcheckError, ...] = ()
+    draws: int = 0
+
+
+def carried_out_while_light(judge: Judge[Result]) -> Done[Result] | Begun:
+    """As `carried_out`, until a case asks for more than others should wait for."""
+    given: list[SpanSums | DropcheckError] = []
+    draws = numbers = 0
     step = advanced(judge, None)
     while isinstance(step, Request):
         if step.wanted > LIGHT_SECONDS:
             judge.close()
-            return None
-        step = advanced(judge, _drawn_here(step))
+            return Begun(tuple(given), draws) if numbers <= MOST_GIVEN else Begun()
+        drawn = _drawn_here(step)
+        if isinstance(drawn, SpanSums):
+            numbers += _numbers(drawn)
+            draws += _draws(step, drawn)
+        if numbers <= MOST_GIVEN:
+            given.append(drawn)
+        step = advanced(judge, drawn)
     return step
+
+
+def resumed(start: Start[Result], given: Iterable[SpanSums | DropcheckError]) -> Judge[Result]:
+    """A case that goes on from what it was given elsewhere: it asks for the same again."""
+    judge = start()
+    step = advanced(judge, None)
+    for each in given:
+        step = advanced(judge, each)
+    while isinstance(step, Request):
+        try:
+            drawn: SpanSums | DropcheckError = yield step
+        except DropcheckError as error:
+            drawn = error
+        step = advanced(judge, drawn)
+    return step.result
 
 
 def guarded(start: Start[Result]) -> Judge[Result | DropcheckError]:
@@ -287,13 +321,21 @@ class _Run(Generic[Result]):
         """Give a case what was drawn, or the error in it; keep what it asks for, or its result."""
         if isinstance(drawn, SpanSums):
             case.spent += drawn.seconds
-            self._watch(len(drawn.sums) * case.request.program.block_draws)
+            self._watch(_draws(case.request, drawn))
         step = advanced(case.judge, drawn)
         if isinstance(step, Done):
             self._finished.append((case.index, step.result))
         else:
             case.request = step
             self._park(case)
+
+
+def _draws(request: Request, drawn: SpanSums) -> int:
+    return len(drawn.sums) * request.program.block_draws
+
+
+def _numbers(drawn: SpanSums) -> int:
+    return drawn.sums.size + sum(map(_numbers, drawn.members))
 
 
 def _drawn_here(request: Request) -> SpanSums | DropcheckError:

@@ -22,6 +22,8 @@ from dropcheck.execution.executors import SpanExecutors
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.program import SpanSums
 
 LIGHT = """
   light:
@@ -115,6 +117,36 @@ def test_a_heavy_case_is_shared_once_it_shows(
     monkeypatch.setattr(SpanExecutors, "submit", noting)
     assert judged(threads=2, processes=True) == alone
     assert seen
+
+
+@pytest.mark.parametrize(
+    "most", [schedule.MOST_GIVEN, pytest.param(0, marks=pytest.mark.xfail(strict=True))]
+)
+def test_a_case_that_is_handed_back_goes_on_from_what_was_drawn(
+    most: int, monkeypatch: pytest.MonkeyPatch, alone: list[CaseResult]
+) -> None:
+    """No span is drawn twice; where what was drawn is too much to be sent, all are."""
+    drawn: list[tuple[object, ...]] = []
+    handed_back: list[int] = []
+    carry_out = Request.carry_out
+
+    def noting(self: Request) -> SpanSums:
+        spans = range(self.first, self.first + self.count)
+        drawn.extend((self.case_key, self.purpose, span) for span in spans)
+        return carry_out(self)
+
+    def resuming(start: Any, given: Any) -> Any:
+        handed_back.append(len(given))
+        return schedule.resumed(start, given)
+
+    monkeypatch.setattr(Request, "carry_out", noting)
+    monkeypatch.setattr("dropcheck.running.resumed", resuming)
+    monkeypatch.setattr(schedule, "LIGHT_SECONDS", 0.02)
+    monkeypatch.setattr(schedule, "MOST_GIVEN", most)
+    with ThreadPoolExecutor(2) as executor:
+        assert judged(engine=Engine(executor=executor, workers=2)) == alone
+    assert max(handed_back) > 0
+    assert len(drawn) == len(set(drawn))
 
 
 @pytest.fixture(scope="module")
