@@ -33,6 +33,7 @@ from dropcheck.execution.schedule import (
 from dropcheck.execution.together import together
 from dropcheck.execution.tuning import tune_for_good
 from dropcheck.inference.budget import case_alpha
+from dropcheck.judging.error_of_code import result_of_error
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs
@@ -89,6 +90,7 @@ def verify_cases(
     lost: Lost = lambda: None,
     graphs: CaseGraphs | None = None,
     kept: Kept | None = None,
+    errors_of_code: bool = False,
 ) -> Generator[CaseResult, None, None]:
     """Judge cases, each yielded as soon as all before it are done.
 
@@ -110,6 +112,7 @@ def verify_cases(
         lost: called where a worker ended before its work did; the work is done again.
         graphs: what a check of the cases has built; each is taken once and then forgotten.
         kept: what earlier runs drew, if that is to count.
+        errors_of_code: whether an error of code under test is the result of its case.
 
     Raises:
         DropcheckError: after the last case, with what only a run could find: a quantity that is
@@ -158,13 +161,15 @@ def verify_cases(
         lost=lost,
     )
     judged = (
-        pair
+        (place, (cases[place], result))
         for index, results in _driven(starts, jobs, work)
-        for pair in zip(groups[index], results, strict=True)
+        for place, result in zip(groups[index], results, strict=True)
     )
     problems: dict[Problem, None] = {}
-    for result in in_order(judged):
-        if isinstance(result, DropcheckError):
+    for case, result in in_order(judged):
+        if isinstance(result, DropcheckError) and errors_of_code and case.claim.column is not None:
+            yield result_of_error(case, result, alpha, repeat(case))
+        elif isinstance(result, DropcheckError):
             problems.update(dict.fromkeys(result.problems))
         else:
             yield result

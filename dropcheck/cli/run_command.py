@@ -181,13 +181,14 @@ def verify_chosen(
                     lost=lambda: lost.append(None),
                     graphs=graphs,
                     kept=kept,
+                    errors_of_code=True,
                 )
             ) as results,
         ):
             for result in results:
                 done.append(replace(result, repeat=repeat(by_key[case_key(result)], result)))
                 tally(result.claim, result.draws)
-                if settings.fail_fast and result.result is Outcome.FAIL:
+                if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
                     break
     except KeyboardInterrupt:
         interrupted = True
@@ -240,7 +241,7 @@ def exit_code(
     """The exit code: an error outranks a failure, a failure an undecided case."""
     if result.interrupted:
         return ExitCode.INTERRUPTED
-    if problems:
+    if problems or result.count(Outcome.ERROR):
         return ExitCode.ERROR
     if exit_zero:
         return ExitCode.PASSED

@@ -61,6 +61,7 @@ def badge_of(report: Report) -> Badge:
     parts = [
         f"{number} {what}"
         for number, what in (
+            (count[Outcome.ERROR], "could not be judged"),
             (count[Outcome.FAIL], "failed"),
             (count[Outcome.UNDECIDED], "undecided"),
             (count[Outcome.PASS], holds),
@@ -70,7 +71,7 @@ def badge_of(report: Report) -> Badge:
     ]
     if report.run.interrupted:
         return Badge(", ".join(["interrupted", *parts]), Colour.NONE, broken=True)
-    if count[Outcome.FAIL]:
+    if count[Outcome.FAIL] or count[Outcome.ERROR]:
         return Badge(", ".join(parts), Colour.BAD, broken=True)
     colour = Colour.UNDECIDED if count[Outcome.UNDECIDED] else Colour.GOOD
     return Badge(", ".join(parts) or "no claims", colour if cases else Colour.NONE, broken=False)

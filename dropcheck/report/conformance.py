@@ -19,6 +19,7 @@ NOTHING = "-"
 class Mark(Enum):
     """What became of a cell, the worst first: its sign, and what it means."""
 
+    ERROR = ("error", "could not be judged")
     FAILS = ("✗", "does not hold")
     HOLDS_UNEXPECTED = ("!", "holds, and is expected to fail")
     UNDECIDED = ("?", "undecided")
@@ -36,6 +37,8 @@ _WORST_FIRST = tuple(Mark)
 def mark(case: CaseResult) -> Mark:
     """The mark of one case."""
     match case.result:
+        case Outcome.ERROR:
+            return Mark.ERROR
         case Outcome.UNDECIDED:
             return Mark.UNDECIDED
         case Outcome.PASS:
@@ -195,6 +198,8 @@ def seen(case: CaseResult) -> str:
     elif case.estimate is not None:
         figures = f"{case.expression} is {words.estimated(case)}, claimed {words.claimed(case)}"
     explained = "" if case.explanation is None else str(case.explanation)
+    if case.result is Outcome.ERROR:
+        return f"{explained}; {words.reading(case)}"
     if case.result is Outcome.UNDECIDED:
         return "; ".join(filter(None, (figures, explained, words.needs(case))))
     return explained or figures or words.reading(case)

@@ -49,6 +49,7 @@ def run_json(result: RunResult) -> str:
                 "passed": result.count(Outcome.PASS),
                 "failed": result.count(Outcome.FAIL),
                 "undecided": result.count(Outcome.UNDECIDED),
+                "errors": result.count(Outcome.ERROR),
                 "asymptotic": result.asymptotic,
                 "draws": result.draws,
             },

@@ -31,8 +31,8 @@ def junit_report(report: Report) -> str:
     """The whole document, in ASCII: any stream and any locale takes it."""
     run = report.run
     counts = {
-        "errors": len(report.problems),
-        "failures": len(run.cases) - run.count(Outcome.PASS),
+        "errors": len(report.problems) + run.count(Outcome.ERROR),
+        "failures": run.count(Outcome.FAIL) + run.count(Outcome.UNDECIDED),
         "skipped": sum(map(_expected_failure, run.cases)),
         "tests": len(run.cases) + len(report.problems),
     }
@@ -136,6 +136,8 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
     if case.xfail is not None and not undecided:
         kind = "xpass"
     failure = SubElement(element, "failure", type=kind, message=_legal(message))
+    if case.result is Outcome.ERROR:
+        failure.tag, failure.attrib = "error", {"message": _legal(str(case.explanation))}
     block = case_block(case, Terminal())
     failure.text = _legal(block)
 

@@ -8,12 +8,10 @@ from collections.abc import Iterable, Sequence
 from dropcheck.claims import values
 from dropcheck.reasons import Reason
 from dropcheck.report import edges, numbers, promises
-from dropcheck.results import CaseResult, Method, Outcome, Region, RunResult, Verdict
+from dropcheck.results import SEVERITY, CaseResult, Method, Outcome, Region, RunResult, Verdict
 from dropcheck.results.coverage import Counts, Coverage
 
-STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.UNDECIDED: "yellow"}
-
-SEVERITY = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}
+STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
 MOST_DIGITS_MORE = 8
 DECIDED_EXACTLY = ": --exact decides by that"
 
@@ -301,12 +299,12 @@ def needs(case: CaseResult) -> str | None:
 
 def headline(case: CaseResult) -> str:
     """A case that did not pass, in one line: `refuted: claimed 2, estimated 1.00`."""
-    undecided = case.result is Outcome.UNDECIDED
+    undecided = case.verdict is Verdict.INCONCLUSIVE
     expected = "" if undecided or case.verdict is Verdict.REFUTED else ", expected refuted"
     known = {"claimed": claimed(case), "estimated": estimated(case)}
     figures = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
     at = "" if case.search is None else f" at {values.parameter_text(case.search.at)}"
-    outcome_text = f"{'undecided' if undecided else case.verdict}{at}{expected}"
+    outcome_text = f"{case.result if undecided else case.verdict}{at}{expected}"
     return f"{outcome_text}: {', '.join(figures)}" if figures else outcome_text
 
 
@@ -336,21 +334,24 @@ def counts(run: RunResult) -> str:
     """A run's cases by what became of them."""
     expected = sum(case.xfail is not None and case.result is Outcome.PASS for case in run.cases)
     known = f" ({expected} by failing as expected)" if expected else ""
+    errors = run.count(Outcome.ERROR)
     return (
         f"{numbers.plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed{known}, "
         f"{run.count(Outcome.FAIL)} failed, {run.count(Outcome.UNDECIDED)} undecided"
+        + (f", {numbers.plural(errors, 'error')}" if errors else "")
     )
 
 
 def outcome(case: CaseResult) -> str:
     """Pass or fail, so that it is seen without colour too."""
-    return {Outcome.PASS: "pass", Outcome.FAIL: "FAIL", Outcome.UNDECIDED: "undecided"}[case.result]
+    bad = case.result in (Outcome.FAIL, Outcome.ERROR)
+    return case.result.upper() if bad else str(case.result)
 
 
 def standing(case: CaseResult) -> str:
     """The verdict and what it means for the claim, in few words."""
-    if case.result is Outcome.UNDECIDED:
-        return "undecided"
+    if case.verdict is Verdict.INCONCLUSIVE:
+        return str(case.result)
     if case.result is Outcome.FAIL:
         expected = "" if case.verdict is Verdict.REFUTED else ", expected refuted"
         return f"FAIL: {case.verdict}{expected}"

@@ -33,11 +33,24 @@ class Verdict(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What the verdict says of the claim, given the verdict that it expects."""
+    """What the verdict says of the claim, given the verdict that it expects.
+
+    An error is one of code under test, which keeps its case from being judged.
+    """
 
     PASS = "pass"
     FAIL = "fail"
     UNDECIDED = "undecided"
+    ERROR = "error"
+
+
+SEVERITY = {
+    Outcome.PASS: 0,
+    Outcome.UNDECIDED: 1,
+    Outcome.FAIL: 2,
+    Outcome.ERROR: 3,
+}
+"""How bad an outcome is."""
 
 
 class Guarantee(StrEnum):
@@ -330,8 +343,8 @@ class CaseResult:
     @property
     def badness(self) -> tuple[int, float]:
         """How near to failing it is: a failure before what is undecided, then the least clear."""
-        severity = {Outcome.PASS: 0, Outcome.UNDECIDED: 1, Outcome.FAIL: 2}[self.result]
         # a refuted case that is expected to be is the clearer, the further off it is
+        severity = SEVERITY[self.result]
         return severity, self.excess if self.expect is Verdict.VERIFIED else -self.excess
 
     @property

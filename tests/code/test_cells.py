@@ -67,6 +67,11 @@ def says(x, p, rng, training):
     print(f"called in {os.getpid()}.")
     return dropout(x, p, rng, training)
 
+def raises(x, p, rng, training):
+    if p > 0.2:
+        raise ValueError("no")
+    return dropout(x, p, rng, training)
+
 def slow(x, p, rng, training):
     if x.dtype == np.float16:
         open("begun", "w").close()
@@ -134,12 +139,24 @@ def test_few_cells_are_judged_in_one_process(folder: Path) -> None:
 
 
 def test_code_that_ends_its_process_costs_its_own_cells_alone(folder: Path) -> None:
-    code, _, out, err = ran(folder, "dies_once", "dies")
-    assert code == 2
-    assert "layers:dies ended the process that called it, and another one" in err
-    assert "18 cases: 18 passed" in out
+    code, report, out, err = ran(folder, "dies_once", "dies")
+    assert (code, err) == (2, "")
+    failed = [case for case in report["cases"] if case["result"] == "error"]
+    assert [case["claim"] for case in failed] == ["dropout.mean@dies", "dropout.values@dies"]
+    reason = "layers:dies ended the process that called it, and another one"
+    assert {case["reason"] for case in failed} == {reason}
+    assert report["summary"]["passed"] == 18
     assert (folder / "marker").exists()
     assert "a worker ended before its work did, 2 times" in " ".join(out.split())
+
+
+def test_code_that_raises_is_an_error_of_its_cells_and_names_them(folder: Path) -> None:
+    code, report, out, err = ran(folder, "raises", threads=1)
+    assert (code, err) == (2, "")
+    assert "error dropout.mean@raises float32, p=0.3: layers:raises raised ValueError: no" in out
+    assert "12 cases: 8 passed, 0 failed, 0 undecided, 4 errors" in out
+    failed = [case for case in report["cases"] if case["result"] == "error"]
+    assert all(case["parameters"]["p"] == 0.3 for case in failed)
 
 
 def test_code_that_cannot_be_imported_again_is_called_here(folder: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
+from dropcheck.reasons import Reason
 from dropcheck.report import Report
 from dropcheck.report.conformance import Mark, conformance
 from dropcheck.report.formats import FORMATS
@@ -94,6 +95,37 @@ x mean@flax float32, p=0.1: its scale is rounded (E(y) is 0.99850, claimed 1)"""
     ]
 
 
+BROKEN = of_code(
+    UNDECIDED, "torch", result=Outcome.ERROR, estimate=None, interval=None, region=None,
+    more_draws=None, explanation=Reason.CODE_FAILED.explain(error="f raised E: no", hint="see f"),
+)  # fmt: skip
+
+
+def test_an_error_of_code_is_a_cell_and_is_said_in_every_format() -> None:
+    text = run_report(run_of(MEAN, BROKEN), Terminal(80))
+    assert "heavy-tail  -      error" in text
+    assert "error could not be judged" in text
+    assert "error heavy-tail@torch float32: f raised E: no; see f\n  dropcheck run heavy" in text
+    assert "1 passed, 0 failed, 0 undecided, 1 error" in text
+    assert "ERROR  heavy-tail@torch" in run_report(run_of(BROKEN), Terminal(80), verbose=True)
+    assert "- error `heavy-tail@torch float32`: f raised E: no; see f" in made("markdown", BROKEN)
+    assert 'title="could not be judged"' in made("html", BROKEN)
+    assert "1 of 1 case could not be judged" in made("html", BROKEN)
+    assert "f raised E: no" in made("csv", BROKEN)
+    assert "f raised E: no" in made("github", BROKEN)
+    data = json.loads(made("json", MEAN, BROKEN))
+    assert data["summary"]["errors"] == 1
+    assert data["cases"][1]["result"] == "error"
+    assert data["conformance"]["rows"][1]["cells"] == [None, "error"]
+    [suite] = ElementTree.fromstring(made("junit", MEAN, BROKEN))
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
+        "tests": "2", "failures": "0", "errors": "1",
+    }  # fmt: skip
+    [error] = suite.iter("error")
+    assert error.get("message") == "f raised E: no"
+    assert json.loads(made("badge.json", MEAN, BROKEN))["isError"] is True
+
+
 def test_a_run_without_code_is_shown_as_before() -> None:
     assert conformance([MEAN, FAILED]) is None
     assert "conformance" not in made("markdown", MEAN, FAILED)
@@ -122,7 +154,14 @@ def test_several_parameters_are_told_apart_by_those_that_vary() -> None:
 
 
 def test_the_worst_mark_of_a_cell_is_its_mark() -> None:
-    order = [Mark.FAILS, Mark.HOLDS_UNEXPECTED, Mark.UNDECIDED, Mark.FAILS_AS_EXPECTED, Mark.HOLDS]
+    order = [
+        Mark.ERROR,
+        Mark.FAILS,
+        Mark.HOLDS_UNEXPECTED,
+        Mark.UNDECIDED,
+        Mark.FAILS_AS_EXPECTED,
+        Mark.HOLDS,
+    ]
     assert list(Mark) == order
 
 

@@ -117,6 +117,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
             "passed": 1,
             "failed": 0,
             "undecided": 0,
+            "errors": 0,
             "asymptotic": 0,
             "draws": 262144,
         },

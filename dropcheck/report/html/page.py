@@ -91,20 +91,22 @@ def _hash(content: str) -> str:
 
 def _outcome(run: RunResult) -> str:
     """The run in one phrase."""
-    failed, undecided = run.count(Outcome.FAIL), run.count(Outcome.UNDECIDED)
     cases = plural(len(run.cases), "case")
-    said = []
-    if failed:
-        said.append(f"{failed} of {cases} failed")
-    if undecided:
-        said.append(f"{undecided} {'' if failed else f'of {cases} '}undecided")
+    said: list[str] = []
+    for outcome, what in (
+        (Outcome.FAIL, "failed"),
+        (Outcome.ERROR, "could not be judged"),
+        (Outcome.UNDECIDED, "undecided"),
+    ):
+        if run.count(outcome):
+            said.append(f"{run.count(outcome)} {'' if said else f'of {cases} '}{what}")
     if not said:
         said.append(f"all {cases} passed" if run.cases else "no case was finished")
     return ", ".join([*said, *(["interrupted"] if run.interrupted else [])])
 
 
 def _header(run: RunResult, summary: Markup | None) -> Markup:
-    bad = run.count(Outcome.FAIL) or run.interrupted
+    bad = run.count(Outcome.FAIL) or run.count(Outcome.ERROR) or run.interrupted
     outcome = _outcome(run)
     return element(
         "header",
@@ -120,6 +122,7 @@ def _summary(run: RunResult) -> Markup:
         "passed": str(run.count(Outcome.PASS)),
         "failed": str(run.count(Outcome.FAIL)),
         "undecided": str(run.count(Outcome.UNDECIDED)),
+        **({"errors": str(run.count(Outcome.ERROR))} if run.count(Outcome.ERROR) else {}),
         "draws": count(run.draws),
         "time": duration(run.seconds),
         "seed": str(run.settings.seed),

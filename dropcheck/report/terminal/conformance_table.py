@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST = 40  # cells that something is said of, one by one; the rest are counted
 MARK_STYLES = {
+    Mark.ERROR: STYLES[Outcome.ERROR],
     Mark.FAILS: STYLES[Outcome.FAIL],
     Mark.HOLDS_UNEXPECTED: STYLES[Outcome.FAIL],
     Mark.UNDECIDED: STYLES[Outcome.UNDECIDED],

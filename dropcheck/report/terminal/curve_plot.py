@@ -17,12 +17,11 @@ from rich.text import Text
 
 from dropcheck.report import pictures
 from dropcheck.report.numbers import plural
-from dropcheck.report.phrases import SEVERITY
 from dropcheck.report.pictures import MARKS, Placed, placed
 from dropcheck.report.pictures.curve import Panel, Point, panels, unswept
 from dropcheck.report.terminal.layout import Cell, pairs_table
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
-from dropcheck.results import RunResult, Verdict
+from dropcheck.results import SEVERITY, RunResult, Verdict
 
 CURVE = "dim"
 

@@ -1,0 +1,59 @@
+"""The result of a case whose code cannot be judged: it raises, or returns what is no draw."""
+
+from __future__ import annotations
+
+from dropcheck.claims.registry import Case
+from dropcheck.errors import DropcheckError
+from dropcheck.reasons import Reason
+from dropcheck.results import CaseResult, Outcome, Verdict
+
+
+def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str) -> CaseResult:
+    """What is known of a case of code that ended with an error, which is its explanation.
+
+    Args:
+        case: the case.
+        error: what is wrong with its code.
+        alpha: the case's own share of the error rate.
+        repeat: the command that repeats it.
+    """
+    claim = case.claim
+    message = "; ".join(one.message for one in error.problems)
+    hint = next((one.hint for one in error.problems if one.hint), "it has no result")
+    return CaseResult(
+        claim=claim.id,
+        parameters=dict(case.parameters),
+        title=claim.title,
+        statement=claim.statement.text.strip(),
+        sources=claim.sources,
+        written=claim.written,
+        tags=claim.tags,
+        quantity=None,
+        expression=claim.statement.text.strip(),
+        region=None,
+        estimate=None,
+        interval=None,
+        standard_error=None,
+        confidence=1 - alpha,
+        scale=None,
+        resolution=claim.resolution,
+        sharpness=None,
+        draws=0,
+        blocks=0,
+        seconds=0.0,
+        method=None,
+        guarantee=None,
+        sampling="plain",
+        verdict=Verdict.INCONCLUSIVE,
+        expect=Verdict(case.expect),
+        result=Outcome.ERROR,
+        explanation=Reason.CODE_FAILED.explain(error=message, hint=hint),
+        more_draws=None,
+        warnings=(),
+        location=claim.location,
+        repeat=repeat,
+        column=None if claim.column is None else claim.column.name,
+        dtype=case.dtype,
+        of=None if claim.column is None else claim.of,
+        xfail=case.xfail,
+    )
