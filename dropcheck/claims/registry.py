@@ -133,10 +133,8 @@ class Code(Protocol):
     def drawn(self, generator: Any, asked: Asked, inputs: Sequence[Any]) -> Mapping[str, Any]:
         """An array for each mode: float64, [*shape of one draw, draws].
 
-        Args:
-            generator: what seeds the code where it is to be seeded.
-            asked: what is asked for.
-            inputs: float64, [*shape, draws], or [*shape, 1] where nothing varies.
+        Inputs are float64, [*shape, draws], or [*shape, 1] where nothing varies. The generator
+        seeds the code where it is to be seeded.
 
         Raises:
             DropcheckError: the code raises, or returns what is not asked for.
@@ -145,8 +143,7 @@ class Code(Protocol):
     def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:
         """Whether code had to be called to look at it before it is asked for this: once for each.
 
-        What these calls seed is not the run's, so that a call that does not begin with a seed is
-        looked at first, and what was called since the seed is called again.
+        It is then seeded anew: what was called since the run seeded it is called again.
 
         Raises:
             DropcheckError: no verdict could rest on what it draws.
@@ -157,9 +154,8 @@ class Code(Protocol):
 class Slot:
     """What a claims file names and code may be bound to, with the mathematics that stands in.
 
-    `gives` is an expression of `model` and of what it takes. A sampler has a `law` in their place.
-    `gradient` and `evaluation` are what the gradient and an evaluation give. `independent` says
-    that the draws of one call are independent of each other.
+    `gives` is an expression of `model` and of what it takes; a sampler has a `law`. `gradient` and
+    `evaluation` are what these give; draws of one call are `independent` of each other or not.
     """
 
     name: str
