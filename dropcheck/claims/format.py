@@ -29,16 +29,47 @@ from dropcheck.claims.kinds import (
     word,
 )
 from dropcheck.claims.nodes import Tree
-from dropcheck.claims.registry import MOST_CASES
+from dropcheck.claims.registry import MOST_CASES, Tolerance
 from dropcheck.claims.source import Report
-from dropcheck.claims.tolerances import LEVEL as TOLERANCE_LEVEL
-from dropcheck.claims.tolerances import TOLERANCE
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
 """Where the first line of a claims file looks for the schema: beside it."""
 SCHEMA_TITLE = "A claims file of dropcheck"
 MOST_CASES_IN_ALL = 1_000_000  # of a file: their names alone take a gigabyte
+
+
+# ---- tolerances ----------------------------------------------------------------------------------
+
+ABSOLUTE = "{absolute: 0.05}"
+_ABOVE = f"a number of its own is 'tolerance: {ABSOLUTE}'"
+
+_SHARE = number(
+    f"a share greater than 0 and less than 1, or {ABSOLUTE}",
+    below=1,
+    if_larger=f"0.05 is 'within 5%'; {_ABOVE}",
+)
+
+TOLERANCE_LEVEL = Level(
+    "tolerance",
+    description="A tolerance that is no share of what is claimed.",
+    keys=(
+        Key("absolute", number(), examples=(0.05,),
+            description="Part of the claim: `L == R` give or take this number.",
+            required=f"write 'tolerance: {ABSOLUTE}'"),
+    ),
+)  # fmt: skip
+
+
+def _read_tolerance(field: Field) -> Tolerance:
+    if isinstance(field.node, Tree):
+        return Tolerance(TOLERANCE_LEVEL.kind.read(field).get("absolute"), absolute=True)
+    return Tolerance(_SHARE.read(field))
+
+
+TOLERANCE = Kind(
+    _SHARE.holds, {"anyOf": [_SHARE.schema, TOLERANCE_LEVEL.kind.schema]}, _read_tolerance
+)
 
 
 # ---- what is particular to the file --------------------------------------------------------------

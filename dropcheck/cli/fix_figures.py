@@ -20,8 +20,16 @@ from dropcheck.claims.source import LINE_END, read_bytes
 from dropcheck.cli.chosen import Chosen, in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import complain, emit, write_file
-from dropcheck.documents.fixing.edits import edited, stands
-from dropcheck.documents.fixing.new_figures import Left, Mend, UnfitError, mend_of, rounded, settled
+from dropcheck.documents.new_figures import (
+    Left,
+    Mend,
+    UnfitError,
+    edited,
+    mend_of,
+    rounded,
+    settled,
+    stands,
+)
 from dropcheck.documents.unclaimed import digest_of
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.results import CaseResult, Method, Outcome, Quantity, RunResult, Verdict
@@ -106,7 +114,7 @@ def fix_figures(run: RunResult, chosen: Chosen, given: Given) -> list[Problem]:
         chosen: its claims.
         given: the options.
     """
-    from dropcheck.report.terminal.fix_table import fix_table
+    from dropcheck.report.terminal.document_tables import fix_table
     from dropcheck.report.terminal.screen import terminal_of
 
     try:

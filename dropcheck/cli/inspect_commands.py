@@ -59,7 +59,7 @@ def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitC
         DropcheckError: no document is named, or claims are.
     """
     from dropcheck.report.command_json import coverage_json
-    from dropcheck.report.terminal.coverage_table import coverage_table
+    from dropcheck.report.terminal.document_tables import coverage_table
     from dropcheck.report.terminal.screen import terminal_of
 
     if given.patterns or given.several("tag"):

@@ -22,7 +22,7 @@ from dropcheck.inference.region import region_floor
 from dropcheck.judging import limit_theorem
 from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun
 from dropcheck.judging.events import certainty, counting
-from dropcheck.judging.events.rare_probabilities import by_averages
+from dropcheck.judging.events.counting import by_averages
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import counting_of

@@ -23,21 +23,29 @@ from dropcheck.simulation.assemble import Registers
 from dropcheck.simulation.blocks import MOST_ROWS, Collected, Counts, Request, Tally
 from dropcheck.simulation.cell_counts import AtCuts, Counter, FarOut, Tables, TwoAtCuts
 from dropcheck.simulation.compile import (
+    AtThresholds,
     Compiled,
     Counted,
     InCells,
+    Threshold,
+    below,
     compile_averages,
+    compile_counts,
     compile_strategy,
 )
 from dropcheck.simulation.examples import example
 from dropcheck.simulation.functional import means_of
-from dropcheck.simulation.in_cells import counting_in_cells, magnitude_of, values_of
-from dropcheck.simulation.nets.netted_program import can_be_in_nets, in_nets
-from dropcheck.simulation.nets.sobol_nets import Clip
 from dropcheck.simulation.program import Program, SpanSums
+from dropcheck.simulation.sobol_nets import Clip
 from dropcheck.simulation.streams import MAIN, PILOT, stream
-from dropcheck.simulation.thresholds import AtThresholds, Threshold, below, compile_counts
-from dropcheck.simulation.weighted import stratified
+from dropcheck.simulation.variants import (
+    can_be_in_nets,
+    counting_in_cells,
+    in_nets,
+    magnitude_of,
+    stratified,
+    values_of,
+)
 
 __all__ = [
     "MAIN",

@@ -13,9 +13,9 @@ from dropcheck.language.graph import Value, number
 from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.code_calls import Calls
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
-from dropcheck.simulation.nets.sobol_nets import Clip, Points, laws_points, with_clips
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
+from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
 from dropcheck.simulation.steps import Observer, Step, computed, draw_law
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.language.graph import Value, kernel_of, number
-from dropcheck.simulation.nets.sobol_nets import Points, at_points
+from dropcheck.simulation.sobol_nets import Points, at_points
 from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.law import Law, argument_problem
 

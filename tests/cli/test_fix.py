@@ -13,8 +13,15 @@ from cli_stub import Called, Cli
 from dropcheck.cli import main
 from dropcheck.cli.fix_figures import ROUNDS
 from dropcheck.documents.figures import read_before
-from dropcheck.documents.fixing.edits import edited, stands
-from dropcheck.documents.fixing.new_figures import Mend, UnfitError, mend_of, rounded, settled
+from dropcheck.documents.new_figures import (
+    Mend,
+    UnfitError,
+    edited,
+    mend_of,
+    rounded,
+    settled,
+    stands,
+)
 from dropcheck.errors import Cell, Location
 from dropcheck.results import Written
 

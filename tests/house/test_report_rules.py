@@ -31,7 +31,6 @@ ELSEWHERE = {
     "html.document_view": {
         *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
     },
-    "html.spots": {"claims.registry", "claims.source"},
     "html.markdown_view": {"documents.formulas_in_text"},  # what is no emphasis
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
@@ -42,16 +41,15 @@ ELSEWHERE = {
     "command_json": {"audit", "claims.registry", "mutation", "planning"},
     "terminal.audit_table": {"audit"},
     "terminal.mutation_table": {"mutation"},
-    "terminal.fix_table": {"documents.fixing"},
+    "terminal.document_tables": {"documents.new_figures"},
     "terminal.plan_table": {"planning"},
 }
 # What takes texts apart: a statement must not be read by it. A name in HTML may.
 TEXT_TOOLS = {
     "html.claim_sections": "an id from a claim's name",
-    "html.document_view": "what opens and closes a formula",
+    "html.document_view": "what opens and closes a formula, and stands in a text for a while",
     "html.formula_view": "a formula of a document, to set it",
     "html.markdown_view": "code in a document",
-    "html.spots": "what is put into a document's text for a while",
     "junit": "characters that XML may not hold",
     "markdown": "characters that Markdown gives a meaning",
     "terminal.screen": "characters that command a terminal",

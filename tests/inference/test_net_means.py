@@ -12,7 +12,7 @@ from scipy import stats
 from trials import alarm
 
 from dropcheck.inference.spread import NetSpread, Reach
-from dropcheck.simulation.nets.sobol_nets import net_points
+from dropcheck.simulation.sobol_nets import net_points
 
 ALPHA = 0.05
 

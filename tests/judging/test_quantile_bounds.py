@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.judging.quantiles.quantile_bounds import bounds, estimate
+from dropcheck.judging.quantiles.order_statistics import bounds, estimate
 from dropcheck.simulation import Threshold
 
 ENDS = [

@@ -12,9 +12,9 @@ from trials import OPEN, REFUTED, VERIFIED, entry, judged, registry_of, verdicts
 
 from dropcheck import ClaimFailedError, verify
 from dropcheck.inference import interval
-from dropcheck.judging import limit_theorem, unseen
+from dropcheck.judging import limit_theorem
+from dropcheck.judging.limit_theorem import MOST_CONDITIONS, conditions_of, draws_to_see
 from dropcheck.judging.prepared import prepare
-from dropcheck.judging.unseen import MOST_CONDITIONS, conditions_of, draws_to_see
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation import Compiled
 
@@ -139,7 +139,7 @@ def test_a_plateau_is_no_reason_to_trust_draws_that_all_agree(
     found = own(claim, model)
     assert (found.verdict, found.guarantee) == (OPEN, Guarantee.ASYMPTOTIC)
     assert "too rare to be seen" in str(found.explanation)
-    monkeypatch.setattr(unseen, "MOVES", ())
+    monkeypatch.setattr(limit_theorem, "MOVES", ())
     assert own(claim, model).verdict is VERIFIED
 
 

@@ -18,8 +18,8 @@ from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError
 from dropcheck.report import Report
 from dropcheck.report.html import document_view
+from dropcheck.report.html.document_view import spots_of
 from dropcheck.report.html.page import html_report
-from dropcheck.report.html.spots import spots_of
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 

@@ -11,7 +11,7 @@ from scipy.stats import qmc
 from trials import compiled
 
 from dropcheck.simulation import Clip, can_be_in_nets, in_nets, stream
-from dropcheck.simulation.nets.sobol_nets import (
+from dropcheck.simulation.sobol_nets import (
     MOST_NUMBERS,
     at_points,
     direction_numbers,

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.polynomials.index_order import ordered_indices
 from dropcheck.analysis.polynomials.terms import (
     EPSILON,
     ROUNDING,
@@ -21,6 +20,7 @@ from dropcheck.analysis.polynomials.terms import (
     Tensor,
     Term,
     merged,
+    ordered_indices,
     power_of_two_values,
     product_of,
 )

@@ -5,7 +5,8 @@ An index is a number from 0 on, whose range the `Space` knows; a fixed place k s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -116,3 +117,48 @@ def power_of_two_values(power: int, factor: float, summand: float) -> tuple[floa
     for _ in range(power - 1):
         multiple, number = multiple * factor + number, multiple * summand
     return multiple, number
+
+
+# ---- an order of the summed indices --------------------------------------------------------------
+
+
+Factors = Sequence[tuple[Hashable, tuple[int, ...]]]
+"""What the factors of a term are, but for their indices, and these."""
+
+
+def ordered_indices(factors: Factors, ranges: Mapping[int, int]) -> list[int]:
+    """The summed indices in an order that follows from where they stand.
+
+    By refinement of what tells them apart, as in tests of the isomorphism of graphs (Weisfeiler and
+    Leman 1968). Where it leaves a choice, two terms that say the same may get different orders.
+    `ranges` has the indices, and how far each of them goes.
+
+    >>> ordered_indices([("W", (0, 1)), ("x", (1,)), ("y", (0,))], {0: 5, 1: 3})
+    [1, 0]
+    """
+    colours = {index: hash((1, length)) for index, length in ranges.items()}
+    while True:
+        colours = _refined(factors, colours)
+        # what nothing tells apart: any one of them comes first
+        tied = next((a for a, b in pairwise(sorted(colours.values())) if a == b), None)
+        if tied is None:
+            return sorted(colours, key=lambda index: (ranges[index], colours[index]))
+        chosen = min(index for index in colours if colours[index] == tied)
+        colours[chosen] = hash((tied, 2))
+
+
+def _refined(factors: Factors, colours: dict[int, int]) -> dict[int, int]:
+    """Colours that tell apart what stands in different places, until they tell no more."""
+    told_apart = 0
+    while told_apart < (now := len(set(colours.values()))):
+        told_apart = now
+        places: dict[int, list[int]] = {index: [] for index in colours}
+        for head, indices in factors:
+            shade = hash((head, tuple([colours.get(index, index) for index in indices])))
+            for place, index in enumerate(indices):
+                if index in places:
+                    places[index].append(hash((shade, place)))
+        colours = {
+            index: hash((colour, tuple(sorted(places[index])))) for index, colour in colours.items()
+        }
+    return colours

@@ -6,7 +6,7 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-from dropcheck.analysis.strategy import Proportion
+from dropcheck.analysis.strategy import Proportion, averages_of
 from dropcheck.inference import budget
 from dropcheck.inference.finite_sample import clopper_pearson
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
@@ -14,13 +14,23 @@ from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
 from dropcheck.judging.events.certainty import seen_in
-from dropcheck.judging.events.rare_probabilities import by_averages
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import of_proportion
+from dropcheck.judging.foreseen import outlook_in_strata
+from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.judging.look import ROUNDING, more, planned
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation import PILOT, Counted, Program, Request, SpanSums, Tally
+from dropcheck.simulation import (
+    PILOT,
+    Compiled,
+    Counted,
+    Program,
+    Request,
+    SpanSums,
+    Tally,
+    compile_averages,
+)
 
 # Draws of the pilot: a probability is then known to a hundredth.
 COUNTED_DRAWS = 8192
@@ -162,3 +172,47 @@ def by_proportion(
         ),
         warnings=run.ties(program),
     )
+
+
+# ---- averages in strata where counting takes long ------------------------------------------------
+
+
+# Counts are exact, and so they are left for strata only where these take so many times fewer draws,
+# or where counts alone are beyond the budget; and where counting takes so long, in rough
+# nanoseconds of work.
+SAVING = 20
+WORTHWHILE = 5e8
+
+
+def by_averages(run: CaseRun, program: Program, expected: int) -> tuple[Compiled, Knowledge] | None:
+    """What is simulated and known where a probability is judged in strata; None where it is not.
+
+    Args:
+        run: the run of the case.
+        program: how it is counted.
+        expected: draws after which counts are likely to decide.
+    """
+    most = run.most_draws(program)
+    if expected * program.cost < WORTHWHILE or run.prepared.in_strata == [None]:
+        return None
+    compiled, knowledge = _averages(run)
+    required = run.settings.require
+    if required is not None and not knowledge.guarantee.as_strong_as(Guarantee(required)):
+        return None
+    outlook = outlook_in_strata(run, compiled, knowledge)
+    if outlook is None:
+        return None
+    beyond = expected > most and outlook.expected <= outlook.most
+    if not beyond and SAVING * outlook.expected * outlook.program.cost > expected * program.cost:
+        return None
+    kept = run.prepared.in_strata[0]
+    if kept is None:
+        return None
+    return kept.compiled, replace(knowledge, exact=kept.exact)
+
+
+def _averages(run: CaseRun) -> tuple[Compiled, Knowledge]:
+    lowered = run.prepared.lowered
+    strategy = averages_of(lowered, run.case.claim.tolerance)
+    compiled = compile_averages(strategy, lowered.operands, crossing=False)
+    return compiled, knowledge_of(compiled, strategy)

@@ -1,17 +1,18 @@
-"""What `run --fix` wrote, and what it left: a row a figure, and what there is to know of both."""
+"""Figures and formulas of documents, a row each: what `run --fix` wrote, and what is unclaimed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dropcheck.documents.fixing.new_figures import Left, Mend
+from dropcheck.documents.new_figures import Left, Mend
 from dropcheck.report import numbers
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render
+from dropcheck.results.coverage import Counts, Coverage, Unclaimed
 
 FIELDS = Fields(prose=("why",), headings={"done": "", "why": ""})
 LAYOUTS = (layout("done where figure claim why"), layout("done where/claim figure/why"))
-LONGEST = 60  # characters of a formula
+LONGEST = 60  # characters that are shown of a formula; its place says where the rest is
 
 
 def fix_table(
@@ -55,11 +56,52 @@ def _mended(claim: str, mend: Mend, why: str, done: str) -> dict[str, Cell]:
 
 
 def _left(one: Left) -> dict[str, Cell]:
-    text = one.figure if len(one.figure) <= LONGEST else f"{one.figure[: LONGEST - 1]}…"
     return {
         "done": Cell("left", "yellow"),
         "where": Cell(place(one.location)),
-        "figure": Cell(one_line(text)),
+        "figure": Cell(_short(one.figure)),
         "claim": Cell(one.claim),
         "why": Cell(one_line(one.why)),
+    }
+
+
+def _short(text: str) -> str:
+    return one_line(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+
+
+# ---- what no mark speaks of ----------------------------------------------------------------------
+
+UNCLAIMED_LAYOUTS = (layout("where kind unclaimed words"), layout("where/kind unclaimed/words"))
+UNCLAIMED_FIELDS = Fields(prose=("unclaimed", "words"), headings={"words": "words around it"})
+
+
+def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
+    """What is not claimed in documents; a line for each of several, and one for all of them."""
+    rows = [_row(one) for document in documents for one in document.unclaimed]
+    items = [*arrange(rows, UNCLAIMED_FIELDS, UNCLAIMED_LAYOUTS, terminal), ""] if rows else []
+    if len(documents) > 1:
+        items += [
+            line(f"{one_line(one.file)}: {counted(Counts.of([one]))}", terminal)
+            for one in documents
+        ]
+    return render([*items, line(counted(Counts.of(documents)), terminal)], terminal)
+
+
+def counted(counts: Counts) -> str:
+    """How many figures and formulas there are, and how many of them are claimed.
+
+    >>> counted(Counts(figures=31, claimed_figures=24, formulas=1, claimed_formulas=0))
+    '31 figures, 24 claimed; 1 formula, 0 claimed'
+    """
+    figures = f"{numbers.plural(counts.figures, 'figure')}, {counts.claimed_figures} claimed"
+    formulas = f"{numbers.plural(counts.formulas, 'formula')}, {counts.claimed_formulas} claimed"
+    return f"{figures}; {formulas}"
+
+
+def _row(one: Unclaimed) -> dict[str, Cell]:
+    return {
+        "where": Cell(place(one.location)),
+        "kind": Cell(str(one.kind)),
+        "unclaimed": Cell(_short(one.text), "bold"),
+        "words": Cell(one_line(f"{one.before}[…]{one.after}")),
     }

@@ -1,1 +1,0 @@
-"""New figures in the place of stale ones: how they are printed, and written into the file."""

@@ -1,1 +1,0 @@
-"""Draws from nets of points."""

@@ -1,0 +1,144 @@
+"""Programs that draw otherwise than they were compiled to: in strata, in nets, or counted in cells.
+
+Beside them stand single draws to make the cells from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.language.graph import Kind, Value, kernel_of, number
+from dropcheck.simulation.cell_counts import Counter
+from dropcheck.simulation.integrands import filled
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.sobol_nets import MOST_NUMBERS
+from dropcheck.simulation.steps import Step
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
+from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
+from dropcheck.vocabulary.law_parts import MIXTURE_COST, Stratum, mixture_of
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+def counting_in_cells(program: Program, counter: Counter, draws: int) -> Program:
+    """The program with draws counted in cells, a block for each span of so many.
+
+    Where others make the same draws, spans are as long as theirs.
+    """
+    return replace(
+        program,
+        counter=counter,
+        tables=(),
+        separations=None,
+        paired=False,
+        span_draws=program.span_draws if program.shared else draws,
+        span_blocks=1,
+        cost=program.cost + counter.cost,
+    )
+
+
+def values_of(program: Program, generator: np.random.Generator, draws: int) -> list[Array]:
+    """Some draws of the quantities that are looked at, [..., draws] each, or 1 where fixed."""
+    with np.errstate(all="ignore"):
+        held = program.registers(generator, draws)
+    return [number(filled(held[register])) for register in program.targets]
+
+
+def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -> float:
+    """The usual size of what is looked at, times what sums on the way to it cancel.
+
+    A sum that is a thousandth of what is added has three digits fewer.
+    """
+    cancelled = 1.0
+    sizes = [0.0] * program.size
+    with np.errstate(all="ignore"):
+        held = program.registers(generator, draws, keep=True)
+        for register, array in enumerate(held):
+            if array is not None:
+                sizes[register] = float(np.median(np.abs(number(array))))
+    for step in program.steps:
+        if step.value.operation in (ADD.name, SUBTRACT.name) and sizes[step.target] > 0:
+            largest = max(sizes[register] for register in step.inputs)
+            cancelled = max(cancelled, largest / sizes[step.target])
+    return cancelled * max(sizes[register] for register in program.targets)
+
+
+# ---- strata --------------------------------------------------------------------------------------
+
+
+def stratified(
+    program: Program, draw: Value, strata: tuple[Stratum, ...], shares: tuple[float, ...]
+) -> Program:
+    """The program with one draw from a mixture of its strata, and every integrand weighted.
+
+    The registers are the same, and two more: one for pairs of the draw and its weight, and one for
+    the weight, which is a factor of every integrand.
+
+    Raises:
+        ValueError: the draw is none of the program's, or has no law.
+    """
+    place = next((at for at, step in enumerate(program.steps) if step.value is draw), None)
+    if place is None or draw.law is None:
+        raise ValueError("the program does not make this draw")
+    both, weight = program.size, program.size + 1
+    law = mixture_of(draw.law, strata, shares)
+    pair = replace(draw, law=law, shape=(2,), name=None)
+    drawn = program.steps[place]
+    steps = [replace(drawn, target=both, value=pair)]
+    for index, target in ((0, drawn.target), (1, weight)):
+        own = replace(
+            draw,
+            kind=Kind.COMPUTED,
+            operation=SUBSCRIPT.name,
+            law=None,
+            inputs=(pair,),
+            options=(("index", (index,)),),
+        )
+        frees = (both,) if index else ()
+        steps.append(Step(target, own, (both,), kernel_of(own), frees=frees))
+    return replace(
+        program,
+        size=program.size + 2,
+        steps=(*program.steps[:place], *steps, *program.steps[place + 1 :]),
+        terms=tuple(replace(term, factors=(*term.factors, (weight, 1))) for term in program.terms),
+        targets=(*program.targets, weight),
+        cost=program.cost + MIXTURE_COST,
+        tables=(),
+        lean=(),
+        stratified=draw.name or drawn.value.operation,
+    )
+
+
+# ---- nets ----------------------------------------------------------------------------------------
+
+
+def can_be_in_nets(program: Program) -> bool:
+    """Whether all that is drawn are a few numbers of laws that have quantile functions."""
+    drawn = [step.value for step in program.steps if step.kernel is None]
+    if program.whole or program.counter is not None or program.stratified is not None:
+        return False
+    if not 0 < sum(one.elements for one in drawn) <= MOST_NUMBERS:
+        return False
+    return all(one.law is not None and one.law.has_quantiles for one in drawn)
+
+
+def in_nets(program: Program, size: int) -> Program:
+    """The program with every `size` draws, a power of two, from the points of one net."""
+    cost = program.cost
+    for step in program.steps:
+        if step.kernel is None and step.value.law is not None and step.value.law.standard:
+            cost += step.value.elements * step.value.law.standard.quantile_cost
+    return replace(
+        program,
+        net=size,
+        cost=cost,
+        tables=(),
+        lean=(),
+        paired=False,
+        separations=None,
+        apart=(),
+        shared=False,
+    )
