@@ -210,17 +210,11 @@ def _f(d1: float, d2: float, p: float) -> float:
 # E|x|^p of laws that have moments of order below `order` alone, by their closed forms
 POWER_TAILS: list[tuple[str, tuple[float, ...], float, Callable[[float], float]]] = [
     *(
-        ("pareto", (alpha, 3.0), alpha, lambda p, a=alpha: 3.0**p * a / (a - p))  # type: ignore[misc]
+        ("pareto", (alpha, 3.0), alpha, lambda p, a=alpha: 3.0**p * a / (a - p))
         for alpha in (1.01, 1.2, 1.7, 2.3, 3.5, 4.2, 5.1, 6.9, 7.5)
     ),
-    *(
-        ("student_t", (df,), df, lambda p, df=df: _t(df, p))  # type: ignore[misc]
-        for df in (1.05, 1.7, 2.3, 3.5, 5.1)
-    ),
-    *(
-        ("f", (3.0, d2), d2 / 2, lambda p, d2=d2: _f(3.0, d2, p))  # type: ignore[misc]
-        for d2 in (2.1, 3.4, 5.0, 9.0)
-    ),
+    *(("student_t", (df,), df, lambda p, df=df: _t(df, p)) for df in (1.05, 1.7, 2.3, 3.5, 5.1)),
+    *(("f", (3.0, d2), d2 / 2, lambda p, d2=d2: _f(3.0, d2, p)) for d2 in (2.1, 3.4, 5.0, 9.0)),
 ]
 
 
