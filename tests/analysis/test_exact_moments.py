@@ -192,6 +192,13 @@ def test_what_takes_too_long_is_unknown() -> None:
     assert exact_moments([Integrand(factors=((value, 4),), centres=(0.0,))]) is None
 
 
+@pytest.mark.parametrize(
+    "drawn", ["discrete_uniform(4 * q, 3)", "bernoulli(2 * q)", "hypergeometric(5, 0, 3 + 9 * q)"]
+)
+def test_what_a_law_does_not_take_in_some_outcome_is_unknown(drawn: str) -> None:
+    assert exact_mean(lowered(f"q ~ bernoulli(0.001); x ~ {drawn}", "x > 1")) is None
+
+
 def test_error_is_small_and_grows_with_what_cancels() -> None:
     near = moments("x ~ normal(1, 1)", "x")
     far = moments("x ~ normal(1e6, 1)", "x")

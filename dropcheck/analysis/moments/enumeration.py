@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Array, KernelError
+from dropcheck.vocabulary.law import argument_problem
 
 Floats = npt.NDArray[np.float64]
 
@@ -93,6 +94,8 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
         if any(one is None for one in arguments):
             return None
         columns = [one for one in arguments if one is not None]
+        if any(one.random for one in value.inputs) and argument_problem(law, columns):
+            return None  # in some outcome the law does not take them
         rows = np.concatenate(columns) if columns else np.zeros((0, len(table.probabilities)))
         known, places = np.unique(rows, axis=1, return_inverse=True)
         points = []

@@ -27,6 +27,19 @@ class Domain:
         below = value < self.high if self.high_open else value <= self.high
         return above & below & (value == np.floor(value)) if self.whole else above & below
 
+    def within(self, low: float, high: float) -> tuple[float, float]:
+        """The ends of those values between two numbers that lie in the domain.
+
+        Where there are none, the two numbers.
+
+        >>> COUNT.within(-1e-12, 2.9), COUNT.within(0.3, 0.4)
+        ((0.0, 2.0), (0.3, 0.4))
+        """
+        least, most = max(low, self.low), min(high, self.high)
+        if self.whole:
+            least, most = float(np.ceil(least)), float(np.floor(most))
+        return (least, most) if least <= most else (low, high)
+
     def describe(self, name: str) -> str:
         """The domain as a reader would write it: `0 <= p <= 1`, `df > 0`, `n >= 0, whole`."""
         low = "" if self.low == -math.inf else f"{self.low:g} {'<' if self.low_open else '<='} "

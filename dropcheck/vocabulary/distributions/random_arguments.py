@@ -27,10 +27,12 @@ def norm_of_random_draw(
 
 
 def _at_corners(law: Distribution, p: float, hulls: Sequence[Hull]) -> float:
-    if not all(one.bounded for one in hulls):
+    # formulas hold for arguments that the law takes, and hulls are a little wider
+    pairs = zip(law.parameters, hulls, strict=True)
+    ends = [parameter.domain.within(one.low, one.high) for parameter, one in pairs]
+    if not all(map(math.isfinite, itertools.chain(*ends))):
         return math.inf
-    corners = itertools.product(*({one.low, one.high} for one in hulls))
-    return max(float(law.norm(p, *corner)) for corner in corners)
+    return max(float(law.norm(p, *corner)) for corner in itertools.product(*map(set, ends)))
 
 
 def _of_line(law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
