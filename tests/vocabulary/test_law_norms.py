@@ -262,7 +262,7 @@ def test_arguments_that_are_whole_are_so_in_the_bound() -> None:
     ends = ((10.0, 50.0), (3.0, 20.0), (12.0, 52.0))
     about = [Hull(low - 1e-10, high + 1e-10) for low, high in ends]
     law = LAWS["hypergeometric"]
-    bound = law.random_norm(2.0, lambda i, p: about[i].high, lambda i: about[i])
+    bound = law.random_norm(2.0, lambda i, _: about[i].high, lambda i: about[i])
     k = np.arange(49, 51)
     chances = [math.comb(50, j) * math.comb(3, 52 - j) / math.comb(53, 52) for j in k.tolist()]
     assert bound >= math.sqrt(k**2 @ chances)
