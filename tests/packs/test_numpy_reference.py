@@ -63,6 +63,11 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("samplers/uniform.range", {}),
     ("samplers/bernoulli.share", {"p": "0.1"}),
     ("samplers/poisson-law", {"rate": "10"}),
+    ("samplers/poisson-parity", {"rate": "10000"}),
+    ("samplers/categorical-far", {}),
+    ("attention/values", {"dtype": "float32"}),
+    ("attention/weighed-alike", {"dtype": "float32"}),
+    ("dropout/number-dropped", {}),
 )
 
 
@@ -179,6 +184,128 @@ def leaks(low: float, high: float, size: Any, generator: Generator) -> Any:
     return np.where(generator.random(size) < 4e-6, high + 0.1, values)
 
 
+# ---- faults that mean, variance and range do not show --------------------------------------------
+
+
+def _dropped(x: Any, p: float, mask: Any) -> Any:
+    return np.where(mask >= p, x / (1 - p), 0).astype(x.dtype)
+
+
+def tiled_mask(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """A mask of half a row, twice."""
+    half = generator.random((*x.shape[:-1], -(-x.shape[-1] // 2)))
+    mask = np.concatenate([half, half], axis=-1)[..., : x.shape[-1]]
+    return _dropped(x, p, mask) if training else x
+
+
+def share_kept_of_each_row(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """So many of a row as p says, and never one more."""
+    ranks = np.argsort(np.argsort(generator.random(x.shape), axis=-1), axis=-1)
+    return _dropped(x, p, (ranks + 0.5) / x.shape[-1]) if training else x
+
+
+class SeedPlusCall:
+    """Seeds call c of seed s by s + c: the second call of a worker is the first of the next."""
+
+    def __init__(self) -> None:
+        self.seed = 0
+        self.call = 0
+
+    def __call__(self, x: Any, p: float, training: bool) -> Any:
+        state = int(np.random.get_state()[1][0])  # type: ignore[index]
+        self.call = self.call + 1 if state == self.seed else 0
+        self.seed = state
+        own = np.random.default_rng(state + self.call)
+        return _dropped(x, p, own.random(x.shape)) if training else x
+
+
+def weighed(scale: float | None = None, out: bool = False) -> Any:
+    """Attention by another scale than 1 / sqrt(length), or whose output is dropped."""
+
+    def attention(q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator) -> Any:
+        from dropcheck.packs.implementations.numpy_reference import attention as sound
+
+        if scale is not None:
+            q = (q * scale * np.sqrt(q.shape[-1])).astype(q.dtype)
+        y = sound(q, k, v, p, training and not out, generator)
+        return _dropped(y, p, generator.random(y.shape)) if training and out else y
+
+    return attention
+
+
+def flat(fan_in: int, fan_out: int, dtype: Any, generator: Generator) -> Any:
+    end = np.sqrt(6 / fan_in)
+    return generator.uniform(-end, end, (fan_out, fan_in)).astype(dtype)
+
+
+def equal_rows(fan_in: int, fan_out: int, dtype: Any, generator: Generator) -> Any:
+    row = generator.normal(0, np.sqrt(2 / fan_in), (1, fan_in))
+    return np.repeat(row, fan_out, axis=0).astype(dtype)
+
+
+def flat_noise(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    spread = np.sqrt(12 * p / (1 - p)) * (generator.random(x.shape) - 0.5)
+    return (x * (1 + spread)).astype(x.dtype) if training else x
+
+
+def noise_of_rows(x: Any, a: float, generator: Generator) -> Any:
+    """A tenth of the noise is that of all of a row."""
+    noise = generator.standard_normal(x.shape) + 0.1 * generator.standard_normal((*x.shape[:-1], 1))
+    return (np.sqrt(a) * x + np.sqrt(1 - a) * noise).astype(x.dtype)
+
+
+def without_eps(x: Any) -> Any:
+    return (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0))
+
+
+def few_digits(low: float, high: float, size: Any, generator: Generator) -> Any:
+    return low + (high - low) * (generator.integers(0, 2**15, size) + 0.5) / 2**15
+
+
+def by_rate(loc: float, scale: float, size: Any, generator: Generator) -> Any:
+    return generator.laplace(loc, 1 / scale, size)
+
+
+def by_variance(mean: float, sd: float, size: Any, generator: Generator) -> Any:
+    return generator.lognormal(mean, sd**2, size)
+
+
+def nearly_normal(rate: float, size: Any, generator: Generator) -> Any:
+    if rate < 50:
+        return generator.poisson(rate, size)
+    return np.maximum(np.round(generator.normal(rate, np.sqrt(rate), size)), 0)
+
+
+def in_float16(rate: float, size: Any, generator: Generator) -> Any:
+    return np.minimum(generator.poisson(rate, size), 60_000).astype(np.float16)
+
+
+def vanishing(a: float, b: float, size: Any, generator: Generator) -> Any:
+    """0 / 0 where both gamma numbers are too small."""
+    x, y = (generator.gamma(c, size=size).astype(np.float32) for c in (a, b))
+    with np.errstate(all="ignore"):
+        return x / (x + y)
+
+
+def overflowing(logits: Any, size: Any, generator: Generator) -> Any:
+    with np.errstate(all="ignore"):
+        steps = np.cumsum(np.exp(logits.astype(np.float32)))
+        return np.searchsorted(steps[:-1] / steps[-1], generator.random(size))
+
+
+def not_wrapped(mu: float, kappa: float, size: Any, generator: Generator) -> Any:
+    return mu + generator.vonmises(0, kappa, size)
+
+
+def naive_shuffle(n: int, generator: Generator) -> Any:
+    """Each place changes with any other, of n to the power n equally likely ways."""
+    order = np.arange(n)
+    for place in range(n):
+        other = generator.integers(0, n)
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
 FAR = {"at": "-1000", "size": "0.1"}
 FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/mean-kept", "dropout", without_scale, {"p": "0.1"}),
@@ -200,6 +327,26 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("samplers/uniform-end", "random_uniform", half_open_ends, {}),
     ("samplers/normal-tails.fourth-moment", "random_normal", cut_off, {}),
     ("samplers/truncated-normal.range", "random_truncated_normal", leaks, {"low": "-2"}),
+    ("dropout/number-dropped", "dropout", tiled_mask, {}),
+    ("dropout/number-dropped", "dropout", share_kept_of_each_row, {}),
+    ("dropout/seeds", "dropout", SeedPlusCall(), {}),
+    ("attention/values", "attention", weighed(1 / 5), {"dtype": "float32"}),
+    ("attention/values", "attention", weighed(2**-0.5), {"dtype": "float32"}),
+    ("attention/weighed-alike", "attention", weighed(out=True), {"dtype": "float32"}),
+    ("initialisers/he-normal-shape.tails", "he_normal", flat, {}),
+    ("initialisers/he-normal-shape.sums", "he_normal", equal_rows, {}),
+    ("noise-layers/gaussian-dropout-law", "gaussian_dropout", flat_noise, {"p": "0.5"}),
+    ("diffusion-noise/sums", "add_noise", noise_of_rows, {}),
+    ("normalisation/batch-norm-values", "batch_norm", without_eps, {"size": "0.001"}),
+    ("samplers/uniform-digits", "random_uniform", few_digits, {}),
+    ("samplers/laplace-elsewhere", "random_laplace", by_rate, {}),
+    ("samplers/lognormal-elsewhere", "random_lognormal", by_variance, {}),
+    ("samplers/poisson-skew", "random_poisson", nearly_normal, {"rate": "100"}),
+    ("samplers/poisson-parity", "random_poisson", in_float16, {"rate": "10000"}),
+    ("samplers/beta-small.range", "random_beta", vanishing, {"a": "0.01", "b": "0.01"}),
+    ("samplers/categorical-far", "random_categorical", overflowing, {}),
+    ("samplers/von-mises.range", "random_von_mises", not_wrapped, {"mu": "2"}),
+    ("samplers/permutation.mean", "random_permutation", naive_shuffle, {"n": "5"}),
 )  # fmt: skip
 
 
