@@ -165,38 +165,6 @@ def order_p_half_width(rows: float, p: float, moment: float, alpha: float) -> fl
     return float(p / (p - 1) * allowed / rate)
 
 
-def needed_rows(width: float, variance: float, alpha: float) -> float:
-    """How many rows bring the half-width down to `width`: the inverse of `half_width`, at least 1.
-
-    >>> round(needed_rows(half_width(1000, 2.0, 1e-9), 2.0, 1e-9))
-    1000
-    """
-    if not width > 0 or not variance < math.inf:
-        return 1.0 if variance == 0 else math.inf
-    target = width / math.sqrt(variance) if variance > 0 else math.inf
-    if target >= _standard_half_width(1.0, alpha):
-        return 1.0
-    most = math.log(2 / alpha) * (2 / target**2 + 8)
-    few, many = 0.0, math.log(most)
-    while _standard_half_width(math.exp(many), alpha) > target:
-        few, many = many, many + 1.0
-    # for many rows the squared width is nearly as 1/rows, so that few steps are enough
-    guess = math.log(2 * math.log(2 / alpha) / target**2)
-    for step_number in range(60):
-        if step_number > 4 or not few < guess < many:
-            guess = (few + many) / 2
-        found = _standard_half_width(math.exp(guess), alpha)
-        if found > target:
-            few = guess
-        else:
-            many = guess
-        step = 2 * math.log(found / target)
-        if abs(step) < 1e-6:
-            break
-        guess += step
-    return math.exp(guess)
-
-
 @lru_cache(maxsize=1)
 def _nodes() -> tuple[Floats, Floats]:
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)

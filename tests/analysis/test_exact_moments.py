@@ -13,7 +13,6 @@ from lowered import expressed, lowered, lowering
 from dropcheck.analysis.moments.exact import (
     ExactMoments,
     Integrand,
-    exact_mean,
     exact_means,
     exact_moments,
     vanishes,
@@ -76,9 +75,14 @@ def test_products_of_many_factors() -> None:
     assert found.means == pytest.approx([1, 1.25 * 0.9**-24])
 
 
-def test_exact_mean() -> None:
-    assert exact_mean(lowered("x ~ exponential(2)", "x**2")) == pytest.approx(8)
-    assert exact_mean(lowered("x ~ cauchy(0, 1)", "x")) is None
+def test_what_has_no_mean() -> None:
+    assert exact_means([Integrand(factors=((lowered("x ~ cauchy(0, 1)", "x"), 1),))]) is None
+
+
+def test_determinant() -> None:
+    """A normal n by n matrix has a determinant of variance n!."""
+    found = moments("A ~ normal(0, 1)[3, 3]", "det(A)")
+    assert found.means == pytest.approx([0, 6])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ import pytest
 from lowered import expressed, lowering
 
 from dropcheck.analysis.moments.exact import ExactMoments, Integrand, exact_moments
-from dropcheck.analysis.polynomials import written_out
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array
@@ -236,14 +235,7 @@ ALL_IN_ONE = dict.fromkeys(GROUPS, 0)
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("groups", [GROUPS, ALL_IN_ONE], ids=["crossed", "plain"])
-def test_monomials(seed: int, groups: Mapping[str, int]) -> None:
-    checked(seed, groups)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("groups", [GROUPS, ALL_IN_ONE], ids=["crossed", "plain"])
-def test_terms(seed: int, groups: Mapping[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written_out, "MOST_CELLS", -1)
+def test_terms(seed: int, groups: Mapping[str, int]) -> None:
     checked(seed, groups)
 
 

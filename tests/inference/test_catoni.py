@@ -21,7 +21,6 @@ from dropcheck.inference.catoni import (
     catoni_interval,
     half_width,
     moment_of_means,
-    needed_rows,
     order_p_interval,
     variance_above,
 )
@@ -185,20 +184,9 @@ def test_it_takes_few_more_draws_than_the_normal_limit(
     assert np.ptp(ends, axis=1).mean() / 2 == pytest.approx(half_width(rows, 1, alpha), rel=0.02)
 
 
-@pytest.mark.parametrize("alpha", [1e-9, 0.05])
-@pytest.mark.parametrize("rows", [1, 3, 10, 33, 1000, 10**7])
-def test_needed_rows_is_the_inverse_of_the_half_width(rows: int, alpha: float) -> None:
-    width = half_width(rows, 0.3, alpha)
-    assert needed_rows(width, 0.3, alpha) == pytest.approx(rows, rel=1e-3)
-
-
 def test_planning_at_the_ends() -> None:
     assert half_width(10, math.inf, 0.01) == math.inf
     assert half_width(10, 0.0, 0.01) == 0
-    assert needed_rows(0.1, math.inf, 0.01) == math.inf
-    assert needed_rows(0.0, 1.0, 0.01) == math.inf
-    assert needed_rows(0.1, 0.0, 0.01) == 1
-    assert needed_rows(1e9, 1.0, 0.01) == 1
 
 
 def test_what_is_no_bound_gives_no_interval() -> None:

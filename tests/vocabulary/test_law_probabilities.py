@@ -267,11 +267,9 @@ def test_points_and_arguments_broadcast() -> None:
 def test_vectors_have_none() -> None:
     for name, arguments in (("dirichlet", ((1.0, 2.0),)), ("permutation", (3.0,))):
         law = LAWS[name]
-        assert not law.independent_elements
         assert law.cdf(0.5, *arguments) is None
         assert law.upper_quantile(0.5, *arguments) is None
         assert law.points(*arguments) is None
-    assert LAWS["normal"].independent_elements
 
 
 # ---- points --------------------------------------------------------------------------------------
@@ -309,7 +307,7 @@ def test_how_many_points_are_gone_through() -> None:
 
 # ---- lines ---------------------------------------------------------------------------------------
 
-LINES = [case for case in CASES if LAWS[case[0]].location_scale]
+LINES = [case for case in CASES if LAWS[case[0]].standard_arguments]
 
 
 @pytest.mark.parametrize(("name", "arguments"), LINES)
@@ -326,7 +324,7 @@ def test_a_draw_is_a_line_of_a_standard_one(name: str, arguments: tuple[float, .
 
 
 def test_which_laws_are_lines() -> None:
-    assert {name for name, law in LAWS.items() if law.location_scale} == {
+    assert {name for name, law in LAWS.items() if law.standard_arguments} == {
         *("normal", "cauchy", "laplace", "logistic", "gumbel", "uniform"),
         *("exponential", "gamma", "weibull", "rayleigh", "pareto"),
     }

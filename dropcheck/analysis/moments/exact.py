@@ -6,7 +6,6 @@ from the moments of the laws alone, whatever the size of the arrays.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,10 +20,8 @@ from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
 from dropcheck.analysis.polynomials.terms import SMALLEST, Floats, Term
-from dropcheck.analysis.polynomials.written_out import Monomials, Numbers
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
-from dropcheck.vocabulary.shapes import Shape, broadcast
 
 # Outcomes up to which a table of them is quicker than polynomials, and up to which it is made.
 FEW_OUTCOMES, MOST_OUTCOMES = 256, 20_000
@@ -125,12 +122,6 @@ def exact_means(
     return moments.means, moments.error * (np.abs(moments.means) + deviations)
 
 
-def exact_mean(value: Value) -> float | None:
-    """The expectation of a quantity, averaged over its elements; None where it is not known."""
-    found = exact_means([Integrand(factors=((value, 1),))])
-    return None if found is None else float(found[0][0])
-
-
 def vanishes(value: Value) -> bool:
     """Whether a quantity is 0 in every draw, up to rounding, as its normal form shows.
 
@@ -223,76 +214,10 @@ def _of_polynomials(
     groups: Mapping[str, int] | None,
     known: Found | None,
 ) -> ExactMoments:
-    letters = Centred(groups, Norms(integrate=False).norm, known)
-    reading = letters.reading
-    try:
-        return _with_error(*_written_out(integrands, reading, letters))
-    except PolynomialError:
-        return _with_error(*_by_terms(integrands, reading, letters))
-
-
-Parts = tuple[Floats, Floats, Mapping[int, tuple[Floats, Floats]]]
-"""Means, and covariances by the groups that link them, as bits; each with the sizes that its
-rounding is relative to."""
-
-
-def _written_out(integrands: Sequence[Integrand], reading: Reading, letters: Centred) -> Parts:
-    """By all monomials, where there are few random numbers."""
-    values = {id(value): value for one in integrands for value, _ in one.factors}
-    values |= {id(one.given): one.given for one in integrands if one.given is not None}
-    quantities = {key: reading.polynomial(value) for key, value in values.items()}
-    numbers = Numbers(letters.space, letters.sources, quantities.values())
-    known: dict[tuple[int, float, int], list[Monomials]] = {}
-
-    def power(value: Value, centre: float, exponent: int) -> list[Monomials]:
-        key = (id(value), centre, exponent)
-        if key not in known:
-            if exponent == 1:
-                plain = numbers.written(quantities[id(value)])
-                known[key] = [numbers.plus(one, -centre) for one in plain] if centre else plain
-            else:
-                first, last = power(value, centre, 1), power(value, centre, exponent - 1)
-                known[key] = [numbers.product(a, b) for a, b in zip(first, last, strict=True)]
-        return known[key]
-
-    found = []
-    for one in integrands:
-        centres = one.centres or (0.0,) * len(one.factors)
-        factors = [
-            (value.shape, power(value, centre, exponent))
-            for (value, exponent), centre in zip(one.factors, centres, strict=True)
-        ]
-        if one.given is not None:
-            if not quantities[id(one.given)].binary:
-                raise PolynomialError
-            factors.append((one.given.shape, power(one.given, 0.0, 1)))
-        found.append(numbers.mean(_elements(numbers, factors)))
-    return numbers.moments(found)
-
-
-def _elements(
-    numbers: Numbers, factors: Sequence[tuple[Shape, list[Monomials]]]
-) -> list[Monomials]:
-    """The product of some quantities, element by element."""
-    if not factors:
-        return [numbers.number(1.0)]
-    shape = broadcast([own for own, _ in factors])
-    places = [
-        np.broadcast_to(np.arange(len(each)).reshape(own), shape).ravel() for own, each in factors
-    ]
-    found = []
-    for element in range(math.prod(shape)):
-        whole = factors[0][1][places[0][element]]
-        for (_, each), own in zip(factors[1:], places[1:], strict=True):
-            whole = numbers.product(whole, each[own[element]])
-        found.append(whole)
-    return found
-
-
-def _by_terms(integrands: Sequence[Integrand], reading: Reading, letters: Centred) -> Parts:
     """By terms, whose indices stand for any number of elements."""
+    letters = Centred(groups, Norms(integrate=False).norm, known)
     space = letters.space
-    means = [mean_of_elements(_polynomial(reading, one)).terms for one in integrands]
+    means = [mean_of_elements(_polynomial(letters.reading, one)).terms for one in integrands]
     count = len(means)
     found, off = np.zeros(count), np.zeros(count)
     for place, terms in enumerate(means):
@@ -318,7 +243,7 @@ def _by_terms(integrands: Sequence[Integrand], reading: Reading, letters: Centre
                 value, size = value_of(space, terms)
                 values[i, j] = values[j, i] = value
                 sizes[i, j] = sizes[j, i] = size
-    return found, off, parts
+    return _with_error(found, off, parts)
 
 
 def _of_other_side(term: Term) -> Term:

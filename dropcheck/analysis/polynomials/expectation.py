@@ -189,8 +189,9 @@ def _partitions(atoms: Sequence[Atom], source: Source) -> Iterator[Partition]:
         yield []
         return
     first, rest = atoms[0], atoms[1:]
-    for count in range(len(rest) + 1):
-        for chosen in combinations(range(len(rest)), count):
+    near = [at for at, atom in enumerate(rest) if _may_meet(first, atom)]
+    for count in range(len(near) + 1):
+        for chosen in combinations(near, count):
             block = (first, *(rest[at] for at in chosen))
             value, loss = source.cumulant(tuple(sorted(atom.powers for atom in block)))
             if isinstance(value, float) and not value:
@@ -198,6 +199,12 @@ def _partitions(atoms: Sequence[Atom], source: Source) -> Iterator[Partition]:
             others = [atom for at, atom in enumerate(rest) if at not in chosen]
             for partition in _partitions(others, source):
                 yield [(block, value, loss), *partition]
+
+
+def _may_meet(one: Atom, other: Atom) -> bool:
+    """Whether two atoms may be of one element: no axis has two fixed places that differ."""
+    pairs = zip(one.indices, other.indices, strict=True)
+    return all(a == b or a >= 0 or b >= 0 for a, b in pairs)
 
 
 def _root(index: int, same: Mapping[int, int]) -> int:

@@ -40,7 +40,6 @@ _TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
 
 def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> Polynomial:
     """A polynomial that is an atom: a function of one element of a draw for each of its own."""
-    space.draw_shapes[draw] = shape
     axes = tuple(space.label(length) if length != 1 else None for length in shape)
     indices = tuple(fixed_index(0) if label is None else label for label in axes)
     term = Term(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))

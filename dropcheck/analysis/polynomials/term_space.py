@@ -45,7 +45,6 @@ class Space:
         self.sizes: list[int] = []
         # the square of a draw itself as a multiple of it plus a number, where it has two values
         self.squares: dict[int, tuple[float, float]] = {}
-        self.draw_shapes: dict[int, tuple[int, ...]] = {}
         self._product_over = product_over
         self.magnitude: Callable[[Any], Any] | None = None  # the size of a quantity as a letter
         self._numbered: dict[tuple[int, int], int] = {}

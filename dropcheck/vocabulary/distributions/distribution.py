@@ -73,16 +73,6 @@ class Distribution:
         """Whether single values have a probability."""
         return self.values is not Values.NUMBERS
 
-    @property
-    def independent_elements(self) -> bool:
-        """Whether the elements of a draw with fixed arguments are independent of each other."""
-        return self.own_axes is None
-
-    @property
-    def location_scale(self) -> bool:
-        """Whether a draw is loc + scale · z, z a draw with standard arguments: see `as_line`."""
-        return self.standard_arguments is not None
-
     @remembered
     def constant(self, *values: Any) -> float | None:
         """The one value of the law with such fixed arguments; None where it is not degenerate."""
