@@ -168,51 +168,25 @@ def _look(
         verdict = decide(low, high, region, target.widen, target.rounding)
         value = form.value(estimates)
         error = (high - low) / 2 / NormalDist().inv_cdf(1 - max(each / 2, 1e-15))
+        shown = value if math.isfinite(value) else _middle(low, high)
+        needed = _more(run, pilot, target, form, estimates, tally, verdict)
+        why = None
+        if verdict is Verdict.INCONCLUSIVE:
+            why = (Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE).explain()
         found.append(
-            _found(
-                run,
-                tally,
-                target,
-                verdict=verdict,
-                value=value if math.isfinite(value) else _middle(low, high),
-                interval=(low, high),
+            replace(
+                target.finding(run, Method.ORDER_STATISTICS, verdict, shown, (low, high)),
+                standard_error=error if math.isfinite(error) else None,
                 sides=tuple(side.value(estimates) for side in target.sides) or None,
                 exact=_exact(claim, target),
-                error=error if math.isfinite(error) else None,
-                needed=_more(run, pilot, target, form, estimates, tally, verdict),
+                draws=tally.drawn,
+                blocks=tally.drawn // tally.block_draws,
+                seconds=tally.seconds,
+                explanation=why,
+                more_draws=needed,
             )
         )
     return found
-
-
-def _found(
-    run: CaseRun,
-    tally: Tally,
-    target: Target,
-    *,
-    verdict: Verdict,
-    value: float | None,
-    interval: tuple[float, float],
-    sides: tuple[float, ...] | None,
-    exact: Exact | None,
-    error: float | None,
-    needed: float | None,
-) -> Finding:
-    explanation = None
-    if verdict is Verdict.INCONCLUSIVE:
-        why = Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE
-        explanation = why.explain()
-    return replace(
-        target.finding(run, Method.ORDER_STATISTICS, verdict, value, interval),
-        standard_error=error,
-        sides=sides,
-        exact=exact,
-        draws=tally.drawn,
-        blocks=tally.drawn // tally.block_draws,
-        seconds=tally.seconds,
-        explanation=explanation,
-        more_draws=needed,
-    )
 
 
 def _more(
