@@ -1,14 +1,9 @@
-"""Statements that are linear in expectations: the mean of one quantity a draw.
-
-`E(y) - 2 * E(x) + 1` is the mean of `y - 2 * x + 1`.
-"""
+"""Sides of statements that are linear in the values of operators, as `E(y) - 2 * E(x) + 1` is."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
-from dropcheck.analysis.bounds import support
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
@@ -18,7 +13,7 @@ _ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Σ factor · E(quantity) + constant."""
+    """Σ factor · operator + constant."""
 
     terms: tuple[tuple[float, Value], ...]
     constant: float
@@ -37,11 +32,6 @@ class Linear:
             factors[id(value)] = (before + factor, value)
         return Linear(tuple(factors.values()), self.constant + other.constant)
 
-    @property
-    def width(self) -> float:
-        """That of the interval which holds Σ factor · quantity; infinite where it is unbounded."""
-        return sum(abs(factor) * support(value).width for factor, value in self.terms if factor)
-
     def divided(self, by: float) -> Linear:
         """The same, divided by a number."""
         return Linear(tuple((own / by, value) for own, value in self.terms), self.constant / by)
@@ -49,14 +39,6 @@ class Linear:
 
 Form = Callable[[Value], Linear | None]
 """An operator as a linear form, where it is one."""
-
-
-def linear(value: Value) -> Linear | None:
-    """A side of a statement as a linear form in means, or None where it is none.
-
-    Conditional expectations are ratios, and P of something that is not a truth is not a mean of it.
-    """
-    return _form(value, _mean)
 
 
 def of_one_operator(value: Value) -> Linear | None:
@@ -97,23 +79,3 @@ def _form(value: Value, of_operator: Form) -> Linear | None:
             return left.divided(right.constant)
         case _:
             return None
-
-
-def _mean(operator: Value) -> Linear | None:
-    if not operator.operator.is_mean or len(operator.inputs) > 1:
-        return None
-    (quantity,) = operator.inputs
-    if operator.operator.probability and not quantity.truth:
-        return None
-    if quantity.random:
-        return Linear(((1.0, quantity),), 0.0)
-    numbers = _numbers(quantity.known)
-    defined = numbers and all(map(math.isfinite, numbers))
-    return Linear((), math.fsum(numbers) / len(numbers)) if defined else None
-
-
-def _numbers(known: object) -> list[float]:
-    """All numbers of a known value; none where it is not known."""
-    if isinstance(known, tuple):
-        return [number for entry in known for number in _numbers(entry)]
-    return [known] if isinstance(known, float) else []

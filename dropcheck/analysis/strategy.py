@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from dropcheck.analysis.existence import missing_moment, missing_variance
-from dropcheck.analysis.linear import Linear, linear, of_one_operator
+from dropcheck.analysis.linear import of_one_operator
 from dropcheck.analysis.products import crossing
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.cases import LoweredCase
@@ -69,19 +67,12 @@ class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
     `pairs` is the matrix product whose two sides can be drawn apart and paired all with all; the
-    program says whether that is worth it. `form` is the statement's quantity, where that is one
-    mean. `no_variance` says why the limit theorem cannot judge it.
+    program says whether that is worth it. `no_variance` says why the limit theorem cannot judge it.
     """
 
     scaled: bool
     pairs: Value | None
-    form: Linear | None = None
     no_variance: Explanation | None = None
-
-    @property
-    def width(self) -> float:
-        """That of the interval which holds the quantity draw by draw; infinite where none does."""
-        return math.inf if self.form is None else self.form.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +105,7 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
 
     Args:
         lowered: the case.
-        tolerance: the claim's own, with which nothing is claimed to be certain; a share of an
-            estimated side makes a ratio of the difference.
+        tolerance: the claim's own, with which nothing is claimed to be certain.
 
     >>> from dropcheck.claims.reader import read_text
     >>> from dropcheck.language.cases import lower_case, parse_claim
@@ -142,28 +132,15 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
         counted = (_certainty(lowered) if tolerance is None else None) or _proportion(lowered)
     if counted is not None:
         return counted
-    return averages_of(lowered, tolerance)
+    return averages_of(lowered)
 
 
-def averages_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> BlockMeans:
+def averages_of(lowered: LoweredCase) -> BlockMeans:
     """The strategy of a statement whose operators are all averages, whatever else it allows."""
     quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
-    if lowered.entries:  # each is a comparison of its own
-        missing = missing_variance(lowered)
-        return BlockMeans(scaled=needs_scale(lowered), pairs=None, no_variance=missing)
-    side, ends = sides(lowered)
-    estimated = any(end.estimated for end in ends)
-    # a range between estimated ends is two comparisons, and a share of such an end is no mean
-    share = tolerance is not None and not tolerance.absolute
-    several = estimated and (len(ends) > 1 or share)
-    form = None if side is None or several else linear(side)
-    if form is not None and estimated:
-        other = linear(ends[0])
-        form = None if other is None else form.plus(other.scaled(-1.0))
     return BlockMeans(
         scaled=needs_scale(lowered),
-        pairs=crossing(quantities),
-        form=form,
+        pairs=None if lowered.entries else crossing(quantities),  # each is a comparison of its own
         no_variance=missing_variance(lowered),
     )
 

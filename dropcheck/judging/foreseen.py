@@ -318,12 +318,11 @@ def _piloted(
     rows = pilot.sums / pilot.block_values
     middle = rows.mean(axis=0)
     bounds = knowledge.bounds(pilot.centres)
-    whole = len(run.reading.comparisons) == 1
 
-    def spread(weights: Floats, *, own: bool = False) -> Spread:
+    def spread(weights: Floats) -> Spread:
         values = rows @ weights
         guess = seen_variance(values, pilot.block_units)
-        return bounds.spread(weights, float(values.mean()), guess, whole=own and whole)
+        return bounds.spread(weights, float(values.mean()), guess)
 
     used = compiled.functional.columns(range(len(compiled.functional.operands)))
     return Outlook(
@@ -331,7 +330,7 @@ def _piloted(
         centres=pilot.centres,
         middle=middle,
         directions=tuple(
-            Direction(weights=weights, linear=linear, spread=spread(weights, own=linear))
+            Direction(weights=weights, linear=linear, spread=spread(weights))
             for weights, linear in _lines(run, compiled, middle, pilot.centres)
         ),
         spreads={column: spread(_unit(len(middle), column)) for column in used},

@@ -19,7 +19,6 @@ from dropcheck.analysis.moments.exact import (
 )
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import Found
-from dropcheck.analysis.strategy import BlockMeans
 from dropcheck.analysis.undefined import may_be_undefined
 from dropcheck.inference.spread import Spread
 from dropcheck.language.graph import Value
@@ -88,13 +87,11 @@ class BoundedAverages:
     """Bounds of the L^p norms of a case's integrands about some centres.
 
     `sizes` has them by the order p, each [terms]; those of order infinity bound the values
-    themselves, and `ends` is where these lie, [2, terms]. `strategy` knows how wide the interval is
-    that holds the statement's own quantity, where that is a mean.
+    themselves, and `ends` is where these lie, [2, terms].
     """
 
     sizes: Callable[[float], Floats]
     ends: Callable[[], Floats]
-    strategy: BlockMeans | None = None
 
     def along(self, weights: Floats, order: float) -> float:
         """A bound of the L^p norm of a combination of the integrands: Minkowski's inequality."""
@@ -107,19 +104,16 @@ class BoundedAverages:
         each = weights[own] * self.ends()[:, own]
         return float(each.min(axis=0).sum()), float(each.max(axis=0).sum())
 
-    def spread(
-        self, weights: Floats, centre: float, guess: float, *, whole: bool = False
-    ) -> Spread:
-        """The spread of a combination of the averages; the `whole` is the statement's quantity.
+    def spread(self, weights: Floats, centre: float, guess: float) -> Spread:
+        """The spread of a combination of the averages.
 
         `centre` and `guess` are its mean and the variance of a draw, as a pilot shows them.
 
         The deviation from the mean has at most twice the norm, and at order 2 at most the norm.
         """
         size = partial(self.along, weights)
-        width = 2 * size(math.inf)
-        if whole and self.strategy is not None:
-            width = min(width, self.strategy.width)
+        ends = self.ends_along(weights)
+        width = min(2 * size(math.inf), ends[1] - ends[0])
         variance = min(raised(size(2.0), 2.0), raised(width, 2.0) / 4)  # Popoviciu (1935)
         if math.isfinite(variance):
             fourth = raised(2 * size(4.0), 4.0)
@@ -147,13 +141,8 @@ class Knowledge:
     undefined: Explanation | None = None  # why what is averaged may have no value
 
 
-def knowledge_of(compiled: Compiled, strategy: BlockMeans | None = None) -> Knowledge:
-    """What the model says of the averages of a program.
-
-    Args:
-        compiled: what is simulated.
-        strategy: how the case is judged.
-    """
+def knowledge_of(compiled: Compiled) -> Knowledge:
+    """What the model says of the averages of a program."""
     integrals: Found = {}
     norms = Norms(found=integrals)
     used = compiled.functional.columns(range(len(compiled.functional.operands)))
@@ -170,7 +159,7 @@ def knowledge_of(compiled: Compiled, strategy: BlockMeans | None = None) -> Know
         def ends() -> Floats:
             return np.array([_ends(norms, compiled, term, centres) for term in _terms(compiled)]).T
 
-        return BoundedAverages(sizes=sizes, ends=ends, strategy=strategy)
+        return BoundedAverages(sizes=sizes, ends=ends)
 
     if compiled.program.whole:  # draws of one call of code may depend on each other
         return Knowledge(exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC)

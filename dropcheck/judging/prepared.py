@@ -222,7 +222,7 @@ def _prepared(
     compiled = compile_strategy(strategy, lowered.operands, crossing=crossing, registers=registers)
     knowledge = None
     if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
-        knowledge = knowledge_of(compiled, strategy)
+        knowledge = knowledge_of(compiled)
         asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC
         if asymptotic and strategy.no_variance is not None:
             strategy, compiled, knowledge = Unanswerable(strategy.no_variance), None, None

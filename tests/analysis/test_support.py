@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from lowered import lowered as expression
-from trials import compiled, lowered
+from trials import compiled
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.strategy import averages_of
 from dropcheck.vocabulary.hulls import Hull
 
 MODEL = (
@@ -115,11 +114,6 @@ def test_values_come_near_the_ends_that_are_given() -> None:
 def test_what_has_no_bounds_is_given_none(quantity: str) -> None:
     hull, _ = drawn(quantity)
     assert hull.width == math.inf
-
-
-def test_what_stands_on_both_sides_is_counted_once() -> None:
-    strategy = averages_of(lowered(MODEL, "E(v[0]) - E(u) == E(v[0])"))
-    assert strategy.width == pytest.approx(3)
 
 
 def test_the_place_of_the_largest_lies_on_its_axis() -> None:

@@ -13,7 +13,6 @@ from trials import averaged, lowered
 
 from dropcheck.analysis.moments.exact import ExactMoments
 from dropcheck.analysis.moments.norms import Norms
-from dropcheck.analysis.strategy import averages_of
 from dropcheck.judging.knowledge import BoundedAverages, ExactAverages, Knowledge, knowledge_of
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
@@ -96,6 +95,46 @@ def test_no_spread_is_below_what_draws_show(model: str, claim: str) -> None:
         assert off.max() - off.min() <= spread.width
 
 
+# Of few outcomes, so that draws show the ends of what is averaged.
+BOUNDED = [
+    ("Q, K ~ rademacher()[2, 2]; v = var(Q @ K, axis=[0, 1])", "Var(v) == 1"),
+    ("x, w ~ rademacher(); y = x + 2 * w * x", "E(y, given=x > w) == 2"),
+    ("x ~ binomial(3, 0.5); w ~ bernoulli(0.5); y = abs(x - 2 * w)", "Cov(x, y) == 1"),
+    ("x ~ binomial(5, 0.5); y = tanh(x - 2)", "Skew(y) == 1"),
+    ("m ~ bernoulli(0.5)[3]", "P(all(m)) == 1 / 8"),
+]
+
+
+def widths(model: str, claim: str) -> list[tuple[float, float]]:
+    """Of combinations of averages, how far draws lie apart and how far they can."""
+    compiled, knowledge = known(model, claim)
+    (centres,) = compiled.program.centres(np.random.default_rng(0), 500)
+    rows, bounds = draw_by_draw(compiled, centres), knowledge.bounds(centres)
+    found = []
+    for weights in [*combinations(rows.shape[1]), *-np.eye(rows.shape[1])]:
+        values = rows @ weights
+        width = bounds.spread(weights, 0.0, 1.0).width
+        found.append((float(values.max() - values.min()), width * (1 + 1e-9)))
+    return found
+
+
+@pytest.mark.parametrize(("model", "claim"), BOUNDED)
+def test_no_width_is_below_that_of_the_outcomes(
+    model: str, claim: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert all(seen <= width for seen, width in widths(model, claim))
+    monkeypatch.setattr("dropcheck.judging.knowledge._ends", lambda *_: (0.0, 0.4))
+    assert any(seen > width for seen, width in widths(model, claim))
+
+
+def test_the_square_of_a_number_has_the_width_of_its_values() -> None:
+    """From 0 to the largest, not from minus the largest."""
+    compiled, knowledge = known("x ~ uniform(-1, 3); y = x**3", "E(y**2) == 1")
+    spread = knowledge.bounds(compiled.program.origin).spread(np.ones(1), 0.0, 1.0)
+    assert spread.width == pytest.approx(27.0**2)
+    assert spread.variance <= 27.0**4 / 4 * (1 + 1e-9)  # Popoviciu
+
+
 def below(compiled: Compiled, bounds: BoundedAverages) -> bool:
     rows = draw_by_draw(compiled, compiled.program.origin)
     sizes = bounds.sizes(2.0)
@@ -126,13 +165,10 @@ def test_without_a_variance_there_is_a_moment_of_lower_order() -> None:
     assert surely(np.abs(rows - truth) ** spread.order) <= spread.moment
 
 
-def test_a_condition_and_a_whole_keep_their_own_width() -> None:
-    case = lowered("u ~ uniform(0, 1)", "E(u) + 1 == 1.5")
-    compiled = averaged(case, crossing=False)
-    bounds = knowledge_of(compiled, averages_of(case)).bounds(compiled.program.origin)
-    assert bounds.spread(np.array([1.0]), 0.5, 1.0).width == 2.0
-    assert bounds.spread(np.array([1.0]), 0.5, 1.0, whole=True).width == 1.0
-    assert bounds.spread(np.array([1.0]), 0.5, 1.0, whole=True).variance == 0.25
+def test_the_width_is_that_of_the_values() -> None:
+    compiled, knowledge = known("u ~ uniform(3, 4)", "E(u) + 1 == 4.5")
+    spread = knowledge.bounds(compiled.program.origin).spread(np.array([1.0]), 3.5, 1.0)
+    assert (spread.width, spread.variance) == pytest.approx((1.0, 0.25))
 
 
 # ---- exact covariances ---------------------------------------------------------------------------

@@ -213,6 +213,6 @@ def by_averages(run: CaseRun, program: Program, expected: int) -> tuple[Compiled
 
 def _averages(run: CaseRun) -> tuple[Compiled, Knowledge]:
     lowered = run.prepared.lowered
-    strategy = averages_of(lowered, run.case.claim.tolerance)
+    strategy = averages_of(lowered)
     compiled = compile_averages(strategy, lowered.operands, crossing=False)
-    return compiled, knowledge_of(compiled, strategy)
+    return compiled, knowledge_of(compiled)
