@@ -87,4 +87,5 @@ def draws_needed(
         return 0.0  # a point already
     if not target > 0:
         return math.inf
-    return draws * (((quantile + CHANCE) * error / target) ** 2 + second_order / target)
+    ratio = (quantile + CHANCE) * error / target
+    return draws * (ratio * ratio + second_order / target)  # infinite where it overflows

@@ -292,7 +292,7 @@ def variance_above(
         width: of an interval that holds every draw: then μ4 ≤ width² σ².
         centre: near the mean, chosen without these values; far from it the answer is large.
     """
-    cap = min(math.sqrt(fourth), width**2 / 4) / block_draws  # σ⁴ ≤ μ4; Popoviciu (1935)
+    cap = min(math.sqrt(fourth), width * width / 4) / block_draws  # σ⁴ ≤ μ4; Popoviciu (1935)
     rows = len(values)
     if cap == 0 or rows < 2 or not np.isfinite(values).all() or not alpha < 1:
         return cap
@@ -323,7 +323,7 @@ def variance_expected(
     >>> above == variance_expected(float(np.var(values, ddof=1)), 1000, 1, 3.0, 1e-9)
     True
     """
-    cap = min(math.sqrt(fourth), width**2 / 4) / block_draws  # σ⁴ ≤ μ4; Popoviciu (1935)
+    cap = min(math.sqrt(fourth), width * width / 4) / block_draws  # σ⁴ ≤ μ4; Popoviciu (1935)
     if not seen < cap < math.inf or rows < 2:
         return cap
     count = rows if centred else rows // 2

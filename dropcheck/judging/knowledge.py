@@ -273,7 +273,7 @@ def _exact(compiled: Compiled, used: tuple[int, ...], integrals: Found) -> Exact
     if known is None:
         return None
     for place, register in enumerate(registers):
-        mean, square = known[0][2 * place : 2 * place + 2]
+        mean, square = map(float, known[0][2 * place : 2 * place + 2])  # that overflow quietly
         if mean * mean > FAR**2 * max(square - mean * mean, 0.0):
             centres[register] = mean
     return _about(compiled, used, centres, integrals) if centres.any() else found
@@ -327,7 +327,7 @@ def _means_of(
             continue
         mean, variance = float(known.moments.means[column]), float(covariance[column, column])
         means[place] = mean if power == 1 else variance + mean * mean
-        errors[place] = known.moments.error * (abs(mean) + math.sqrt(variance)) ** power
+        errors[place] = known.moments.error * raised(abs(mean) + math.sqrt(variance), power)
     integrands = [_integrand(compiled, terms[place], known.centres) for place in asked]
     found = exact_means(integrands, integrals)
     if found is None:

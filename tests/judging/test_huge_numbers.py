@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from trials import VERIFIED, judged
 
 from dropcheck.claims.reader import read_text
+from dropcheck.inference.budget import draws_needed
+from dropcheck.inference.catoni import variance_above
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
+from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 
 @pytest.mark.parametrize(
@@ -18,11 +24,19 @@ from dropcheck.settings import Settings
         ("x ~ normal(1e200, 1)", "Kurt(x) == 3"), ("x ~ poisson(1e15)", "E(x**8) == 1"),
         ("x ~ geometric(1e-9)", "Corr(x, x**3) == 0.5"), ("x ~ gamma(1e-7, 1e7)", "E(x**8) == 1"),
         ("x ~ choice([[1, -1], [3, 5]])", "E(exp(x)) == 2"),
-        ("x ~ normal(0, 1e150)", "Var(x) == 1e300"),
+        ("x ~ normal(0, 1e150)", "Var(x) == 1e300"), ("x ~ normal(1e200, 1)", "E(x) == 2e200"),
+        ("x, z ~ normal(1e200, 1)", "Cov(x, z - x) == 1"),
     ],
 )  # fmt: skip
 def test_no_overflow_ends_a_run(model: str, claim: str) -> None:
     assert judged(model, claim, most=20_000).verdict != VERIFIED
+
+
+def test_numbers_whose_squares_overflow_are_worked_with() -> None:
+    assert draws_needed(100, 1e200, 0.0, 1e-200, 2.0) == math.inf
+    assert variance_above(np.ones(9), 1, 1.0, 1e-9, width=1e200) <= 1.0
+    assert summed([1e308, 1e308]) == math.inf
+    assert math.isnan(summed([math.inf, -math.inf]))
 
 
 @pytest.mark.parametrize("claim", ["Kurt(x) == 3", "Skew(x) == 0", "Std(x) == 1e160"])

@@ -16,6 +16,7 @@ from dropcheck.language.graph import Kind, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
+from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 # Sums that are opened for all bounds of a case, and pairs of parts that are compared.
 MOST_OPENED = 50_000
@@ -163,7 +164,7 @@ def _of_joined(joined: Value, factor: float) -> tuple[Parts, float]:
     for one in joined.inputs:
         if one.random:
             counted[id(one)] = (counted.get(id(one), (0.0, one))[0] + factor, one)
-    return tuple(counted.values()), factor * math.fsum(float(one) for one in known)  # type: ignore[arg-type]  # numbers
+    return tuple(counted.values()), factor * summed(float(one) for one in known)  # type: ignore[arg-type]  # numbers
 
 
 def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> frozenset[str]:

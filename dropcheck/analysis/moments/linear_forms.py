@@ -28,6 +28,7 @@ from dropcheck.vocabulary.functions.elementwise import (
     POWER,
     SUBTRACT,
 )
+from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 Floats = npt.NDArray[np.float64]
 Precision = type[np.float64] | type[np.float32]
@@ -161,7 +162,7 @@ def _expected(
             alone = len(block) == 1
             part *= factors[block[0]][1] if alone else joint(tuple(factors[at][0] for at in block))
         parts.append(part)
-    return math.fsum(parts)
+    return summed(parts)
 
 
 def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
@@ -235,7 +236,7 @@ def _form(value: Value, draws: dict[int, Value], precision: Precision) -> Form:
                 factors[id(below)] = rounded(factors.get(id(below), 0.0) + more)
             else:
                 parts.append(rounded(factor * rounded(share * _number(below))))
-    return Form(math.fsum(parts), own)
+    return Form(summed(parts), own)
 
 
 def _shares(value: Value) -> list[tuple[Value, float]]:

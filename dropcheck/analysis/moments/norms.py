@@ -45,6 +45,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     nearest_zero,
     size,
     spread_within,
+    summed,
     times,
 )
 from dropcheck.vocabulary.majorants.exponentials import norm_by_exponentials
@@ -146,7 +147,7 @@ class Norms:
         if found is None:
             return INF
         parts = (self.quantity(one).log_moment(t * factor) for factor, one in found.parts)
-        return t * found.shift + math.fsum(parts)
+        return t * found.shift + summed(parts)
 
     def _work_out(self, quantity: Quantity, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:

@@ -38,6 +38,7 @@ from dropcheck.analysis.moments.draw_steps import Steps, draw_below, law_of
 from dropcheck.language.graph import Plain, Value
 from dropcheck.records import dataclass
 from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges
 
 __all__ = [
@@ -157,7 +158,7 @@ class SingleDraw:
         start = cut_law(self.law, self.arguments)
         if start is None:
             return UNKNOWN
-        beyond = math.fsum(self._tail_error(integrand, norm, tail) for tail in start.tails)
+        beyond = summed(self._tail_error(integrand, norm, tail) for tail in start.tails)
         means = means_of(integrand, start.first)
         most_cells = MOST_CELLS if integrand.steps.ruled else MOST_CELLS_BY_HULLS
         for _ in range(MOST_ROUNDS):
@@ -265,7 +266,7 @@ def _enumerated(integrand: Integrand, values: Floats, chances: Floats) -> Estima
     size, rounded = float(np.abs(terms).sum()), float(error.sum())
     if not math.isfinite(size + rounded):
         return UNKNOWN
-    return Estimate(math.fsum(terms), (rounded + CHANCE_ERROR * size) * (1 + 1e-9))
+    return Estimate(summed(terms), (rounded + CHANCE_ERROR * size) * (1 + 1e-9))
 
 
 def joint_moment(

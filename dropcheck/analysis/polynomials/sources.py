@@ -207,13 +207,16 @@ class ProductOfElements(Cumulants):
             return 0.0, 1.0
         if order >= len(self._raw):
             raise PolynomialError
-        parts = [
-            math.comb(order, j) * self._raw[j] * (-self.mean) ** (order - j)
-            for j in range(order + 1)
-        ]
         grown = [_growth(self._off[j] + (order - j) * self._off[1]) for j in range(order + 1)]
-        total = math.fsum(parts)
-        size = math.fsum(abs(part) * loss for part, loss in zip(parts, grown, strict=True))
+        try:
+            parts = [
+                math.comb(order, j) * self._raw[j] * (-self.mean) ** (order - j)
+                for j in range(order + 1)
+            ]
+            total = math.fsum(parts)
+            size = math.fsum(abs(part) * loss for part, loss in zip(parts, grown, strict=True))
+        except (OverflowError, ValueError):
+            raise PolynomialError from None  # too large for float64
         # what rounding may have made of it stands for it
         return with_loss(Estimate(total, PRECISION * size))
 

@@ -22,6 +22,7 @@ from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.judging.look import ENDLESS, ROUNDING, sharpness_of
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally
+from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 # Draws of the pilot: a level is then known to a few thousandths.
 SAMPLED_DRAWS = 16_384
@@ -65,7 +66,7 @@ class Form:
 
     def value(self, quantiles: Sequence[float]) -> float:
         """Of the quantiles, by their places."""
-        return math.fsum([factor * quantiles[at] for factor, at in self.terms]) + self.constant
+        return summed([factor * quantiles[at] for factor, at in self.terms]) + self.constant
 
     def interval(self, ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
         """Where it lies, from where the quantiles do."""

@@ -32,6 +32,15 @@ def raised(base: float, exponent: float) -> float:
         return INF
 
 
+def summed(numbers: Iterable[float]) -> float:
+    """The sum, rounded once; infinite or NaN where math.fsum gives up on what is too large."""
+    found = list(numbers)
+    try:
+        return math.fsum(found)
+    except (OverflowError, ValueError):
+        return sum(found)
+
+
 def exponential(x: float) -> float:
     """The exponential function."""
     if x == -INF:

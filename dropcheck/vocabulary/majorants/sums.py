@@ -36,6 +36,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     plus,
     raised,
     scaled,
+    summed,
     times,
 )
 from dropcheck.vocabulary.majorants.growing import about
@@ -74,7 +75,7 @@ def of_parts(sizes: Sequence[float], at_two: Sequence[float], p: float) -> float
         p: the order.
     """
     first, *others = sorted(sizes, reverse=True)
-    together = math.fsum(sizes)
+    together = summed(sizes)
     if p >= 2:
         found = combined((first, *(math.sqrt(p - 1) * one for one in others)), 2.0)
     else:
