@@ -244,13 +244,13 @@ def _judged_whole(
     elif work.processes and apart > 1:
         with Apart(apart, work.lost) as executor:
             own = Engine(executor=executor, workers=apart)
-            yield from _elsewhere(jobs, sorted([*mathematics, *code]), own, work.lost)
+            yield from _elsewhere(jobs, sorted([*mathematics, *code]), own)
     elif work.processes and can_fork() and many:
         yield from shared(lambda at: _light(starts[at]), mathematics, threads, lost=work.lost)
 
 
 def _elsewhere(
-    jobs: Sequence[Job], places: Sequence[int], engine: Engine, lost: Lost
+    jobs: Sequence[Job], places: Sequence[int], engine: Engine, lost: Lost = lambda: None
 ) -> Iterator[tuple[int, list[_Judged] | Begun]]:
     """What an engine makes of jobs; those that it loses are not begun."""
 

@@ -88,6 +88,7 @@ class Apart(Threads):
         try:
             worker.submit(os.getpid).result()
         except BrokenExecutor as error:
+            self._closed = True  # another one would too
             raise RuntimeError("a process that was started ended at once") from error
         self._own.worker = worker
         return worker

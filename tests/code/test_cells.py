@@ -132,6 +132,24 @@ def test_digits_are_those_of_one_process_and_what_code_prints_comes_out(folder: 
     assert len(callers(out_of_two)) == 2
 
 
+def test_where_no_process_can_be_started_all_is_judged_in_this_one(folder: Path) -> None:
+    program = (
+        "import sys\n"
+        "sys.argv = ['dropcheck', 'run', 'layer.yaml', '--with=a:dropout=layers:says',\n"
+        "            '--with=b:dropout=layers:says', '--threads=2']\n"
+        "from dropcheck.__main__ import program\n"
+        "program()\n"
+    )
+    # a process that is spawned looks for the program's file, and standard input is none
+    done = subprocess.run(
+        [sys.executable], input=program, cwd=folder, capture_output=True, text=True, timeout=100,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "20 cases: 20 passed" in done.stdout
+    assert len(callers(done.stdout)) == 1
+
+
 def test_few_cells_are_judged_in_one_process(folder: Path) -> None:
     _, report, out, _ = ran(folder, "says")
     assert report["summary"]["passed"] == 12
