@@ -4,11 +4,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as typing has it, which takes longer to import than all else here
 if TYPE_CHECKING:
-    from dropcheck.api import ClaimFailedError, InvalidClaimError, verify
+    from dropcheck.api import ClaimFailedError, InvalidClaimError, run, verify
     from dropcheck.code.decorator import implements
     from dropcheck.errors import DropcheckError
     from dropcheck.results import CaseResult
-    from dropcheck.run_files import run
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,7 +25,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """The names above, imported when they are first asked for: the package itself costs nothing."""
     found: object
-    if name in ("verify", "ClaimFailedError", "InvalidClaimError"):
+    if name in ("run", "verify", "ClaimFailedError", "InvalidClaimError"):
         from dropcheck import api
 
         found = getattr(api, name)
@@ -38,10 +37,6 @@ def __getattr__(name: str) -> object:
         from dropcheck.code.decorator import implements
 
         found = implements
-    elif name == "run":
-        from dropcheck.run_files import run
-
-        found = run
     elif name == "CaseResult":
         from dropcheck.results import CaseResult
 

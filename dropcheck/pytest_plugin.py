@@ -50,7 +50,7 @@ def pytest_pycollect_makeitem(
         return None
     if not isinstance(asked, tuple):
         return None
-    from dropcheck.pytest_code.function_tests import code_tests
+    from dropcheck.pytest_functions import code_tests
 
     return code_tests(collector, name, obj, asked, _plugin(collector.config))
 

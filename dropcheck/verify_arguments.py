@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Tolerance
-from dropcheck.claims.several.written_values import read_value
+from dropcheck.claims.several.searches import read_value
 from dropcheck.claims.values import (
     ACCEPTED,
     KINDS_OF_VALUE,

@@ -24,8 +24,8 @@ from dropcheck.claims.kinds import (
 )
 from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
 from dropcheck.claims.registry import MOST_CASES, MOST_STATEMENTS
+from dropcheck.claims.several.searches import count_values, read_values
 from dropcheck.claims.several.value_ranges import RangeError
-from dropcheck.claims.several.written_values import count_values, read_values
 from dropcheck.claims.source import Report
 from dropcheck.claims.values import LONGEST_NAME, name_problem
 from dropcheck.errors import nearest

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from dropcheck.claims.reader import SHIPPED_NAME, USUAL_NAME
 from dropcheck.claims.registry import COLUMN, MOST_CASES, Case, Claim, Registry
+from dropcheck.claims.several.searches import read_values
 from dropcheck.claims.several.value_ranges import RangeError
-from dropcheck.claims.several.written_values import read_values
 from dropcheck.claims.values import (
     ACCEPTED,
     format_value,

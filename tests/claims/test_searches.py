@@ -17,11 +17,11 @@ from dropcheck.claims.several.searches import (
     every_point,
     one_spelling,
     read_search,
+    read_values,
     simpler,
     spread,
 )
 from dropcheck.claims.several.value_ranges import RangeError
-from dropcheck.claims.several.written_values import read_values
 from dropcheck.errors import DropcheckError
 
 SPELLINGS = {

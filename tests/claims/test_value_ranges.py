@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES
+from dropcheck.claims.several.searches import count_values, read_values
 from dropcheck.claims.several.value_ranges import RangeError, read_range
-from dropcheck.claims.several.written_values import count_values, read_values
 from dropcheck.claims.values import format_value
 
 RANGES = {

@@ -57,7 +57,7 @@ Pytester = pytest.Pytester
 for library in (
     "hypothesis",
     "scipy.special",
-    "dropcheck.pytest_code.function_tests",
+    "dropcheck.pytest_functions",
     "dropcheck.running",
 ):
     import_module(library)

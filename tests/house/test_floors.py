@@ -52,9 +52,8 @@ FLOORS = {
     "verify_arguments": 9,
     "cli": 10,
     "api": 10,
-    "run_files": 10,
     "pytest_claims": 11,
-    "pytest_code": 11,
+    "pytest_functions": 11,
     "pytest_plugin": 11,
     "__main__": 11,
 }
@@ -75,15 +74,14 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("__init__", "errors"): None,
     ("__init__", "results"): None,
     ("__init__", "api"): None,
-    ("__init__", "run_files"): None,
     ("__init__", "code"): {"dropcheck.code.decorator"},
     # a set that is audited is of code whose law is known
     ("audit", "code"): {"dropcheck.code.columns"},
     # what pytest imports at every start calls for the rest where it is used
     ("pytest_plugin", "pytest_claims"): None,
-    ("pytest_plugin", "pytest_code"): None,
+    ("pytest_plugin", "pytest_functions"): None,
     # tests of functions are tests of claims
-    ("pytest_code", "pytest_claims"): None,
+    ("pytest_functions", "pytest_claims"): None,
 }
 # Between these parts, whatever their floors, only what is named is imported: the door of a room.
 DOORS: dict[tuple[str, str], set[str]] = {
@@ -138,7 +136,7 @@ LIBRARIES = {
     "rich": ("report",),
     "markdown_it": ("documents.markdown_source", "report.html.markdown_view"),
     "_pytest": ("pytest_claims",),
-    "pytest": ("pytest_claims", "pytest_code", "pytest_plugin"),
+    "pytest": ("pytest_claims", "pytest_functions", "pytest_plugin"),
     "matplotlib": ("report.pictures",),
 }
 # The one exception: pytest offers no other way to the lines of its summary.
@@ -163,7 +161,7 @@ PROCESSES = {"execution.executors", "execution.apart"}
 # Who works at the same time as whom is for `execution/` to know; Ctrl-C is the main thread's, and
 # the program starts with it.
 CONCURRENT = {"threading", "concurrent", "queue"}
-MAY_BE_CONCURRENT = ("execution.", "interrupt", "run_files", "__main__")
+MAY_BE_CONCURRENT = ("execution.", "interrupt", "api", "__main__")
 # What makes generators of random numbers: the streams, and the one draw of what is not random.
 GENERATORS = {"default_rng", "Generator", "SFC64"}
 # the analysis makes one draw, to see what fails in every draw

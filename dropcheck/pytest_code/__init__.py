@@ -1,1 +1,0 @@
-"""Code of test files under the claims that it is to fulfil."""
