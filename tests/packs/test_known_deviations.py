@@ -86,7 +86,7 @@ SOUND: tuple[Row, ...] = (
     ("keras", "dropout/values", "float32", {"p": "0.1"}),
     ("keras", "noise-layers/alpha-dropout-scale", "float32", {}),
     ("numpy", "samplers/normal.mean", "float32", {}),
-    ("numpy", "samplers/normal-tails.fourth-moment", "float32", {}),
+    ("numpy", "samplers/normal.fourth-moment", "float32", {}),
     ("numpy", "initialisers/orthogonal.mean", "float64", {"n": "2"}),
     ("numpy", "noise-layers/alpha-dropout-scale", "float32", {}),
 )

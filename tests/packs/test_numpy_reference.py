@@ -262,6 +262,13 @@ def few_digits(low: float, high: float, size: Any, generator: Generator) -> Any:
     return low + (high - low) * (generator.integers(0, 2**15, size) + 0.5) / 2**15
 
 
+def in_pairs(low: float, high: float, size: Any, generator: Generator) -> Any:
+    """Antithetic: u and 1 - u, one after the other."""
+    u = generator.random(size)
+    u[..., 1::2] = 1 - u[..., : 2 * (u.shape[-1] // 2) : 2]
+    return low + (high - low) * u
+
+
 def by_rate(loc: float, scale: float, size: Any, generator: Generator) -> Any:
     return generator.laplace(loc, 1 / scale, size)
 
@@ -325,7 +332,8 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("noise-layers/alpha-dropout-scale", "alpha_dropout", constant_off, {"p": "0.3"}),
     ("samplers/integers.first-third", "random_integers", remainder, {"n": "201326592"}),
     ("samplers/uniform-end", "random_uniform", half_open_ends, {}),
-    ("samplers/normal-tails.fourth-moment", "random_normal", cut_off, {}),
+    ("samplers/normal.fourth-moment", "random_normal", cut_off, {}),
+    ("samplers/normal-far", "random_normal", cut_off, {}),
     ("samplers/truncated-normal.range", "random_truncated_normal", leaks, {"low": "-2"}),
     ("dropout/number-dropped", "dropout", tiled_mask, {}),
     ("dropout/number-dropped", "dropout", share_kept_of_each_row, {}),
@@ -339,6 +347,7 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("diffusion-noise/sums", "add_noise", noise_of_rows, {}),
     ("normalisation/batch-norm-values", "batch_norm", without_eps, {"size": "0.001"}),
     ("samplers/uniform-digits", "random_uniform", few_digits, {}),
+    ("samplers/uniform-sums", "random_uniform", in_pairs, {}),
     ("samplers/laplace-elsewhere", "random_laplace", by_rate, {}),
     ("samplers/lognormal-elsewhere", "random_lognormal", by_variance, {}),
     ("samplers/poisson-skew", "random_poisson", nearly_normal, {"rate": "100"}),
