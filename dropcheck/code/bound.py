@@ -11,7 +11,7 @@ import numpy as np
 from dropcheck.claims.registry import Asked, Slot
 from dropcheck.code.adapters.adapter import Adapter, kind_of
 from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
-from dropcheck.code.calling import called
+from dropcheck.code.calling import caller
 from dropcheck.code.draws_first import draws_first, draws_last
 from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
 from dropcheck.code.targets import said_by
@@ -122,7 +122,11 @@ class Bound:
         """All that is asked for, in as many calls as the plan says."""
         dtype = asked.dtype or self._adapter.default_dtype
         first = [draws_first(inputs[place], precision(dtype)) for place in plan.varying]
-        by_call = [_by_call(one, plan, asked) for one in first]
+        by_call: list[Any] = [_by_call(one, plan, asked) for one in first]
+        if plan.single and len(asked.modes) == 1:
+            by_call = [
+                self._adapter.each(one.reshape(-1, *one.shape[3:]), dtype) for one in by_call
+            ]
         size = plan.call_draws(asked.draws)
         outputs: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
         with limited(self._limit) as calls:
@@ -135,7 +139,7 @@ class Bound:
         plan: Plan,
         key: object,
         asked: Asked,
-        by_call: Sequence[Array],
+        by_call: Sequence[Any],
         start: int,
         size: int,
         seed: Callable[[], int],
@@ -154,14 +158,16 @@ class Bound:
                 if asked.seeds > 1 or (begin and (modes != {"eval"} or not training)):
                     self._adapter.begin(base + number)
                 for call in range(asked.calls):
-                    given = []
-                    for one in by_call:
-                        own = one[
-                            number, call, start if plan.single else slice(start, start + size)
-                        ]
+                    if plan.single and len(asked.modes) == 1:
+                        place = (number * asked.calls + call) * asked.draws + start
+                        given = [one[place] for one in by_call]
+                    else:
+                        part = start if plan.single else slice(start, start + size)
+                        given = [one[number, call, part] for one in by_call]
                         if len(asked.modes) > 1:  # code may compute in place
-                            own = own.copy()
-                        given.append(own if plan.single else _padded(own, size))
+                            given = [own.copy() for own in given]
+                        if not plan.single:
+                            given = [_padded(own, size) for own in given]
                     found = self._call(plan, asked, given, modes, calls)
                     for mode, output in found.items():
                         values = self._values(plan, asked, output, size)
@@ -175,7 +181,7 @@ class Bound:
         self,
         plan: Plan,
         asked: Asked,
-        varying: Sequence[Array],
+        varying: Sequence[Any],
         modes: frozenset[str],
         calls: Calls,
     ) -> Mapping[str, Any]:
@@ -184,6 +190,9 @@ class Bound:
         rest = iter(varying)
         arguments: list[Any] = []
         try:
+            call = plan.callers.get(modes)
+            if call is None:
+                call = plan.callers[modes] = caller(self._adapter, plan.code, dtype, modes)
             for place in range(len(plan.fixed) + len(plan.varying)):
                 one = plan.fixed[place] if place in plan.fixed else next(rest)
                 if isinstance(one, np.ndarray):  # code may compute in place
@@ -193,7 +202,7 @@ class Bound:
                 size = asked.size[len(plan.lead) :]
                 arguments.append(size if asked.single else (plan.call_draws(asked.draws), *size))
             with calls:
-                return called(self._adapter, plan.code, arguments, dtype, modes=modes)
+                return call(arguments)
         except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:

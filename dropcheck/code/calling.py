@@ -98,29 +98,31 @@ def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) 
     return Prepared(function, tuple(places), named, modes)
 
 
-def filling(adapter: Adapter, dtype: str, evaluate: bool) -> Callable[[str], Any]:
-    """What gives a parameter that is filled in its value in one call."""
-
-    def value(name: str) -> Any:
-        if name in TRAINING:
-            return not evaluate
-        if name in EVALUATING:
-            return evaluate
-        return adapter.dtype(dtype) if name == DTYPE else adapter.source(name)
-
-    return value
+Call = Callable[[Sequence[Any]], Mapping[str, Any]]
+"""What a call returns, by mode: "eval" alone, or one or both of "train" and "grad"."""
 
 
-def called(
-    adapter: Adapter, code: Prepared, given: Sequence[Any], dtype: str, *, modes: frozenset[str]
-) -> Mapping[str, Any]:
-    """What one call returns, by mode: "eval" alone, or one or both of "train" and "grad"."""
+def caller(adapter: Adapter, code: Prepared, dtype: str, modes: frozenset[str]) -> Call:
+    """What calls a function with the arguments of its slot, time and again."""
     evaluate = "eval" in modes
-    if code.has_modes:
-        adapter.evaluating(code.function, evaluate)
-    by_place, named = code.filled(filling(adapter, dtype, evaluate), given)
-    if "grad" not in modes:
-        return dict.fromkeys(modes, adapter.called(code.function, by_place, named))
-    output, gradient = adapter.with_gradient(code.function, by_place, named, code.first)
-    both = {"train": output, "grad": gradient}
-    return {mode: both[mode] for mode in modes}
+    known: dict[str, Any] = {
+        **dict.fromkeys(TRAINING, not evaluate),
+        **dict.fromkeys(EVALUATING, evaluate),
+        DTYPE: adapter.dtype(dtype),
+    }
+    switched = code.has_modes and adapter.evaluating(code.function, evaluate)
+
+    def fill(name: str) -> Any:
+        return known[name] if name in known else adapter.source(name)
+
+    def called(given: Sequence[Any]) -> Mapping[str, Any]:
+        if switched:  # others may have put it into another mode
+            adapter.evaluating(code.function, evaluate)
+        by_place, named = code.filled(fill, given)
+        if "grad" not in modes:
+            return dict.fromkeys(modes, adapter.called(code.function, by_place, named))
+        output, gradient = adapter.with_gradient(code.function, by_place, named, code.first)
+        both = {"train": output, "grad": gradient}
+        return {mode: both[mode] for mode in modes}
+
+    return called

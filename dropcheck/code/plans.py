@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from dropcheck.claims.registry import Asked
 from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.calling import Prepared, prepared
+from dropcheck.code.calling import Call, Prepared, prepared
 from dropcheck.vocabulary.function import Array
 
 # Where each new shape of an array is compiled anew, the draws of a call are a power of two, with at
@@ -39,6 +39,7 @@ class Plan:
     lead: tuple[int, ...]  # the lengths of the axes of seeds and calls that there are
     elements: int | None  # numbers of one draw, where all calls are to have few shapes
     single: bool  # whether one draw is one call
+    callers: dict[frozenset[str], Call] = field(default_factory=dict)  # by the modes of a call
 
     def call_draws(self, draws: int) -> int:
         """The draws of one call, where so many are asked for: those of all calls are made equal."""

@@ -251,3 +251,17 @@ def test_jax_is_given_few_shapes() -> None:
     for draws in (1, 2, 7, 300, 1000, 1024):
         drawn(code, draws, np.ones((4, draws)))
     assert shapes == {(1024, 4)}
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_where_a_call_is_a_draw_what_computes_in_place_changes_no_other(name: str) -> None:
+    adapter = adapter_of(name)
+
+    def doubled(x: Any, c: float) -> Any:
+        x *= c
+        return x
+
+    for dtype in ("float32", "bfloat16"):
+        code = bound(adapter, doubled, takes=("x", "c"))
+        found = drawn(code, X.shape[-1], X, 2.0, dtype=dtype, single=True)
+        assert np.array_equal(found["train"], 2 * X)

@@ -80,6 +80,10 @@ class Adapter(ABC):
         The array that is given is contiguous, and used for nothing else.
         """
 
+    def each(self, values: Array, dtype: str) -> Sequence[Any]:
+        """Each part of an array, by its first axis, as `given` gives it or as it is."""
+        return list(values)
+
     @abstractmethod
     def returned(self, output: Any) -> Array:
         """What a function returned as an array of numpy, of real numbers or truths.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from dropcheck.vocabulary.function import Array
 
 # What torch.compile keeps of one function before it gives up is 8 (`recompile_limit`).
 MOST_COMPILED = 6
+_OF_NUMPY = (torch.float32, torch.float64, torch.bool)
 
 
 class TorchAdapter(Adapter):
@@ -59,10 +60,19 @@ class TorchAdapter(Adapter):
         """A tensor; it shares the array's memory where it has the same number format."""
         return torch.from_numpy(values).to(self._device, self.dtype(dtype))
 
+    def each(self, values: Array, dtype: str) -> Sequence[torch.Tensor]:
+        """Tensors that share memory, of which none is another's."""
+        parts: Sequence[torch.Tensor] = self.given(values, dtype).unbind()
+        return parts
+
     def returned(self, output: Any) -> Array:
         """The values; those of bfloat16 are numbers of float32 as they are."""
         if not isinstance(output, torch.Tensor):
             return numbers_of(output)
+        if output.dtype in _OF_NUMPY and output.is_cpu and not output.requires_grad:
+            with suppress(TypeError):  # it is not strided
+                plain: Array = output.numpy()
+                return plain
         tensor = output.detach().cpu()
         if tensor.is_complex() or tensor.layout != torch.strided:
             raise TypeError(f"a tensor of {tensor.dtype}, {tensor.layout}")
