@@ -90,41 +90,45 @@ _LONG_STEPS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24
 
 def _cdf(x: Any, mu: Any, kappa: Any) -> Any:
     """From -pi on, through the mode or through its image on the other side of the seam."""
-    centre = _centre(mu)
+    return _mass(x, mu, kappa) - _mass(-math.pi, mu, kappa)
+
+
+def _mass(x: Any, mu: Any, kappa: Any) -> Any:
+    """The share of a turn's mass up to x, from the mode's image on; x is within two turns of it."""
     half = math.pi * special.i0e(kappa)
-    y = x - centre
-    first = -math.pi - centre  # where the interval begins, seen from the mode
-    # the mass of (-pi, y) and of (-pi, first) round the circle, in units of twice `half`
-    return (_round(y, kappa, half) - _round(first, kappa, half)) / (2.0 * half)
-
-
-def _round(y: Any, kappa: Any, half: Any) -> Any:
-    """The integral of the density from -pi to y of an angle within two turns."""
+    y = x - _centre(mu)
     turns = np.floor((y + math.pi) / (2.0 * math.pi))
     within = y - turns * (2.0 * math.pi)
     tail = _beyond(np.abs(within), kappa)
-    return turns * 2.0 * half + np.where(within < 0, tail, 2.0 * half - tail)
+    return turns + np.where(within < 0, tail, 2.0 * half - tail) / (2.0 * half)
 
 
 def _quantile(u: Any, mu: Any, kappa: Any) -> Any:
     """By Newton's method for the logarithm, halving the interval where a step would leave it."""
-    u, mu, kappa = np.broadcast_arrays(np.asarray(u, dtype=float), mu, kappa)
-    low, high = np.full(u.shape, -math.pi), np.full(u.shape, math.pi)
-    x = np.zeros(u.shape)
+    first = _mass(-math.pi, mu, kappa)
+    alike = np.broadcast_arrays(np.asarray(u, dtype=float), mu, kappa, first)
+    left = np.stack([one.ravel() for one in alike])  # of the levels that are not settled
+    found = np.empty(left.shape[1])
+    places = np.arange(left.shape[1])
+    x, low, high = np.zeros_like(found), np.full_like(found, -math.pi), np.full_like(found, math.pi)
     for _ in range(100):
-        below = _cdf(x, mu, kappa)
-        low, high = np.where(below < u, x, low), np.where(below < u, high, x)
-        density = np.exp(_von_mises_log_density(x, mu, kappa))
-        following = x + (np.log(u) - np.log(below)) * (below / density)
+        level, mean, sharpness, before = left
+        below = _mass(x, mean, sharpness) - before
+        low, high = np.where(below < level, x, low), np.where(below < level, high, x)
+        density = np.exp(_von_mises_log_density(x, mean, sharpness))
+        following = x + (np.log(level) - np.log(below)) * (below / density)
         inside_it = (following >= low) & (following <= high)
         following = np.where(inside_it, following, 0.5 * (low + high))
         # the next step would be rounding; or the level lies between two neighbours, at an end
-        settled = (np.abs(following - x) <= 1e-13) & (np.abs(below - u) <= 1e-10 * u)
-        settled |= (high - low <= 2.0**-51) | np.isnan(u)
-        x = following
-        if settled.all():
+        settled = (np.abs(following - x) <= 1e-13) & (np.abs(below - level) <= 1e-10 * level)
+        settled |= (high - low <= 2.0**-51) | np.isnan(level)
+        found[places] = x = following
+        going = ~settled
+        if not going.any():
             break
-    return x
+        left, places = left[:, going], places[going]
+        x, low, high = x[going], low[going], high[going]
+    return found.reshape(alike[0].shape)
 
 
 VON_MISES = bounded(
@@ -148,7 +152,7 @@ VON_MISES = bounded(
         survival=lambda x, mu, kappa: _cdf(-x, -mu, kappa),
         quantile=_quantile,
         upper_quantile=lambda v, mu, kappa: -_quantile(v, -mu, kappa),
-        quantile_cost=5e5,
+        quantile_cost=1e5,
     ),
     greatest_at_corners=False,
 )
