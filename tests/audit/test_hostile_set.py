@@ -38,11 +38,11 @@ def by_claim() -> dict[str, list[Subject]]:
 
 def test_there_are_claims_of_every_class() -> None:
     classes = Counter(next(iter(group)).group for group in by_claim().values())
-    assert sum(classes.values()) == 330
+    assert sum(classes.values()) == 350
     assert len(classes) == 10
     assert min(classes.values()) >= 10
     truths = Counter(subject.truth for subject in SUBJECTS)
-    assert truths[Truth.TRUE] == truths[Truth.FALSE] == 299
+    assert truths[Truth.TRUE] == truths[Truth.FALSE] == 319
     assert truths[Truth.UNDEFINED] == 31
 
 

@@ -316,6 +316,47 @@ FORMULAS: dict[str, Callable[[], float]] = {
         1
         + 2e18 * quadrature(lambda t: (t - 2.8) * float(stats.vonmises.pdf(t, 20)), 2.8, 3, math.pi)
     ),
+    "tail-pareto-larger": lambda: quadrature(
+        lambda t: 2.4 * math.exp(-0.2 * t) * -math.expm1(-1.2 * t), 0, 10, 100, 400
+    ),
+    "tail-pareto-smaller": lambda: quadrature(lambda t: 2.4 * math.exp(-1.4 * t), 0, 10, 100),
+    "tail-pareto-and-relu": lambda: 2 * quadrature(lambda t: 1.2 * math.exp(-0.2 * t), 0, 10, 400),
+    "tail-pareto-larger-square": lambda: quadrature(
+        lambda t: 4.6 * math.exp(-0.3 * t) * -math.expm1(-2.3 * t), 0, 10, 300
+    ),
+    "tail-student-shrunk": lambda: quadrature(
+        lambda t: math.exp(2 * t) * float(stats.t.pdf(math.exp(t), 1.1)), -20, 0, 5, 50, 300
+    ),
+    "tail-common-scale": lambda: (
+        3
+        * quadrature(lambda s: s**4 * math.exp(-s), 0, 10, 60)
+        / quadrature(lambda s: s**2 * math.exp(-s), 0, 10, 60) ** 2
+    ),
+    "tail-common-rate": lambda: float(stats.nbinom(0.01, 1 / 4001).var()),
+    "tail-scale-pareto": lambda: quadrature(lambda t: 2.05 * math.exp(-0.05 * t), 0, 10, 100, 900),
+    "tail-exp-of-product": lambda: quadrature(
+        lambda z: float(special.exprel(4 * z) * stats.norm.pdf(z)), -10, 0, 4, 20
+    ),
+    "random-hypergeometric-counts": lambda: (
+        1
+        + 1e8 * float(stats.hypergeom(53, 50, 52).cdf(47))
+        + float(stats.hypergeom(30, 10, 12).cdf(47))
+    ),
+    "random-bernoulli-of-beta": lambda: 1 + 1e9 * float(stats.beta(1e-9, 1).mean()),
+    "double-or-nothing": lambda: 1 + 2**24 * float(stats.binom.pmf(24, 24, 0.5)),
+    "petersburg": lambda: sum(2**t * float(stats.geom.pmf(t, 0.5)) for t in range(1, 21)),
+    "exactly-one-of-two": lambda: 1 + 1e9 * float(stats.binom.pmf(1, 2, 1e-9)),
+    # a thousand windows of u, each as long as a thousandth of the remainder's
+    "window-of-remainder": lambda: 1 + 1e8 * 1000 * (1e-8 / 1000),
+    "one-of-two-counts": lambda: 1 + 1e8 * float(stats.poisson.pmf([6, 7], 0.1).sum()),
+    "median-of-rare": lambda: 1 + 3e7 * float(stats.binom.sf(1, 3, 1e-4)),
+    "spike-likelihood-ratio": lambda: (
+        1 + quadrature(lambda x: float(stats.norm.pdf(x, 6, 1)), -4, 6, 16)
+    ),
+    "spike-pseudo-inverse": lambda: float(
+        (1 - 1e-8) * np.linalg.pinv([[1.0]])[0, 0] + 1e-8 * np.linalg.pinv([[1e-8]])[0, 0]
+    ),
+    "easy-huge-mean": lambda: float(stats.norm(1e200, 1).mean()),
     "shape-negative-binomial-rare": lambda: 1 + 100 * float(stats.nbinom(1e-8, 1e-6).mean()),
 }
 # What holds in every draw, by algebra, and is not to be worked out.
