@@ -12,14 +12,13 @@ the law's tail is exponential, its rate says what moments the exponential functi
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.growth import ALL, UNKNOWN, Operand, Order
 from dropcheck.vocabulary.law import Law

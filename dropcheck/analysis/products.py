@@ -18,9 +18,9 @@ same draws one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from dropcheck.language.graph import Kind, Value
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 

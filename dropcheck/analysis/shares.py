@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dropcheck.language.graph import Kind, Value
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.elementwise import (
     ADD,

@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -24,7 +25,6 @@ from dropcheck.analysis.moments.exact import Integrand, exact_means, exact_momen
 from dropcheck.analysis.moments.part_of_draw import in_stratum
 from dropcheck.analysis.polynomials.terms import Floats
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.law_parts import Level, Stratum, can_be_cut
 
 # Chances below and above, where the first strata end: no round numbers, as models have their kinks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dropcheck.analysis.existence import missing_moment, missing_variance
 from dropcheck.analysis.linear import of_one_operator
 from dropcheck.analysis.products import crossing
@@ -10,7 +12,6 @@ from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, calls_below, operators
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation
-from dropcheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

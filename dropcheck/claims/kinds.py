@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, shown, source_text
@@ -16,7 +17,6 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.claims.source import Position, Report
 from dropcheck.claims.values import format_value, parse_number, percentage
 from dropcheck.errors import nearest, suggestion
-from dropcheck.records import dataclass
 
 Schema = dict[str, Any]
 

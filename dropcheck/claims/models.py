@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from dropcheck.claims.kinds import Names
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
-from dropcheck.records import dataclass
 
 # Put together, of one model and of all models of a file: what a file may hold itself.
 MOST_CHARACTERS = 400_000

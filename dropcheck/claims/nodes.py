@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.claims.source import Position, Report, Source, forbidden
 from dropcheck.claims.values import shortened
 from dropcheck.errors import DropcheckError
-from dropcheck.records import dataclass
 
 DEEPEST = 20  # the format itself needs five levels
 MOST_NODES = 500_000  # five times the largest grid; about a second

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from dropcheck.claims.source import Position, Source
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.records import dataclass
 from dropcheck.results import NUMBER_FORMAT, Passage, Value, Written
 from dropcheck.results.coverage import Coverage
 

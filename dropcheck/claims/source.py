@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from dropcheck.errors import (
@@ -20,7 +21,6 @@ from dropcheck.errors import (
     in_file_order,
     suggestion,
 )
-from dropcheck.records import dataclass
 
 Position = tuple[int, int]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.records import dataclass
 
 Code = TypeVar("Code", bound=Callable[..., Any])
 

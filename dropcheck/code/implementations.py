@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from dropcheck.code.bound import Bound
 from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.targets import Target, imported
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

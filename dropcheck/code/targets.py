@@ -9,12 +9,12 @@ import importlib
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.records import dataclass
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?P<module>{_NAME}):(?P<attribute>{_NAME})")

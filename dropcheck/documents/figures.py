@@ -9,9 +9,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from dataclasses import dataclass
 from decimal import Decimal
-
-from dropcheck.records import dataclass
 
 PAIR = "bound it: <!-- dropcheck: … -->figure<!-- /dropcheck -->"
 

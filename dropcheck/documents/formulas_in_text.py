@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-from dropcheck.records import dataclass
+from dataclasses import dataclass
 
 LONGEST_FORMULA = 5_000
 _ENVIRONMENTS = "equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 from dropcheck.claims.source import BYTE_ORDER_MARK, LINE_END
 from dropcheck.documents.figures import FIGURE, GROUP, MINUS
 from dropcheck.documents.notebook_source import place_in_file
 from dropcheck.errors import Location
-from dropcheck.records import dataclass
 from dropcheck.results import Written
 
 _FIGURE = re.compile(rf"(?P<sign>[{MINUS}])?{FIGURE}")

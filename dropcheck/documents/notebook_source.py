@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.source import Position, Source, forbidden
 from dropcheck.errors import Cell, DropcheckError
-from dropcheck.records import dataclass
 
 DEEPEST = 100  # the format needs six levels; metadata and outputs of real notebooks some ten
 FORMAT = 4

@@ -13,13 +13,13 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.source import Position, Source
 from dropcheck.documents.carrier import HIDDEN, Prose
 from dropcheck.documents.figures import FIGURE
 from dropcheck.documents.formulas_in_text import Formula, formulas_in
-from dropcheck.records import dataclass
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
 
 Span = tuple[Position, Position]

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import DTYPE, Claim, Sample, SourceText
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
@@ -33,7 +33,6 @@ from dropcheck.language.syntax import (
     children,
     names_in,
 )
-from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS

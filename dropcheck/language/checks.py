@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
@@ -39,7 +40,6 @@ from dropcheck.language.syntax import (
     loops_of,
     names_in,
 )
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -18,7 +19,6 @@ import numpy as np
 from dropcheck.claims.registry import Asked, Code, Sample, Slot
 from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.syntax import Position
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from dropcheck.language.graph import Plain, Value
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.law import Law
 
 

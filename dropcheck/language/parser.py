@@ -11,6 +11,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
@@ -31,7 +32,6 @@ from dropcheck.language.syntax import (
     always,
     of_every_draw,
 )
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions import hint_for
 from dropcheck.vocabulary.relations import EXAMPLES, FOLLOWS, INDEPENDENT
 

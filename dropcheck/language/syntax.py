@@ -6,12 +6,11 @@ Two nodes are equal where they say the same, wherever they stand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import About, DropcheckError, Location, Problem, suggestion
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.relations import FOLLOWS
 from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode

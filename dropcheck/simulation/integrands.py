@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.language.graph import number
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Array
 
 Sums = npt.NDArray[np.float64]

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, Use
 
 NEVER, GENERIC, SURE = 0, 1, 2
@@ -102,7 +102,7 @@ def _always(answer: int) -> Asked:
     return lambda _arguments, _use: answer
 
 
-_SURELY, _NEVER = _always(SURE), _always(NEVER)
+_SURELY, _NEVER, _ROUGHLY = _always(SURE), _always(NEVER), _always(ROUGH)
 
 
 def _no_difference_of_infinities(arguments: Sequence[Known], _use: Use) -> int:
@@ -126,7 +126,7 @@ class DefinedWhere:
 
     asks: Asked = _SURELY
     nonzero: Asked = _NEVER
-    smooth: Asked = _always(ROUGH)
+    smooth: Asked = _ROUGHLY
     infinities: bool = False
     no_numbers: bool = False
     finite: int = SURE

@@ -10,13 +10,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.defined_where import UNDEFINED_NOWHERE, DefinedWhere
 from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.majorants import (
     elements,
     exponentials,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.shapes import Shape, broadcast
 
 

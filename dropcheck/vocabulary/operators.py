@@ -10,12 +10,12 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.enclosures.affine import Affine
 

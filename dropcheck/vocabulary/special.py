@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-
-from dropcheck.records import dataclass
 
 
 def load() -> None:

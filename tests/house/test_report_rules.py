@@ -16,7 +16,6 @@ EVERYWHERE = (
     "errors",
     "results",
     "reasons",
-    "records",
     "claims.values",
     "__version__",
 )

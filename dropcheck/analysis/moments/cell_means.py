@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from dropcheck.analysis.moments.cells import FUNCTION_DEGREE, Cells, can_be_split
 from dropcheck.analysis.moments.draw_steps import ROUNDING, Steps
 from dropcheck.language.graph import Value
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.smoothness.pieces import absolute
 from dropcheck.vocabulary.smoothness.ranges import (
     Floats,

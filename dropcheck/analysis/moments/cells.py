@@ -9,6 +9,7 @@ integration", section 2.7).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dropcheck.language.graph import Plain, fixed_array
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_parts import Part
 from dropcheck.vocabulary.smoothness.ranges import Floats

@@ -11,9 +11,9 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from dropcheck.language.graph import Kind, Value
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed

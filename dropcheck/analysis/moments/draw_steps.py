@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges, fixed

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.law import argument_problem
 

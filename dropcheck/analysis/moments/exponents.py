@@ -7,6 +7,7 @@ all, while no exponential of either square has a bound that is of use.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from dropcheck.analysis.polynomials.letters import Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
@@ -14,7 +15,6 @@ from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import ITSELF
 from dropcheck.language.drawn_from import NO_DRAWS
 from dropcheck.language.graph import Kind, Value
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ import numpy.typing as npt
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.polynomials.terms import SMALLEST
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import (
     ADD,

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from dropcheck.analysis.moments.cell_means import (
 from dropcheck.analysis.moments.cells import between, can_be_split, cut_law, split
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below, law_of
 from dropcheck.language.graph import Plain, Value
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from dropcheck.claims.registry import MOST_CASES
@@ -16,7 +17,6 @@ from dropcheck.claims.values import (
     parse_number,
     shortened,
 )
-from dropcheck.records import dataclass
 
 WRITTEN = "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2"
 

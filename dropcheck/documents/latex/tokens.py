@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-
-from dropcheck.records import dataclass
+from dataclasses import dataclass
 
 LONGEST = 5_000  # characters
 REFUSED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd, written_law
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind
-from dropcheck.records import dataclass
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.distributions.domains import domain_problem
 from dropcheck.vocabulary.law import Law, argument_problem

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from dropcheck.language import syntax
 from dropcheck.language.graph import Kind, Value, hashable
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.syntax import Node, Position
-from dropcheck.records import dataclass
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.arrays import ELEMENTS, SUBSCRIPT
 from dropcheck.vocabulary.functions.rearranging import RESHAPE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import About, DropcheckError, Problem
@@ -14,7 +15,6 @@ from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.entries import Index, entries_of_sides
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, children
-from dropcheck.records import dataclass
 from dropcheck.results import Value as ParameterValue
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Claim, Document, Registry, Tolerance
 from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
-from dropcheck.records import dataclass
 from dropcheck.report import edges, numbers
 from dropcheck.report.phrases import claimed_share
 from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table

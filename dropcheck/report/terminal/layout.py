@@ -7,11 +7,10 @@ here, as rich would set them: rich takes a second and a half for a thousand rows
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from dropcheck.records import dataclass
 from dropcheck.report.terminal.screen import Terminal, cells, plain, styled
 
 if TYPE_CHECKING:  # imported where something is to be wrapped

@@ -12,10 +12,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from dropcheck.errors import Location, Problem
-from dropcheck.records import dataclass
 from dropcheck.report.numbers import plural
 
 if TYPE_CHECKING:  # plain text, which is most of what is printed to pipes, has no use for rich

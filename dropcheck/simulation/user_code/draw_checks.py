@@ -7,11 +7,11 @@ anything is judged.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.function import Array
 
 # Calls that are compared, and the draws of each. Events of chance 1/64, where calls most easily

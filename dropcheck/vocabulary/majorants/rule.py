@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from dropcheck.records import dataclass
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF
 from dropcheck.vocabulary.shapes import Options, Shape, flag, normalise_axes

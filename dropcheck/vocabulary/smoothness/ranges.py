@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from dropcheck.records import dataclass
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
