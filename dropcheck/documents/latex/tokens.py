@@ -54,7 +54,6 @@ class Token:
     kind: str
     text: str
     column: int
-    spaced: bool = False  # white space stands before it
 
 
 def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
@@ -73,15 +72,15 @@ def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
 
 def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
     pieces = sorted(notation, key=len, reverse=True)
-    at, spaced = 0, False
+    at = 0
     while at < len(formula):
         piece = next((one for one in pieces if one and formula.startswith(one, at)), None)
         if piece is not None and not _goes_on(formula, at, piece):
-            yield Token("given", notation[piece], at, spaced)
-            at, spaced = at + len(piece), False
+            yield Token("given", notation[piece], at)
+            at += len(piece)
             continue
         if formula[at].isspace() or formula[at] in "~$":
-            at, spaced = at + 1, True
+            at += 1
             continue
         size = _SIZES.match(formula, at)
         found = _TOKEN.match(formula, at)
@@ -97,7 +96,6 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         kind, text, start = str(found.lastgroup), found.group(), at
         at = found.end()
         if text in _SPACES:
-            spaced = True
             continue
         if text in _UPRIGHT or text == r"\operatorname*":
             word = _WORD.match(formula, at)
@@ -107,8 +105,7 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         if kind == "number" and _POWER_OF_TEN.match(formula, at):
             message = f"{text}e… may be a power of ten or a product with e"
             raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
-        yield Token(kind, text.replace("{,}", ""), start, spaced)
-        spaced = False
+        yield Token(kind, text.replace("{,}", ""), start)
 
 
 def _goes_on(formula: str, at: int, piece: str) -> bool:

@@ -80,20 +80,20 @@ def _smooth(
     return rule
 
 
-def _bent(function: Curve, derivative: Curve, bend: float, ball: float) -> Callable[..., Affine]:
-    """The rule of a function with |f''| ≤ bend and |f| ≤ ball (Taylor's theorem)."""
+def _wave(function: Curve, derivative: Curve) -> Callable[..., Affine]:
+    """The rule of a function with |f''| ≤ 1 and |f| ≤ 1 (Taylor's theorem)."""
 
     def rule(x: Affine) -> Affine:
         slope, value = derivative(x.value), function(x.value)
         off = np.maximum(np.abs(x.low - x.value), np.abs(x.high - x.value))
-        stray = bend / 2 * off**2
-        everywhere = np.full_like(value, ball)
+        stray = off**2 / 2
+        most = np.ones_like(value)
         return made(
             np.where(x.everything, np.nan, value),
             slope * x.slopes,
             np.minimum(slope * x.below, slope * x.above) - stray,
             np.maximum(slope * x.below, slope * x.above) + stray,
-            (-everywhere, everywhere),
+            (-most, most),
             x.box,
         )
 
@@ -209,8 +209,8 @@ _CURVES: dict[str, Callable[..., Affine]] = {
     "log1p": _smooth(np.log1p, lambda x: 1 / (1 + x), domain=(-1.0, math.inf)),
     "logaddexp": _log_add_exp,
     "hypot": _hypotenuse,
-    "sin": _bent(np.sin, np.cos, 1.0, 1.0),
-    "cos": _bent(np.cos, lambda x: -np.sin(x), 1.0, 1.0),
+    "sin": _wave(np.sin, np.cos),
+    "cos": _wave(np.cos, lambda x: -np.sin(x)),
     "tan": _tangent,
     "arcsin": _smooth(np.arcsin, lambda x: 1 / np.sqrt(1 - x * x), mirror=0.0, domain=_UNIT),
     "arccos": _smooth(np.arccos, lambda x: -1 / np.sqrt(1 - x * x), mirror=0.0, domain=_UNIT),
