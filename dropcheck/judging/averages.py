@@ -222,7 +222,11 @@ def _hidden(
 
 
 def _of_truths(compiled: Compiled, judged: Judged) -> bool:
-    """Whether all that is averaged is 1 or 0: then no value is one that no draw showed."""
+    """Whether all that is averaged is 1 or 0: then no value is one that no draw showed.
+
+    Of draws from strata it is times their weights, registers beside those of the statement.
+    """
     columns = compiled.functional.columns(judged.comparison.looked_at)
     factors = (one for column in columns for one in compiled.program.terms[column].factors)
-    return all(compiled.values[register].binary for register, _ in factors)
+    averaged = (compiled.values.get(register) for register, _ in factors)
+    return all(value is None or value.binary for value in averaged)

@@ -108,3 +108,10 @@ def test_what_strata_are_for_is_out_of_reach_without_them(monkeypatch: pytest.Mo
     model, quantity, truth = CARRIED_BY_FEW[2]
     result = judged(model, f"{quantity} == {truth}", most=1_000_000)
     assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_what_is_left_open_in_strata_ends_no_run() -> None:
+    model = f"{NORMAL}; y ~ normal(0, 1)"
+    result = judged(model, "P(x > 3 and y > 3) == 1.8222e-6", most=100_000)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.sampling == "stratified in x"
