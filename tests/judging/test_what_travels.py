@@ -163,6 +163,7 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.TAILS_TOO_RARE: {"tails": 1e-6, "factor": 2.0},
     Reason.COUNTEREXAMPLES: {"violations": 1234, "draws": 20_000},
     Reason.ONE_COUNTEREXAMPLE: {"draws": 20_000},
+    Reason.CODE_FAILED: {"error": "a call failed", "hint": "mend it"},
 }
 
 
