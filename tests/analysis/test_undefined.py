@@ -152,9 +152,9 @@ def test_many_guards_take_bounded_time() -> None:
     quantity = "x"
     for _ in range(40):
         quantity = f"where(x > 0, sqrt(x) + {quantity}, 0)"
-    start = time.perf_counter()
+    start = time.process_time()
     undefined(NORMAL, quantity)  # whichever way: guards too deep are given up
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 # ---- each function, against its kernel ----------------------------------------------------------

@@ -222,12 +222,12 @@ def test_what_is_broken_is_reported_once() -> None:
 def test_a_huge_grid_is_refused_before_it_is_expanded() -> None:
     values = list(range(40))
     grid = ", ".join(f"p{n}: {values}" for n in range(30))  # 40**30 cases
-    start = time.perf_counter()
+    start = time.process_time()
     problem = the_problem(file_with(f"title: T\nclaim: 1 == 1\nparameters: {{{grid}}}"))
     assert "cases (40 × 40 × " in problem.message
     assert f"the most is {MOST_CASES:,}" in problem.message
     assert place(problem) == (6, 5)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_the_largest_grid_is_accepted() -> None:
@@ -256,7 +256,7 @@ def test_a_thousand_claims_are_read_quickly() -> None:
         f"    model: |\n      x ~ normal(0, 1)\n      y = x * p\n    claim: E(y) == 0\n"
         for n in range(1_000)
     )
-    start = time.perf_counter()
+    start = time.process_time()
     registry = read_text("dropcheck: 1\nclaims:\n" + claims)
     assert len(registry.claims) == 1_000
-    assert time.perf_counter() - start < 2  # 0.1 s on a quiet machine
+    assert time.process_time() - start < 2  # 0.1 s on a quiet machine

@@ -53,12 +53,12 @@ def test_the_end_is_hit_and_each_value_is_the_nearest_float(
 
 
 def test_no_range_is_longer_than_the_cases_of_a_claim() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read_values(f"1..{MOST_CASES} by 1")) == MOST_CASES
     for text in (f"0..{MOST_CASES} by 1", "0..1e308 by 1e-300", "1..1e300 by x1.000001"):
         with pytest.raises(RangeError, match="has more than 100,000 values"):
             read_range(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_ranges_are_crossed_with_other_values() -> None:
@@ -114,7 +114,7 @@ def test_what_is_no_range_says_what_to_write(text: str) -> None:
 def test_a_long_text_that_is_no_range_is_soon_refused(text: str) -> None:
     start, _, rest = text.partition("{")
     repeated, _, end = rest.partition("}")
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(RangeError):
         read_values(start + 20_000 * repeated + end)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -76,13 +76,13 @@ def test_numbers(text: str, number: float) -> None:
     ],
 )
 def test_what_is_not_a_number(text: str, predicate: str | None) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     if predicate is None:
         assert parse_number(text) == 1
     else:
         with pytest.raises(ValueError, match=predicate):
             parse_number(text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @given(st.text(alphabet="0123456789.eExX_+-*/%() abf", max_size=30))

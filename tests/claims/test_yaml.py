@@ -64,12 +64,12 @@ from dropcheck.claims.reader import read_text
     ids=lambda value: repr(value)[:30],
 )
 def test_what_is_not_yaml(data: str | bytes, at: tuple[int, int], message: str, hint: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     problem = the_problem(data)
     assert message in problem.message
     assert place(problem) == at
     assert hint in (problem.hint or "")
-    assert time.perf_counter() - start < 2  # each takes some 10 ms; following 10 MB takes minutes
+    assert time.process_time() - start < 2  # each takes some 10 ms; following 10 MB takes minutes
 
 
 def test_a_file_of_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_the_file_that_these_vary_is_good() -> None:
 
 
 def test_a_file_of_a_billion_laughs_is_only_reported() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     messages = [problem.message for problem in problems_of(LAUGHS)]
     assert sum("is an alias" in message for message in messages) == 81
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
