@@ -211,7 +211,7 @@ _ENTRIES = (
         value=_kurtosis, size=lambda averages: np.abs(_kurtosis(averages)),
     ),
     Operator(
-        name="Quantile", summary="least value with a probability of at least p to be no larger",
+        name="Quantile", summary="any value q with P(u < q) ≤ p ≤ P(u ≤ q)",
         operands=("u", "p"), averages=(), quantile=True, of_elements="quantile",
         elsewhere=("percentile",),
     ),
