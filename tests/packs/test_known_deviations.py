@@ -45,6 +45,18 @@ def drops_always(q, k, v, p, training):
     return F.scaled_dot_product_attention(q, k, v, dropout_p=p)
 
 
+def scaled_by_length(q, k, v, p, training):
+    return F.scaled_dot_product_attention(q, k, v, dropout_p=p * training, scale=1 / q.shape[-1])
+
+
+def default_weights(fan_in, fan_out):
+    return torch.nn.Linear(fan_in, fan_out).weight
+
+
+def of_fewer_bits(n, size):
+    return (torch.rand(size) * n).floor()
+
+
 def without_signs(n):
     return torch.linalg.qr(torch.randn(n, n))[0]
 """
@@ -62,12 +74,16 @@ DEVIATIONS: tuple[Row, ...] = (
     ("torch:dropout=frail:eight_bits", "dropout/share-dropped", "float32", {"p": "0.1"}),
     ("torch:attention=frail:drops_always", "attention/evaluation", "float32", {"p": "0.1"}),
     ("torch:orthogonal=frail:without_signs", "initialisers/orthogonal.mean", "float32", {"n": "2"}),
+    ("torch:attention=frail:scaled_by_length", "attention/values", "float32", {}),
+    ("torch:he_normal=frail:default_weights", "initialisers/he-normal-shape.sums", "float32", {}),
+    ("torch:random_integers=frail:of_fewer_bits", "samplers/integers-parity.even", "float32", {}),
     ("jax", "samplers/normal.mean", "bfloat16", {}),
     ("jax", "samplers/bernoulli.share", "bfloat16", {"p": "0.1"}),
     ("jax", "samplers/categorical-rare", "bfloat16", {}),
     ("flax", "attention/masks", "float32", {}),
     ("flax", "dropout/scale", "bfloat16", {"p": "0.1"}),
     ("keras", "initialisers/truncated.range", "float32", {"sd": "0.02"}),
+    ("keras", "initialisers/depthwise-he-normal", "float32", {"channels": "32", "size": "3"}),
 )  # fmt: skip
 SOUND: tuple[Row, ...] = (
     ("torch", "dropout/scale", "float32", {"p": "0.1"}),
@@ -79,6 +95,11 @@ SOUND: tuple[Row, ...] = (
     ("torch", "attention/weights", "float32", {"p": "0.1"}),
     ("torch", "attention/weights-sum-to-one", "float32", {}),
     ("torch", "attention/masks", "float32", {}),
+    ("torch", "attention/values", "bfloat16", {}),
+    ("torch", "attention/weighed-alike", "float32", {}),
+    ("torch", "dropout/number-dropped", "float32", {}),
+    ("torch", "samplers/beta-small.range", "float32", {"a": "0.01", "b": "0.01"}),
+    ("torch", "samplers/categorical-impossible.values", "float32", {}),
     ("torch", "initialisers/orthogonal.mean", "float32", {"n": "2"}),
     ("torch", "samplers/binomial.variance", "float32", {"n": "1000", "p": "0.5"}),
     ("flax", "dropout/values", "float32", {"p": "0.1"}),
