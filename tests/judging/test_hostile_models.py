@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from dropcheck.analysis.strategy import BlockMeans
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.judging.prepared import Prepared, prepare
@@ -16,6 +16,7 @@ from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
+from dropcheck.simulation import Compiled
 
 
 def text(model: str, claim: str) -> str:
@@ -46,9 +47,13 @@ def judged(model: str, claim: str) -> CaseResult:
 )
 def test_sums_along_any_axis_are_bounded_by_its_length(quantity: str, width: int) -> None:
     model = f"z ~ bernoulli(0.5)[50, 2]\nw = {quantity}"
-    strategy = prepared(model, f"E(w) == {width / 2}").strategy
-    assert isinstance(strategy, BlockMeans)
-    assert width <= strategy.width < width * (1 + 1e-9)
+    found = prepared(model, f"E(w) == {width / 2}")
+    compiled, knowledge = found.compiled, found.knowledge
+    assert isinstance(compiled, Compiled)
+    assert knowledge is not None
+    ends = knowledge.bounds(np.zeros(len(compiled.program.origin))).ends()
+    low, high = ends[:, compiled.functional.columns([0])[0]]
+    assert width <= high - low < width * (1 + 1e-9)
 
 
 def test_stacks_of_matrices_are_not_crossed() -> None:
