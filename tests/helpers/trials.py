@@ -67,6 +67,18 @@ def judged(
     return result
 
 
+def repeated(
+    model: str, claim: str, seeds: Iterable[int], settings: Settings, keys: str = ""
+) -> list[CaseResult]:
+    """One claim's results, a seed each; the case is made ready once."""
+    (case,) = registry_of(entry("claim", model, claim, keys)).expand()
+    prepared = prepare(case, crossing=settings.crossing)
+    return [
+        carried_out(run_case(prepared, replace(settings, seed=seed), settings.alpha))
+        for seed in seeds
+    ]
+
+
 def verdicts(
     model: str,
     claim: str,
@@ -75,14 +87,9 @@ def verdicts(
     most: int | None = None,
     require: str | None = None,
 ) -> list[Verdict]:
-    """One claim's verdicts, a seed each; the case is made ready once."""
-    (case,) = registry_of(entry("claim", model, claim)).expand()
-    prepared = prepare(case)
+    """One claim's verdicts, a seed each."""
     settings = Settings(alpha=alpha, max_draws=most, threads=1, require=require)
-    return [
-        carried_out(run_case(prepared, replace(settings, seed=seed), alpha)).verdict
-        for seed in seeds
-    ]
+    return [one.verdict for one in repeated(model, claim, seeds, settings)]
 
 
 def lowered(model: str, claim: str) -> LoweredCase:

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trials import VERIFIED, alarm, entry, judged, registry_of
+from trials import VERIFIED, alarm, entry, judged, registry_of, repeated
 
 from dropcheck.execution.schedule import carried_out
 from dropcheck.inference import budget
 from dropcheck.judging import foreseen as module
 from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.foreseen import foreseen
-from dropcheck.judging.judge import run_case
 from dropcheck.judging.knowledge import ExactAverages
 from dropcheck.judging.look import enclosing
 from dropcheck.judging.outlook import Outlook, half_width, targets_of
@@ -60,7 +59,7 @@ def test_most_true_claims_are_verified_at_the_planned_look_or_soon_after(
 ) -> None:
     """The estimate is off by more than a standard error once in three runs."""
     expected = looked_ahead(model, claim).expected
-    found = [judged(model, claim, seed=seed) for seed in range(12)]
+    found = repeated(model, claim, range(12), Settings(threads=1))
     assert {result.verdict for result in found} == {VERIFIED}
     soon = sum(result.draws <= 1.35 * budget.GROWTH * expected + 4096 for result in found)
     assert soon >= 8
@@ -173,11 +172,9 @@ ALPHA = 0.05
 
 def misses(model: str, quantity: str, truth: float, alpha: float = ALPHA) -> int:
     """How many of the runs end with an interval that misses the truth."""
-    ready = prepared(model, f"{quantity} == {truth}", crossing=True)
+    settings = Settings(threads=1, alpha=alpha, resolution=0.2, max_draws=50_000)
     missed = 0
-    for seed in range(SEEDS):
-        settings = Settings(threads=1, seed=seed, resolution=0.2, max_draws=50_000)
-        result = carried_out(run_case(ready, settings, alpha))
+    for result in repeated(model, f"{quantity} == {truth}", range(SEEDS), settings):
         assert result.interval is not None
         low, high = result.interval
         missed += low is not None and high is not None and not low <= truth <= high

@@ -9,7 +9,18 @@ import math
 
 import pytest
 from scipy import stats
-from trials import FALSE_ALARM, OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
+from trials import (
+    FALSE_ALARM,
+    OPEN,
+    REFUTED,
+    VERIFIED,
+    N,
+    entry,
+    judged,
+    registry_of,
+    repeated,
+    tried,
+)
 
 from dropcheck.errors import DropcheckError
 from dropcheck.planning.plan import plan_cases
@@ -188,21 +199,17 @@ def test_a_condition_that_never_holds() -> None:
 )
 def test_true_claims_are_seldom_refuted(model: str, claim: str) -> None:
     seeds, alpha = 100, 0.2
-    registry = registry_of(entry("c", model, claim, "resolution: 0.1"))
-    wrong = sum(
-        tried(registry, Settings(alpha=alpha, seed=seed, threads=1))[0].verdict is REFUTED
-        for seed in range(seeds)
-    )
+    settings = Settings(alpha=alpha, threads=1)
+    found = repeated(model, claim, range(seeds), settings, "resolution: 0.1")
+    wrong = sum(one.verdict is REFUTED for one in found)
     assert stats.binom.sf(wrong - 1, seeds, alpha) > FALSE_ALARM
 
 
 def test_claims_false_by_more_than_the_resolution_are_seldom_verified() -> None:
     seeds, alpha = 100, 0.2
-    registry = registry_of(entry("c", "x ~ normal(0.11, 1)", "Median(x) == 0", "within: 0.1"))
-    wrong = sum(
-        tried(registry, Settings(alpha=alpha, seed=seed, threads=1))[0].verdict is VERIFIED
-        for seed in range(seeds)
-    )
+    settings = Settings(alpha=alpha, threads=1)
+    found = repeated("x ~ normal(0.11, 1)", "Median(x) == 0", range(seeds), settings, "within: 0.1")
+    wrong = sum(one.verdict is VERIFIED for one in found)
     assert stats.binom.sf(wrong - 1, seeds, alpha) > FALSE_ALARM
 
 

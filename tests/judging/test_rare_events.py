@@ -5,13 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from trials import alarm, entry, judged, registry_of, tried
+from trials import alarm, entry, judged, registry_of, repeated, tried
 
 from dropcheck.analysis import strata
-from dropcheck.execution.schedule import carried_out
 from dropcheck.judging import foreseen
-from dropcheck.judging.judge import run_case
-from dropcheck.judging.prepared import prepare
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import Settings
 
@@ -53,11 +50,9 @@ def test_false_claims_are_refuted(model: str, quantity: str, truth: float, share
 
 def misses(model: str, quantity: str, truth: float, trials: int, alpha: float) -> int:
     """How many of so many runs have an interval that misses the truth."""
-    (case,) = registry_of(entry("claim", model, f"{quantity} == {truth}")).expand()
-    prepared = prepare(case)
     missed = 0
-    for seed in range(trials):
-        result = carried_out(run_case(prepared, Settings(threads=1, seed=seed), alpha))
+    settings = Settings(threads=1, alpha=alpha)
+    for result in repeated(model, f"{quantity} == {truth}", range(trials), settings):
         assert result.interval is not None
         low, high = result.interval
         missed += low is None or high is None or not low <= truth <= high

@@ -6,9 +6,10 @@ False alarms, over fresh seeds: wrong verdicts are counted at 1e-6 a test (see `
 from __future__ import annotations
 
 import pytest
-from trials import alarm, judged
+from trials import alarm, judged, repeated
 
 from dropcheck.results import Verdict
+from dropcheck.settings import Settings
 
 
 @pytest.mark.parametrize("seed", [42, 132, 188])
@@ -112,9 +113,8 @@ def test_the_promise_is_kept(model: str, claim: str, keys: str, wrong: Verdict) 
     """A true claim, and one that is false by more than its resolution."""
     factor = "1" if wrong is Verdict.REFUTED else "1.101"
     keys = keys or "resolution: 0.1"
-    found = [
-        judged(model, claim.format(factor), keys, seed=seed, alpha=0.01) for seed in range(150)
-    ]
+    settings = Settings(alpha=0.01, threads=1)
+    found = repeated(model, claim.format(factor), range(150), settings, keys)
     assert all(result.sampling.startswith("crossed") for result in found[:5])
     assert not alarm(sum(result.verdict is wrong for result in found), len(found), 0.01)
     decided = sum(result.verdict is not Verdict.INCONCLUSIVE for result in found)

@@ -59,7 +59,7 @@ def means_of(program: Program, spans: int, seed: int = 0) -> tuple[np.ndarray, n
 )
 def test_averages_are_those_of_the_model(model: str, claim: str, truth: list[float]) -> None:
     program = in_strata(compiled(model, claim))
-    means, errors = means_of(program, 40)
+    means, errors = means_of(program, 10)
     # a single average is as far off with chance 1e-8 at most
     assert np.abs(means - truth)[: len(truth)] == pytest.approx(0, abs=6 * errors.max())
     assert (np.abs(means[: len(truth)] - truth) < 6 * errors[: len(truth)] + 1e-12).all()
@@ -84,7 +84,7 @@ def test_without_weights_the_averages_are_others() -> None:
                 "terms": case.program.terms,
             }
         ),
-        40,
+        10,
     )
     assert abs(means[1] - 1) > 6 * errors[1]
 
@@ -110,7 +110,7 @@ def test_means_and_variances_are_those_that_the_model_says(law: str, function: s
     known = own.shared_out(own.cut_further(first[0], direction), direction, first[1])
     program = stratified(case.program, draw, known.strata, known.shares)
     tally = Tally(program)
-    tally.add(request(program, 12, 1).carry_out())
+    tally.add(request(program, 3, 1).carry_out())
     rows = (tally.sums / tally.block_values)[:, 0]
     variance = known.covariance[0, 0] / tally.block_draws
     # of many blocks, each a mean of many draws: six deviations are met once in 10^8 times
