@@ -44,6 +44,7 @@ from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.slot_calls import slot_and_mode
 
 _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
@@ -211,9 +212,10 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
     scope.mark_broken(name for line in lines_of(lines) for name in line.names)
     scope.mark_broken(loop.name for loop in loops_of(lines))
     nodes: list[Node] = [node for loop in loops_of(lines) for node in loop.over]
+    called = _CALLED | set(claim.slots)
     for line in lines_of(lines):
         law = line.right.base if isinstance(line.right, Subscript) else line.right
-        if line.drawn and isinstance(law, Call) and law.name not in LAWS:
+        if line.drawn and isinstance(law, Call) and law.name not in {*LAWS, *claim.slots}:
             yield from unknown_law(law).problems
             nodes += children(law)
         else:
@@ -231,7 +233,7 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
                     hint = name_hint(node.name, [*names, *unsure])
                     raise node.at.error(f"{node.name!r} is not defined", hint)
                 scope.look_up(node.name, node.at)
-            elif isinstance(node, Call) and node.name not in _CALLED:
+            elif isinstance(node, Call) and not {node.name, slot_and_mode(node.name)[0]} & called:
                 raise unknown_function(node)
         except Skipped:
             continue

@@ -23,8 +23,8 @@ LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
 
 
 NO_FUNCTIONS = (
-    "functions of your own are not part of format 1: write the formula out, its parts on lines of "
-    "the model"
+    "functions of your own are not part of a model: write the formula out, its parts on lines of "
+    "the model, or make it a slot of the file, for code"
 )
 # From these lengths on a word may be off by one letter, or by two; a shorter one only by its
 # capitals or by two letters that changed places: among short names most are near to one another.

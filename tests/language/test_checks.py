@@ -112,6 +112,26 @@ def test_a_line_that_cannot_be_read_hides_no_name_that_others_define() -> None:
     ]
 
 
+def test_slots_are_known_beside_a_statement_that_cannot_be_read() -> None:
+    text = """\
+dropcheck: 1
+slots:
+  die: {takes: [n], law: "discrete_uniform(1, n)"}
+  drop: {takes: [x], gives: x, evaluation: x}
+claims:
+  c:
+    title: A claim
+    model: |
+      y ~ die(6)[3]
+      z = drop(y) + drop.eval(y) + dorp.eval(y)
+    claim: isclose(y, z)
+"""
+    assert [problem.message for problem in check_registry(read_text(text)).problems] == [
+        "a claim compares two sides, and this is one side alone",
+        "there is no slot 'dorp'",
+    ]
+
+
 def test_a_problem_of_some_cases_says_which() -> None:
     (problem,) = problems("E(x) == p", "x ~ bernoulli(p)", parameters={"p": [0.1, 1.2, 0.5]})
     assert problem.message == "bernoulli: p must satisfy 0 <= p <= 1, and is 1.2 (c with p = 1.2)"

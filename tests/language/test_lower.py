@@ -16,8 +16,8 @@ from dropcheck.language.parser import parse_model
 
 
 CALLS = {
-    "foo(s)": ("'foo' is not a function", "functions of your own are not part"),
-    "flor(s)": ("'flor' is not a function", "functions of your own are not part"),
+    "foo(s)": ("'foo' is not a function", "functions of your own are not part of a model"),
+    "flor(s)": ("'flor' is not a function", "functions of your own are not part of a model"),
     "floot(s)": ("'floot' is not a function", "did you mean 'floor'"),
     "sqr(s)": ("'sqr' is not a function", "write x**2 for the square, sqrt(x)"),
     "ln(s)": ("'ln' is not a function", "log(x)"),
