@@ -54,8 +54,8 @@ def said(folder: Path, *arguments: str, **environ: str) -> str:
 
 
 def test_it_is_printed_and_written(folder: Path) -> None:
-    assert said(folder, "run", "--format", "tsv", "-o", "run.tsv") == "two\t2\tverified\n"
-    assert (folder / "run.tsv").read_text(encoding="utf-8") == "two\t2\tverified\n"
+    assert said(folder, "run", "--format", "tsv", "-o", "run.tsv") == "two\t2\tverified\t\n"
+    assert (folder / "run.tsv").read_text(encoding="utf-8") == "two\t2\tverified\t\n"
 
 
 def test_help_and_messages_know_it(folder: Path) -> None:
