@@ -168,8 +168,12 @@ CLAIMS: dict[str, Bad] = {
     "a method": Bad(
         one_claim(N, "x.tofile(1) == 1"), LAST, 8, "'.tofile(…)' is not part", "by name"
     ),
-    "an import": Bad(one_claim(N, "__import__('os') == 1"), LAST, 7, "no strings", "format 1"),
-    "a lambda": Bad(one_claim(N, "E(lambda: 1) == 1"), LAST, 9, "'lambda' is not part", "format 1"),
+    "an import": Bad(
+        one_claim(N, "__import__('os') == 1"), LAST, 7, "no strings", "functions of your own"
+    ),
+    "a lambda": Bad(
+        one_claim(N, "E(lambda: 1) == 1"), LAST, 9, "'lambda' is not part", "functions of your own"
+    ),
     "one sign": Bad(one_claim(N, "E(x) = 1"), LAST, 12, "'=' does not compare", "'=='"),
     "no sign": Bad(one_claim(N, "E(x)"), LAST, 7, "one side alone", "L == R"),
     "not equal": Bad(
