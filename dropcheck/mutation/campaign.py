@@ -3,7 +3,8 @@
 A mutant is judged as any claim is, first at the case whose values hide least. Where it works out as
 the claim itself it is taken to another case. Where it is verified too, it is judged at the case
 least like that one before it is called true, and then at values that the claim does not list, to
-say where it would show.
+say where it would show. Where it claims another number, too near to be seen, it is judged at the
+case at which that number changes most.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def share_of_alpha(settings: Settings, registry: Registry) -> float:
 
     It is that of the registry and not of the selection, as in a run.
     """
-    # the last chance and the border, and at each probe the claim itself
+    # the last chance, and the border or the clearest case, and at each probe the claim itself
     a_mutant = MOST_JUDGED + 2 + 2 * MOST_PROBES
     a_claim = 2 + MOST_MUTANTS * a_mutant
     return settings.alpha / max(1, len(registry.claims) * a_claim)
@@ -240,6 +241,11 @@ class MutantJudge:
         near = change is not None and (fate is Fate.TRUE or change <= 2 * result.resolution)
         if near and fate is not Fate.REFUTED and "==" in parsed.statement.operators:
             # the claim was verified and says another number: both cannot be true
+            clearest = self._clearest(parsed)
+            if all(clearest != one for one, _ in judged):
+                shown = self._mutated(parsed, clearest)
+                if shown is not None and shown.verdict is Verdict.REFUTED:
+                    return _ended(mutant, Fate.REFUTED, clearest, draws=draws + shown.draws)
             reason = (
                 f"it changes the number that is claimed by {change:.2g} of itself, and the "
                 f"resolution is {result.resolution:.2g}"
@@ -251,6 +257,12 @@ class MutantJudge:
             )
             return replace(ended, fate=Fate.BORDER, reason=reason)
         return self._with_probe(ended, parsed) if fate is Fate.TRUE else ended
+
+    def _clearest(self, parsed: ParsedClaim) -> Case:
+        """The case at which a mutant changes the claimed number most."""
+        changes = (self.readings.change(parsed, case.parameters) for case in self.readings.cases)
+        pairs = zip(changes, self.readings.cases, strict=True)
+        return max(pairs, key=lambda pair: pair[0] or 0.0)[1]
 
     def _on_the_border(self, mutant: Mutant, parsed: ParsedClaim, case: Case) -> bool:
         """Whether a strict inequality is open because its sides are equal: `==` is verified."""

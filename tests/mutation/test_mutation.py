@@ -181,6 +181,17 @@ def test_a_false_change_within_the_resolution_survives_as_such() -> None:
     assert "resolution is 0.02" in str(mutant.reason)
 
 
+def test_a_small_change_is_judged_where_it_is_largest_before_it_survives() -> None:
+    # 1 is nothing to the 9,980 and 9,970 of the first two cases, and a tenth of the last
+    text = """parameters: {n: [20, 30, 9990]}
+model: x ~ normal(10000 - n, 50)
+claim: E(x) == 10000 - n
+resolution: 0.02"""
+    mutant = by_change(mutated(registry_of(c=text))["c"])["claim: E(x) == 10000 - (n + 1)"]
+    assert mutant.fate is Fate.REFUTED
+    assert mutant.parameters == {"n": 9990}
+
+
 @pytest.mark.parametrize(
     ("ten", "claim", "planted"),
     [
