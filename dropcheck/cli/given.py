@@ -80,8 +80,11 @@ class Given:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The claims files that are named, as options or among the words."""
-        return (*self.several("file"), *filter(is_file, self.words))
+        """The claims files that are named, as options or among the words, each once."""
+        files: dict[Path, str] = {}
+        for name in (*self.several("file"), *filter(is_file, self.words)):
+            files.setdefault(Path(name).absolute(), name)
+        return tuple(files.values())
 
     @property
     def patterns(self) -> tuple[str, ...]:

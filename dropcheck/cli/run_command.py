@@ -79,6 +79,7 @@ def run(given: Given) -> ExitCode:
 
 def plan(given: Given) -> ExitCode:
     """Say what a run with the same options would take."""
+    from dropcheck.cli.evidence_file import read_evidence
     from dropcheck.planning.plan import plan_cases
     from dropcheck.report.command_json import plan_json
     from dropcheck.report.terminal.plan_table import plan_report
@@ -87,11 +88,19 @@ def plan(given: Given) -> ExitCode:
 
     settings, format_name = given.settings(), given.value("format")
     given.finish()
+    evidence = [Path(name) for name in given.several("evidence")]
+    kept = read_evidence(evidence) if evidence else None
     chosen = chosen_cases(given, settings.max_memory)
     shown = not given.flag("no_progress") and interactive()
     with progress(len(chosen.cases), shown) as advance:
         planned = plan_cases(
-            chosen.cases, settings, chosen.registry, advance, processes=True, graphs=chosen.graphs
+            chosen.cases,
+            settings,
+            chosen.registry,
+            advance,
+            processes=True,
+            graphs=chosen.graphs,
+            kept=kept,
         )
     planned = replace(planned, warnings=chosen.notes)
     as_json = format_name == "json"

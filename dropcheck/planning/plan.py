@@ -18,11 +18,12 @@ from dropcheck.execution.schedule import Judge, drive, guarded
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.planning.forecast import Forecast, forecast
+from dropcheck.planning.forecast import Forecast, forecast, with_evidence
 from dropcheck.planning.near_edges import known_edge
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation
 from dropcheck.results import Edge, Guarantee
+from dropcheck.results.drawn import Evidence, Kept
 from dropcheck.searching import MOST_AGAIN, MOST_TRIED, SHARE_OF_BUDGET
 from dropcheck.settings import Settings
 
@@ -52,6 +53,7 @@ class CasePlan:
     drawn: int  # draws that a run would make: to the verdict, or to where it gives up
     shared: bool = False  # whether they are those of the statements beside it too
     edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
+    evidence: Evidence | None = None  # what earlier runs drew, if that counts
 
     @property
     def within(self) -> bool:
@@ -107,6 +109,7 @@ def plan_cases(
     *,
     processes: bool = False,
     graphs: CaseGraphs | None = None,
+    kept: Kept | None = None,
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
@@ -126,6 +129,8 @@ def plan_cases(
         prepared = prepare(case, built, crossing=settings.crossing)
         if not searched_in(case.parameters):
             found = yield from forecast(prepared, settings, alpha)
+            if kept is not None and case.key in kept.cases:
+                found = yield from with_evidence(found, prepared, settings, alpha, kept)
             return replace(found, edge=known_edge(prepared))
         found = yield from forecast(prepared, settings, alpha / (MOST_TRIED + MOST_AGAIN))
         share = SHARE_OF_BUDGET if settings.max_draws is None else 1.0
@@ -225,4 +230,5 @@ def _planned(expected: Forecast, budget: int, threads: int) -> CasePlan:
         drawn=drawn,
         shared=expected.shared,
         edge=expected.edge,
+        evidence=expected.evidence,
     )

@@ -9,6 +9,7 @@ from dropcheck.report.json_report import (
     counts_data,
     dump,
     edge_data,
+    evidence_data,
     header,
     location,
     parameter_data,
@@ -170,6 +171,7 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
         "reason": None if plan.explanation is None else str(plan.explanation),
         "written": written_data(claim.written),
         "edge": edge_data(plan.edge),
+        "evidence": evidence_data(plan.evidence),
         "location": location(claim.location),
     }
 

@@ -57,6 +57,8 @@ COLUMNS = (
     "dtype",
     "of",
     "xfail",
+    "nights",
+    "earlier_draws",
 )
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
@@ -148,5 +150,7 @@ def _row(case: CaseResult, seed: int) -> dict[str, str]:
         "dtype": case.dtype or "",
         "of": text_field(case.of),
         "xfail": text_field(case.xfail),
+        "nights": "" if case.evidence is None else str(case.evidence.nights),
+        "earlier_draws": "" if case.evidence is None else str(case.evidence.earlier),
         "at": "" if case.search is None else text_field(format_parameters(case.search.at)),
     }

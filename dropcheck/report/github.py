@@ -73,6 +73,7 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         f"estimated: {words.estimated_in_full(case)}",
         *([f"within: {promises.within(case)}"] if case.within is not None else []),
         *([f"exact: {exact}"] if (exact := words.exactly(case)) else []),
+        *([f"evidence: {kept}"] if (kept := words.evidence(case.evidence)) else []),
         f"reading: {words.reading(case)}",
         *([f"reason: {case.explanation}"] if case.explanation else []),
         f"repeat: {one_line(case.repeat)}",

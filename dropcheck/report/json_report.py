@@ -123,16 +123,19 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "dtype": case.dtype,
         "of": case.of,
         "xfail": case.xfail,
-        "evidence": None if case.evidence is None else _evidence(case.evidence),
+        "evidence": evidence_data(case.evidence),
         "details": {} if case.explanation is None else dict(case.explanation.details),
     }
 
 
-def _evidence(kept: Evidence) -> dict[str, Any]:
+def evidence_data(kept: Evidence | None) -> dict[str, Any] | None:
     """What a verdict rests on, of how many nights, and how many looks at it share the error."""
+    if kept is None:
+        return None
     return {
         "nights": kept.nights,
         "draws": kept.draws,
+        "earlier": kept.earlier,
         "looks": kept.looks,
         "new": len(kept.units),
         "simulated": kept.simulated,

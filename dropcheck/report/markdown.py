@@ -180,6 +180,7 @@ def _failure(case: CaseResult) -> str:
         f"  - claimed {words.claimed(case)}, "
         f"estimated {words.estimated_in_full(case)}"
         + (f", exact {exact}" if (exact := words.exact(case)) else ""),
+        *([f"  - evidence of {kept}"] if (kept := words.evidence(case.evidence)) else []),
         f"  - {text(words.reading(case))}",
         *([f"  - {text(str(case.explanation))}"] if case.explanation else []),
         f"  - {code(case.repeat)}",

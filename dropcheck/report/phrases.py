@@ -10,6 +10,7 @@ from dropcheck.reasons import Reason
 from dropcheck.report import edges, numbers, promises
 from dropcheck.results import SEVERITY, CaseResult, Method, Outcome, Region, RunResult, Verdict
 from dropcheck.results.coverage import Counts, Coverage
+from dropcheck.results.drawn import Evidence
 
 STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
 MOST_DIGITS_MORE = 8
@@ -139,17 +140,21 @@ def basis(case: CaseResult) -> str:
     return f"{case.guarantee}, confirmed exactly" if case.confirmed else str(case.guarantee)
 
 
-def evidence(case: CaseResult) -> str | None:
-    """What of several runs a verdict rests on: `7 nights, 3.2G draws`; None where none is kept."""
-    if case.evidence is None:
+def evidence(kept: Evidence | None) -> str | None:
+    """What of several runs a verdict rests on: `7 nights, 3G draws, 2G of them of earlier runs`."""
+    if kept is None:
         return None
-    return f"{numbers.plural(case.evidence.nights, 'night')}, {numbers.draws(case.evidence.draws)}"
+    share = "all" if kept.earlier == kept.draws else f"{numbers.count(kept.earlier)} of them"
+    earlier = f", {share} of earlier runs" if kept.earlier else ""
+    return f"{numbers.plural(kept.nights, 'night')}, {numbers.draws(kept.draws)}{earlier}"
 
 
 def nights(run: RunResult) -> str | None:
-    """Of how many nights the draws of a run are: `evidence of 7 nights`; None of no kept ones."""
-    kept = [case.evidence.nights for case in run.cases if case.evidence is not None]
-    return f"evidence of {numbers.plural(max(kept), 'night')}" if kept else None
+    """The same of a whole run, without what all its cases have drawn; None of nothing kept."""
+    kept = [one for case in run.cases if (one := case.evidence) is not None]
+    earlier = sum(one.earlier for one in kept)
+    more = f", {numbers.draws(earlier)} of earlier runs" if earlier else ""
+    return f"{numbers.plural(max(one.nights for one in kept), 'night')}{more}" if kept else None
 
 
 def interval(case: CaseResult) -> str:

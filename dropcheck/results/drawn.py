@@ -50,7 +50,8 @@ class Kept:
 class Evidence:
     """What a verdict rests on where evidence is kept: units of several nights.
 
-    `case` and `simulated` are the keys of `Kept`; `units` are those that this run drew.
+    `case` and `simulated` are the keys of `Kept`; `units` are those that this run drew, and
+    `earlier` the draws of those before it.
     """
 
     case: str
@@ -58,4 +59,5 @@ class Evidence:
     units: Units
     nights: int
     draws: int
+    earlier: int
     looks: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -16,6 +17,7 @@ from dropcheck.cli import main
 from dropcheck.cli.evidence_file import _checksum, merged, read_evidence, write_evidence
 from dropcheck.errors import DropcheckError
 from dropcheck.judging.evidence.held import packed
+from dropcheck.report.numbers import count
 from dropcheck.results.drawn import Kept, Unit
 
 CLAIMS = """\
@@ -120,6 +122,49 @@ def test_the_table_says_of_how_many_nights(here: Path, capsys: pytest.CaptureFix
     assert "1 night, " in shown
     assert " · evidence of 1 night · " in shown
     assert "--evidence=e.json" in shown  # in the command that repeats it
+
+
+def test_every_report_says_what_earlier_runs_drew(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["fine", "--evidence", "e.json", "--max-draws", "5e5", "--exit-zero"]
+    main(["run", *few, "--seed", "1", "-o", "r.csv"])
+    assert "of earlier runs" not in capsys.readouterr().out
+    assert (here / "r.csv").read_bytes().endswith(b",1,0\r\n")
+    for name in ("html", "md", "xml", "csv", "json"):
+        few += ["-o", f"r.{name}"]
+    for shown_in in ("table", "github"):
+        main(["run", *few, "--format", shown_in])
+        assert re.search(r"evidence[ :].*1 night, [\d.]+k draws, ", capsys.readouterr().out)
+    data = json.loads((here / "r.json").read_text())["cases"][0]
+    earlier = data["evidence"]["earlier"]
+    assert 0 < earlier < data["draws"]
+    said = f"1 night, {count(data['draws'])} draws, {count(earlier)} of them of earlier runs"
+    for name in ("html", "md", "xml"):
+        assert said in (here / f"r.{name}").read_text()
+    assert f",1,{earlier}\r\n".encode() in (here / "r.csv").read_bytes()
+
+
+def test_a_plan_counts_what_is_kept(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def planned(*more: str) -> Any:
+        assert main(["plan", "fine", "--format", "json", *more]) == 0
+        return json.loads(capsys.readouterr().out)["cases"][0]
+
+    whole = planned()
+    assert whole == {**planned("--evidence", "e.json"), "seconds": whole["seconds"]}
+    assert not (here / "e.json").exists()
+    main(["run", "fine", "--evidence", "e.json", "--max-draws", "5e5"])
+    before = (here / "e.json").read_bytes()
+    capsys.readouterr()
+    half = planned("--evidence", "e.json")
+    assert half["evidence"]["earlier"] == half["evidence"]["draws"] > 0
+    assert half["draws"] == whole["draws"] - half["evidence"]["draws"]
+    assert (here / "e.json").read_bytes() == before
+    main(["run", "fine", "--evidence", "e.json"])
+    capsys.readouterr()
+    assert planned("--evidence", "e.json")["draws"] == 0
+    main(["plan", "fine", "--evidence", "e.json"])
+    assert "decided by evidence of 1 night, " in " ".join(capsys.readouterr().out.split())
 
 
 # ---- merging ------------------------------------------------------------------------------------

@@ -63,7 +63,8 @@ def test_the_parameters_of_claims_in_such_a_file_are_options(files: Cli) -> None
 
 def test_the_command_that_repeats_a_case_names_every_file(files: Cli) -> None:
     # the error rate is divided over all of them
-    result = files("run", "kept-share", "a.yaml", "folder/other", "--format", "json")
+    named = ("a.yaml", "folder/other", "./a.yaml", "a.yaml")  # each once
+    result = files("run", "kept-share", *named, "--format", "json")
     [case] = json.loads(result.out)["cases"]
     assert case["repeat"].startswith("dropcheck run kept-share --file a.yaml --file folder/other ")
     again = files(*case["repeat"].split()[1:], "--format", "json")

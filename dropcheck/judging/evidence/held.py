@@ -77,6 +77,7 @@ class Held:
             units=tuple(self.new),
             nights=len({one.night for one in self.units.values()}),
             draws=len(self.units) * self.unit_draws,
+            earlier=(len(self.units) - len(self.new)) * self.unit_draws,
             looks=self.looks,
         )
 

@@ -149,7 +149,7 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
 
 def _found(case: CaseResult) -> Markup:
     """A case's figures, and what kept it from a verdict."""
-    drawn = f", {draws(case.draws)}" if case.draws else ""
+    drawn = f", {words.evidence(case.evidence) or draws(case.draws)}" if case.draws else ""
     known = words.exact(case)
     figures = [
         element("span", words.estimated(case), class_="figures"),

@@ -128,6 +128,8 @@ def _summary(run: RunResult) -> Markup:
         "seed": str(run.settings.seed),
         "error rate α": exact(run.settings.alpha),
     }
+    if (nights := words.nights(run)) is not None:
+        figures["evidence"] = nights
     if run.asymptotic:
         figures["on the limit theorem"] = str(run.asymptotic)
     if run.coverage:
