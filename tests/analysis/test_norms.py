@@ -100,6 +100,12 @@ def _wrong_of_defined(known: Norms, value: Value, array: Array, chances: Array) 
         if not bound >= truth - 1e-9 * abs(truth) - 1e-13:
             yield f"log-moment {t}"
     quantity = known.quantity(value)
+    for t in (0.03, 0.5, -0.7, 2.0, -3.0):
+        about = t * (array - means[:, np.newaxis])
+        most = float(about.max())
+        truth = most + float(np.log((np.exp(about - most) @ chances).max()))
+        if not quantity.variance_proxy * t * t / 2 >= truth * (1 - 1e-9) - 1e-13:
+            yield f"variance proxy, {t}"
     if not quantity.mean.low - 1e-9 <= means.min() <= means.max() <= quantity.mean.high + 1e-9:
         yield "mean"
     yield from _dependent(quantity, array.reshape(*value.shape, -1), chances)
@@ -345,6 +351,29 @@ def test_what_cancels_in_an_exponent_does_not_count(
     value = expressed(lowering(MODEL), f"exp({exponent})")
     known = Norms(integrate=False)
     assert known.norm(value, order) == pytest.approx(math.exp(log_moment / order), rel=1e-6)
+
+
+# exponents with squares and products of normal numbers, with E exp(exponent)
+SQUARES: list[tuple[str, float, float]] = [
+    ("0.3 * z**2", 0.4**-0.5, 1), ("-0.3 * (z + 2)**2", 1.6**-0.5 * math.exp(-1.2 / 1.6), 4),
+    ("n**2 / 10", 0.2**-0.5 * math.exp(0.9 / 0.2), 1),
+    ("0.1 * (z + y - 1)**2", 0.6**-0.5 * math.exp(0.1 / 0.6), 1),
+    ("0.1 * sum(v[0:5]**2)", 0.8**-2.5, 1), ("0.1 * (v[0:5] @ v[0:5])", 0.8**-2.5, 1),
+    ("z * y / 2", 0.75**-0.5, 1), ("n * y / 4", 0.75**-0.5 * math.exp(9 / 32 / 0.75), 1),
+    ("(v @ w) / 4", (15 / 16) ** -50, 1), ("z * u", 1.85, 3), ("z * z / 4", 0.5**-0.5, 1),
+    ("0.1 * (z + b)**2", 0.8**-0.5 * (0.8 + 0.2 * math.exp(0.125)), 1.2),
+    # the rule has no bound where there is none, or where the products are no squares
+    ("0.5 * z**2", INF, 1), ("z * y * 1.01", INF, 1), ("0.1 * t**2", INF, 1),
+    ("0.001 * (h @ h)[0, 1]", 1, INF), ("0.1 * (z + y)**2 * y", INF, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("exponent", "truth", "factor"), SQUARES)
+def test_exponentials_of_squares_are_bounded(exponent: str, truth: float, factor: float) -> None:
+    value = expressed(lowering(f"{MODEL}; h ~ normal(0, 1)[3, 3]"), f"exp({exponent})")
+    bound = Norms(integrate=False).norm(value, 1.0)
+    assert truth * (1 - 1e-9) <= bound
+    assert bound <= truth * factor * (1 + 1e-9)
 
 
 def test_a_mean_by_importance_sampling_is_known() -> None:

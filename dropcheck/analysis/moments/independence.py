@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from dropcheck.analysis.moments.law_bounds import drawn_about_zero
 from dropcheck.language.drawn_from import Sources
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, thawed
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import ZERO
 from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant
@@ -44,9 +44,8 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
     if value.function.by_element:
         return tuple(_joined(value, below, axis) for axis in range(rank))
     found: list[Places] = []
-    for kept in value.function.growth.majorant.kept_axes(
-        value.inputs[0].shape, dict(value.options)
-    ):
+    options = {name: thawed(option) for name, option in value.options}
+    for kept in value.function.growth.majorant.kept_axes(value.inputs[0].shape, options):
         others = any(one.random for one in value.inputs[1:])
         found.append(None if kept is None or others else _came(kept, below[0]))
     return tuple(found) if len(found) == rank else (None,) * rank

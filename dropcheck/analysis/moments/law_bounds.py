@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.analysis.existence import Line
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
@@ -83,6 +84,15 @@ def draw_log_moment(value: Value, below: Sequence[Argument], t: float) -> float:
     if known is not None:
         return largest(law.log_mgf(t, *known))
     return _log_moment_of_line(law, below, t)
+
+
+def variance_proxy(hull: Hull, line: Line | None) -> float:
+    """A quarter of the squared width of the hull (Hoeffding 1963, 4.16), or a normal variance."""
+    if hull.bounded:
+        return (hull.width / 2) ** 2
+    if line is None or line.law.parabola is None:
+        return INF
+    return float(line.factor * line.law.parabola(*line.arguments)[1]) ** 2
 
 
 def draw_mean(value: Value, below: Sequence[Argument]) -> Hull:

@@ -32,6 +32,7 @@ from dropcheck.analysis.moments.law_bounds import (
     draw_norm,
     draw_spread,
     drawn_about_zero,
+    variance_proxy,
 )
 from dropcheck.analysis.moments.negative_moments import inverse_of_line
 from dropcheck.analysis.moments.single_draw import Found
@@ -41,6 +42,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     INF,
     away,
     centring,
+    common,
     highest,
     nearest_zero,
     size,
@@ -141,13 +143,12 @@ class Norms:
             return None
         return self._dissection.of(quantity.value)
 
-    def log_moment_of_line(self, quantity: Quantity, t: float) -> float:
-        """Of what shares draws, yet is a line of others that share none; else infinite."""
-        found = None if quantity.use.independent else self._exponents.straight(quantity.value)
+    def straight(self, quantity: Quantity) -> tuple[list[tuple[float, Quantity]], float] | None:
+        """Factors and quantities that share no draw, and a shift: a line of them; None if none."""
+        found = self._exponents.straight(quantity.value)
         if found is None:
-            return INF
-        parts = (self.quantity(one).log_moment(t * factor) for factor, one in found.parts)
-        return t * found.shift + summed(parts)
+            return None
+        return [(by, self.quantity(one)) for by, one in found.parts], found.shift
 
     def _work_out(self, quantity: Quantity, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
@@ -221,7 +222,8 @@ class Quantity:
     def _describe(self) -> None:
         value, below = self.value, self.below
         self.hull = hull_of(value, [one.hull for one in below])
-        self.mean = _within(_mean(self), self.hull)
+        mean = draw_mean(value, below) if value.kind == Kind.DRAW else self.majorant.mean(self.use)
+        self.mean = common(mean, self.hull)
         self.alignment = alignment_of(value, [one.alignment for one in below])
         self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
         self.centred = centred_axes(self)
@@ -273,6 +275,15 @@ class Quantity:
         """What the density of each element is at most."""
         return INF if self.line is None else self.line.greatest_density()
 
+    @property
+    def variance_proxy(self) -> float:
+        """v, with log E exp(t (x - E x)) at most v t² / 2 for every t."""
+        found = variance_proxy(self.hull, self.line) if self.random else 0.0
+        line = self.norms.straight(self) if found == INF else None
+        if line is not None:
+            found = summed(times(by * by, one.variance_proxy) for by, one in line[0])
+        return _outward(found)
+
     def _bound(self, kind: str, order: float) -> tuple[float, float]:
         """A bound that is known by now.
 
@@ -297,21 +308,8 @@ class Quantity:
 
 def _disjoint(below: Sequence[Quantity]) -> bool:
     """Whether two arguments, at most, share no draw; of more it is not asked."""
-    if len(below) > 2:
-        return False
-    return len(below) < 2 or below[0].value.sources.isdisjoint(below[1].value.sources)
-
-
-def _mean(quantity: Quantity) -> Hull:
-    if quantity.value.kind == Kind.DRAW:
-        return draw_mean(quantity.value, quantity.below)
-    return quantity.majorant.mean(quantity.use)
-
-
-def _within(mean: Hull, hull: Hull) -> Hull:
-    """A mean lies where the values do; what is not known is everywhere."""
-    low, high = max(mean.low, hull.low), min(mean.high, hull.high)
-    return Hull(low, high) if low <= high else hull
+    two = len(below) == 2
+    return len(below) < 2 or (two and below[0].value.sources.isdisjoint(below[1].value.sources))
 
 
 # ---- bounds, by order ---------------------------------------------------------------------------
@@ -364,17 +362,15 @@ def _spread_of_parts(quantity: Quantity, p: float) -> float:
     return of_parts(sizes[0], sizes[-1], p) if asked else 0.0
 
 
-def _spread(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
-    return _sizes(quantity, p, exhausted)[::-1]
-
-
 def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, float]:
     found = INF
     if not exhausted:
         if quantity.value.kind == Kind.DRAW:
             found = draw_log_moment(quantity.value, quantity.below, t)
         else:
-            found = quantity.norms.log_moment_of_line(quantity, t)
+            line = None if quantity.use.independent else quantity.norms.straight(quantity)
+            if line is not None:
+                found = t * line[1] + summed(one.log_moment(t * by) for by, one in line[0])
             if found == INF:
                 found = quantity.majorant.log_moment(quantity.use, t)
     found += OUTWARD * max(1.0, abs(found)) if abs(found) < INF else 0.0
@@ -392,7 +388,12 @@ def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, floa
 
 
 _BY_INTEGRAL = ("sizes", "spread")
-_WORK = {"sizes": _sizes, "spread": _spread, "log_moment": _log_moment, "inverse": _inverse}
+_WORK = {
+    "sizes": _sizes,
+    "spread": lambda *asked: _sizes(*asked)[::-1],
+    "log_moment": _log_moment,
+    "inverse": _inverse,
+}
 
 
 def _outward(bound: float) -> float:

@@ -110,6 +110,12 @@ def plus(first: Hull, second: Hull) -> Hull:
     return Hull(first.low + second.low - rounding, first.high + second.high + rounding)
 
 
+def common(first: Hull, second: Hull) -> Hull:
+    """What lies in both; the second where nothing does, by rounding."""
+    low, high = max(first.low, second.low), min(first.high, second.high)
+    return Hull(low, high) if low <= high else second
+
+
 def product(first: Hull, second: Hull) -> Hull:
     """The hull of the products."""
     return union([scaled(first, second.low), scaled(first, second.high)])

@@ -23,6 +23,23 @@ from dropcheck.vocabulary.majorants.growing import slack
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, Part
 
 
+def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
+    """A bound of log E exp(b x + c x²), which is exact for a normal number.
+
+    With a normal g, exp(c x²) is E exp(√(2c) g x), so that for c > 0 it is E over a normal a, of
+    mean b and variance 2c, of E exp(a x), which is at most exp(a E x + a² v / 2) by the variance
+    proxy v (Vershynin 2018, High-Dimensional Probability, lemma 6.2.2 and its proof).
+    """
+    if c <= 0:
+        return x.log_moment(b)
+    v, mean = x.variance_proxy, size(x.mean)
+    left = 1 - 2 * c * v
+    if not (left > 0 and mean < INF):
+        return INF
+    found = (v * b * b / 2 + mean * abs(b) + c * mean * mean) / left - math.log(left) / 2
+    return INF if math.isnan(found) else found
+
+
 def of_parts(groups: Sequence[Sequence[Part]], p: float) -> float:
     """The norm of a product of powers: of independent groups the product.
 
@@ -59,6 +76,9 @@ def _largest(part: Part) -> float:
     return raised(1 / nearest, -power) if nearest else INF
 
 
+_SQUARE = ((0, 2.0),)
+
+
 class Powers(Majorant):
     """|f| is the product of fixed powers of the arguments' sizes."""
 
@@ -76,6 +96,11 @@ class Powers(Majorant):
     def inverse(self, use: Applied, r: float) -> float:
         """That of the reciprocal, which is such a product too."""
         return of_parts([[(one, -power) for one, power in group] for group in use.parts()], r)
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """Of the square of one number."""
+        powers = self.powers(use)
+        return log_moment_of_quadratic(use.arguments[0], 0.0, t) if powers == _SQUARE else INF
 
 
 class Negated(Powers):
@@ -134,7 +159,11 @@ class Product(Powers):
     def log_moment(self, use: Applied, t: float) -> float:
         """The least of what the bound of either factor gives."""
         x, y = use.arguments
-        return min(_with_factor(x, y.hull, use, t), _with_factor(y, x.hull, use, t))
+        return min(
+            _with_factor(x, y.hull, use, t),
+            _with_factor(y, x.hull, use, t),
+            log_moment_of_product(use, t),
+        )
 
 
 class Quotient(Powers):
@@ -161,6 +190,24 @@ class Quotient(Powers):
         """By the bound of the reciprocal."""
         x, y = use.arguments
         return _with_factor(x, _reciprocal(y.hull), use, t) if nearest_zero(y.hull) else INF
+
+
+def log_moment_of_product(use: Applied, t: float) -> float:
+    """Log E exp(t x y) of two that are one, or independent: given y, by the variance proxy of x."""
+    x, y = use.arguments
+    if use.same:
+        return log_moment_of_quadratic(x, 0.0, t)
+    if not use.independent:
+        return INF
+    return min(_given(y, x, t), _given(x, y, t))
+
+
+def _given(y: Argument, x: Argument, t: float) -> float:
+    v, mean = x.variance_proxy, x.mean
+    if not (v < INF and mean.bounded):
+        return INF
+    ends = {mean.low, mean.high}
+    return max(log_moment_of_quadratic(y, t * end, t * t * v / 2) for end in ends)
 
 
 def _reciprocal(hull: Hull) -> Hull:

@@ -66,6 +66,10 @@ class Argument(Protocol):
     def density(self) -> float:
         """What the density of each element is at most, infinite where that is not known."""
 
+    @property
+    def variance_proxy(self) -> float:
+        """v, with log E exp(t (x - E x)) at most v t² / 2 for every t; infinite where unknown."""
+
     def norm(self, p: float) -> float:
         """A bound of the norm; of an order below 1 that of order 1."""
 

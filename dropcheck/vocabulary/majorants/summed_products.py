@@ -17,7 +17,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     size,
     times,
 )
-from dropcheck.vocabulary.majorants.powers import Powers
+from dropcheck.vocabulary.majorants.powers import Powers, log_moment_of_product
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
 from dropcheck.vocabulary.majorants.sums import (
     HIGHEST,
@@ -100,6 +100,18 @@ class SumOfProducts(Majorant):
         if not use.independent:
             return EVERYWHERE
         return scaled(product(a.mean, b.mean), self._inner(use)[0])
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """Of independent products the sum; of n others at most that of n times one (Hölder)."""
+        a, b = use.arguments
+        count, (left, right) = self._inner(use)
+        if not count:
+            return 0.0
+        if use.same and len(a.shape) != 1:
+            return INF  # the products are no squares
+        if left in a.apart and right in b.apart:
+            return count * log_moment_of_product(use, t)
+        return log_moment_of_product(use, count * t)
 
     def inverse(self, use: Applied, r: float) -> float:
         """Of a vector with itself, a sum of squares."""
