@@ -37,7 +37,6 @@ from dropcheck.analysis.moments.law_bounds import (
 from dropcheck.analysis.moments.negative_moments import inverse_of_line
 from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
-from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     INF,
     away,
