@@ -38,6 +38,8 @@ def program() -> NoReturn:
             raise
     with contextlib.suppress(KeyboardInterrupt):
         interrupt.ignore()  # the exit code stands
+    with contextlib.suppress(OSError):  # nobody listens
+        interrupt.say_unwritten()
     if interrupt.heard() and _busy():
         _leave(code)
     gc.freeze()  # what there is goes with the process: not to be looked through once more

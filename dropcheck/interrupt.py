@@ -2,7 +2,8 @@
 
 SIGTERM is what `kill`, `timeout`, containers and CI send. What is finished is then printed, which
 takes a moment; a second signal in that moment changes nothing, so that no report is cut short.
-Later it ends the program where it stands.
+Later it ends the program where it stands. Files that were asked for and are not written by then
+are named.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ INTERRUPTED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Seconds in which a run that was interrupted prints what is finished.
 PATIENCE = 1.0
+
+unwritten: list[str] = []
+"""Files that were asked for: each until it is written, or until it is said why it is not."""
 
 _heard_at: float | None = None
 
@@ -41,6 +45,14 @@ def heard() -> bool:
     return _heard_at is not None
 
 
+def say_unwritten() -> None:
+    """Name the files that an interruption keeps from being written, if there are any."""
+    if heard() and unwritten:
+        names = ", ".join(map(repr, unwritten))
+        message = f"error: not written, because of the interruption: {names}\n"
+        os.write(2, message.encode("utf-8", "backslashreplace"))
+
+
 def _answer(*_: object) -> None:
     global _heard_at  # noqa: PLW0603 - there is one program
     now = time.monotonic()
@@ -48,4 +60,5 @@ def _answer(*_: object) -> None:
         _heard_at = now
         raise KeyboardInterrupt
     if now - _heard_at > PATIENCE:
+        say_unwritten()
         os._exit(INTERRUPTED)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dropcheck import interrupt
 from dropcheck.claims.registry import Registry
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import append_file, complain, emit, write_file
@@ -48,9 +49,10 @@ def report_run(
     unprinted = print_report(report, given.value("format") or "table")
     # before the files: if writing one of them ends the program, this has been said
     complain([*problems, *unprinted])
-    unwritten = [
-        problem for path in given.values("output") for problem in write_report(path, report)
-    ]
+    unwritten: list[Problem] = []
+    for path in given.values("output"):
+        unwritten += write_report(path, report)
+        interrupt.unwritten.remove(str(path))
     complain(unwritten)
     return [*unprinted, *unwritten]
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dropcheck import interrupt
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.cli.chosen import (
@@ -47,6 +48,7 @@ def run(given: Given) -> ExitCode:
     given.problems += refuse_fix(given)
     evidence = [Path(name) for name in given.several("evidence")]
     given.problems += refused(evidence, outputs, exact=settings.exact)
+    interrupt.unwritten[:] = map(str, [*evidence[:1], *outputs])
     given.finish()
     kept = read_evidence(evidence) if evidence else None
     require_libraries(outputs)
@@ -69,6 +71,7 @@ def run(given: Given) -> ExitCode:
     result, problems = verify_chosen(chosen, settings, given, kept)
     if kept is not None:  # before anything else can go wrong
         problems += write_evidence(evidence[0], kept, result.cases)
+        interrupt.unwritten.remove(str(evidence[0]))
     if not settings.exact:  # what an editor asks as one types is no run to come back to
         remember(chosen.registry, result.cases)
     problems += report_run(result, problems, chosen, given)
