@@ -17,6 +17,7 @@ from dropcheck.reasons import Reason
 from dropcheck.report import Report
 from dropcheck.report.conformance import Mark, conformance
 from dropcheck.report.formats import FORMATS
+from dropcheck.report.html import conformance_section
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import CaseResult, Outcome, Region, Verdict
@@ -261,3 +262,14 @@ def test_a_name_that_would_be_markup_is_none() -> None:
     odd = of_code(MEAN, "a|b<i>")
     assert "a\\|b\\<i\\>" in made("markdown", odd)
     assert "a|b&lt;i&gt;" in made("html", odd)
+
+
+def test_very_many_cells_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conformance_section, "MANY", 10)
+    monkeypatch.setattr(conformance_section, "SHEAF", 4)
+    most = 10 * conformance_section.CELLS_A_CASE // 2
+    for rows, tables, folds in ((most, 1, 0), (most + 1, 3, 3)):
+        cases = (of_code(replace(LOW, claim=f"c-{n}"), one) for n in range(rows) for one in "ab")
+        page = "".join(conformance_section.conformance_parts(list(cases)))
+        assert (page.count("<table"), page.count('scope="row"')) == (tables, rows)
+        assert page.count('"><div class="wide-table"') == folds

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dropcheck.report import conformance as table_of
 from dropcheck.report.conformance import Cell, Conformance, Head, Mark, conformance
-from dropcheck.report.html import Markup, element, join
+from dropcheck.report.html import MANY, SHEAF, Markup, element, fold, join, lists
 from dropcheck.report.html.claim_sections import anchor
 from dropcheck.results import CaseResult
+
+# in rem, at a desk
+ROW_HEIGHT = 2.2
+SAID_HEIGHT = 4.0
+CELLS_A_CASE = 9  # in the table of all cases
 
 
 def conformance_parts(cases: Sequence[CaseResult]) -> list[Markup]:
@@ -20,10 +26,20 @@ def conformance_parts(cases: Sequence[CaseResult]) -> list[Markup]:
     signs += [text for text in table_of.legend(table) if text not in signs]
     items = [_said(*one) for one in table_of.to_say(table)]
     return [
-        _table(table),
+        *_tables(table),
         element("p", " · ".join(signs), class_="quiet"),
-        *([element("ul", *items, class_="said")] if items else []),
+        *(lists(items, height=SAID_HEIGHT, class_="said") if items else []),
     ]
+
+
+def _tables(table: Conformance) -> list[Markup]:
+    """One table; of very many cells several, each with its head, that are folded."""
+    rows, columns = table.rows, len(table.heads)
+    if len(rows) * columns <= MANY * CELLS_A_CASE:
+        return [_table(table)]
+    some = SHEAF * CELLS_A_CASE // columns + 1
+    parts = (replace(table, rows=rows[at : at + some]) for at in range(0, len(rows), some))
+    return [fold(_table(part), height=ROW_HEIGHT * (len(part.rows) + 2)) for part in parts]
 
 
 def _table(table: Conformance) -> Markup:
