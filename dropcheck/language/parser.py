@@ -242,6 +242,8 @@ def _parse(text: str) -> ast.Expression:
         return ast.parse(text, mode="eval")
 
 
+# The shape of a draw behind its name, `x[5] ~ normal(0, 1)`.
+_SHAPED = re.compile(r"\s*(\w+)\s*(\[[\w, ]+\])\s*~\s*(.{1,60}\))\s*$")
 _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
@@ -257,9 +259,12 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
     sign = _MODEL_SIGN.search(group[0])
     opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
     if sign is None or sign.start() > opened:
+        shaped = _SHAPED.match(group[0])
         raise here.error(
             "a line of a model reads 'name ~ law' or 'name = expression'",
-            "'~' draws from a law, '=' gives a name to an expression",
+            "'~' draws from a law, '=' gives a name to an expression"
+            if shaped is None
+            else f"the shape of a draw follows its law: {shaped[1]} ~ {shaped[3]}{shaped[2]}",
         )
     if sign.group() not in ("~", "="):
         raise Position(source, first, sign.start()).error(

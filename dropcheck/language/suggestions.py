@@ -183,7 +183,11 @@ def attribute_hint(name: str) -> str:
 
     >>> attribute_hint("mean"), attribute_hint("flatten")
     ('functions are called by name: mean(x)', 'write reshape(x, -1), or the shape as a list')
+    >>> attribute_hint("gamma")
+    'laws are called by name: gamma(shape, scale)'
     """
+    if name in LAWS:  # np.random.normal
+        return f"laws are called by name: {written_law(LAWS[name])}"
     known = None if name in FUNCTIONS else functions.hint_for(name)
     return known or f"functions are called by name: {name}(x)"
 

@@ -168,7 +168,7 @@ LAWS_REFUSED = {
     "x ~ n": ("'n' is a number, not a law", "normal(0, 1)", 5),
     "x ~ normal(0, 1)[2][3]": ("a law is expected", "", 5),
     "x ~ normal(0)": ("normal lacks 'sd'", "normal(mean, sd)", 5),
-    "x ~ normal(0, 1, 2)": ("normal takes at most 2 arguments, and has 3", "normal(mean, sd)", 5),
+    "x ~ normal(0, 1, 2)": ("normal takes at most 2 arguments, and has 3", "normal(…)[n]", 5),
     "x ~ normal(0, std=1)": ("normal has no argument 'std'", "did you mean 'sd'", 5),
     "x ~ normal(0, 1, sd=1)": ("'sd' of normal is given twice", "normal(mean, sd)", 21),
     "x ~ normal(0, -1)": ("normal: sd must satisfy sd >= 0, and is -1", "normal(mean, sd): ", 15),

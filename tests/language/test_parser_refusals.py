@@ -200,6 +200,7 @@ def test_reads_what_is_just_within_bounds(text: str) -> None:
 MODELS_REFUSED: Refused = {
     "x": (1, 1, "a line of a model reads", "'~' draws"),
     "x == 3": (1, 1, "a line of a model reads", "'~' draws"),
+    "x[5] ~ normal(0, 1)": (1, 1, "a line of a model reads", "law: x ~ normal(0, 1)[5]"),
     "x <= 3": (1, 1, "a line of a model reads", "'~' draws"),
     "f(a=1)": (1, 1, "a line of a model reads", "'~' draws"),
     "x[0] = 3": (1, 2, "an element of an array", "write x = …"),

@@ -133,7 +133,9 @@ def read_draw(context: Context, node: Node) -> Draw:
     names = [parameter.name for parameter in law.parameters]
     if any(name in ("size", "shape") and name not in names for name, _ in base.keywords):
         raise shape_by_name(base, names)
-    bound = bind(base, names, len(names), lambda: written_law(law))
+    more = f"; a shape follows in brackets, {law.name}(…)[n]"
+    shape_hint = more if len(base.arguments) > len(names) else ""
+    bound = bind(base, names, len(names), lambda: written_law(law) + shape_hint)
     return Draw(law, tuple(bound[name] for name in names), shape, base.at)
 
 
