@@ -9,7 +9,7 @@ from dropcheck.results import CaseResult, Verdict
 
 # An estimate so many standard errors away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
-# Below this share of its magnitude the difference of an exact value is rounding.
+# Below this share of its magnitude a difference is rounding.
 ROUNDING = 1e-9
 
 
@@ -30,15 +30,13 @@ def off(case: CaseResult) -> str | None:
         return None
     low, high = case.region.low, case.region.high
     if case.exact is not None:
-        value = case.exact.value
-        known = case.exact.error + ROUNDING * max(abs(value), case.scale or 0.0)
-        source = " by the model"
+        value, known, source = case.exact.value, case.exact.error, " by the model"
     elif case.standard_error is not None:
         value, known, source = case.estimate, SIGNIFICANT * case.standard_error, ""
     else:
         return None
     gap = max(low - value, value - high)
-    if not gap > known:
+    if not gap > known + ROUNDING * max(abs(value), case.scale or 0.0):
         return None
     size = numbers.rough(gap, 3)
     if not case.scale or case.coarse is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -105,6 +106,13 @@ def test_what_is_off_is_said_to_be(estimate: float, exact: Exact | None, off: st
     else:
         reading = f"within the resolution, though {off}, and it is expected to be refuted"
     assert words.reading(unexpected) == reading
+
+
+def test_rounding_is_not_said_to_be_off() -> None:
+    # the mean of what is the same in every draw, but for its last digits
+    case = replace(PASSED, estimate=math.nextafter(512.0, 0), standard_error=1e-18)
+    assert promises.off(replace(case, region=Region(512.0, 512.0))) is None
+    assert promises.off(replace(case, region=Region(513.0, 513.0))) == "0.2% off (1)"
 
 
 @pytest.mark.parametrize("case", [PASSED, CONFIRMED, FAILED, UNDECIDED, COARSE])
