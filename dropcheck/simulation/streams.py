@@ -12,6 +12,8 @@ TOGETHER = 3
 PROBE = 2
 PILOT = 1
 MAIN = 0
+# What SeedSequence takes as one word.
+WORD = 2**32
 
 
 def stream(seed: int, case_key: str, purpose: int, span: int) -> np.random.Generator:
@@ -27,12 +29,13 @@ def stream(seed: int, case_key: str, purpose: int, span: int) -> np.random.Gener
     >>> a == b, a == stream(0, "x", MAIN, 4).random()
     (True, False)
     """
-    words = np.random.SeedSequence(_words(seed, case_key), spawn_key=(purpose, span))
-    return np.random.Generator(np.random.SFC64(words))
+    key = purpose.to_bytes(4, "little") + span.to_bytes(4 if span < WORD else 8, "little")
+    # as a spawn_key of SeedSequence is taken in, which makes words of numbers one by one
+    words = np.frombuffer(_digest(seed, case_key) + key, dtype="<u4")
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(words)))
 
 
 @lru_cache(maxsize=64)
-def _words(seed: int, case_key: str) -> list[int]:
+def _digest(seed: int, case_key: str) -> bytes:
     """Seed and case, hashed to 256 bits."""
-    digest = hashlib.blake2b(f"{seed}\n{case_key}".encode(), digest_size=32).digest()
-    return [int(word) for word in np.frombuffer(digest, dtype="<u4")]
+    return hashlib.blake2b(f"{seed}\n{case_key}".encode(), digest_size=32).digest()

@@ -5,6 +5,8 @@ The correlations below are of seeded samples; |r| √n < 5.5 fails with a chance
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -31,6 +33,18 @@ def test_streams_of_unlike_names_have_nothing_in_common() -> None:
 def test_a_seed_and_a_name_do_not_run_together() -> None:
     assert stream(1, "2", MAIN, 0).random() != stream(12, "", MAIN, 0).random()
     assert stream(1, "2\n", MAIN, 0).random() != stream(1, "2", MAIN, 0).random()
+
+
+@pytest.mark.parametrize("span", [0, 1, 12_345, 2**32 - 1, 2**32, 2**33 + 5])
+@pytest.mark.parametrize(("seed", "key", "purpose"), [(0, "x", MAIN), (2**70, "y;p=1", PILOT)])
+def test_the_span_is_the_spawn_key_of_a_seed_sequence(
+    seed: int, key: str, purpose: int, span: int
+) -> None:
+    digest = hashlib.blake2b(f"{seed}\n{key}".encode(), digest_size=32).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    seeded = np.random.SeedSequence(words, spawn_key=(purpose, span))
+    plain = np.random.Generator(np.random.SFC64(seeded))
+    assert np.array_equal(stream(seed, key, purpose, span).random(3), plain.random(3))
 
 
 def test_the_numbers_are_pinned() -> None:

@@ -45,9 +45,9 @@ from dropcheck.vocabulary.shapes import (
     transpose,
 )
 
-# products of matrices up to this many multiplications a draw: the draws are the long axis, and
-# einsum runs along it; above, one small BLAS product a draw is quicker (measured at 6³ to 8³)
-_SMALL = 300
+# entries of the product of two matrices up to which the draws are the long axis, and einsum runs
+# along it; above, one BLAS product a draw is quicker (measured from 3×8 @ 8×3 to 64×64 @ 64×4)
+_SMALL = 128
 
 
 def _matmul(a: Array, b: Array) -> Array:
@@ -75,8 +75,8 @@ def _matmul(a: Array, b: Array) -> Array:
 
 def _matmul_each(a: Array, b: Array) -> Array:
     """The product where both differ from draw to draw, or stand in a batch of one draw."""
-    rows, inner, columns = a.shape[-3], a.shape[-2], b.shape[-2]
-    if rows == 1 or columns == 1 or rows * inner * columns <= _SMALL:
+    rows, columns = a.shape[-3], b.shape[-2]
+    if min(rows, columns) <= 4 or rows * columns <= _SMALL:
         result: Array = np.einsum("...ikn,...kjn->...ijn", a, b)
     else:
         rank = max(a.ndim, b.ndim) - 1
