@@ -52,9 +52,14 @@ def by_rich(rows: Any, terminal: Terminal, columns: Layout) -> str:
     """The same table as rich sets it."""
     # the box puts one character between columns, and the padding the rest
     table = Table(box=SIMPLE_HEAD, padding=(0, GAP - 1, 0, 0), pad_edge=False, show_edge=False)
-    for column in columns:
+    heads = ["\n".join(map(FIELDS.heading, column)) for column in columns]
+    deepest = max(head.count("\n") for head in heads)
+    several = any(len(column) > 1 for column in columns)
+    for column, head in zip(columns, heads, strict=True):
+        # rich sets a heading at the foot; each name is to stand at the line of its field
+        below = "\n" * (deepest - head.count("\n")) if several else ""
         table.add_column(
-            Text("\n".join(terminal.spell(FIELDS.heading(name)) for name in column)),
+            Text(terminal.spell(head) + below),
             justify="right" if "n" in column else "left",
             no_wrap="title" not in column,
             overflow="fold",

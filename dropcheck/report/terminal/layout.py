@@ -102,7 +102,8 @@ def _table(
     headings = {name: Cell(terminal.spell(fields.heading(name)), "bold") for name in names}
     grid = [[_stack(row, column) for column in columns] for row in [headings, *rows]]
     deepest = max(map(len, grid[0]))
-    grid[0] = [[Cell("")] * (deepest - len(stack)) + stack for stack in grid[0]]
+    if all(len(column) == 1 for column in columns):  # else each name stands at its field's line
+        grid[0] = [[Cell("")] * (deepest - len(stack)) + stack for stack in grid[0]]
     widths = [max(cells(one.text) for row in grid for one in row[i]) for i in range(len(columns))]
     prose = [i for i, column in enumerate(columns) if set(column) & set(fields.prose)]
     right = [bool(set(column) & set(fields.right)) for column in columns]

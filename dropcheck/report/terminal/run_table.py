@@ -26,6 +26,7 @@ LAYOUTS: tuple[Layout, ...] = (
     layout("claim/parameters claimed estimated/interval within/draws verdict result"),
     layout("claim/parameters claimed estimated/interval within/draws verdict/result"),
     layout("claim/parameters claimed/within/draws estimated/interval verdict/result"),
+    layout("claim/parameters claimed/estimated/interval verdict/result/within/draws"),
 )
 VERBOSE_LAYOUTS: tuple[Layout, ...] = (
     layout(
@@ -35,6 +36,10 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
     layout(
         "claim/parameters claimed/within/draws estimated/interval/exact confidence/guarantee "
         "verdict/result"
+    ),
+    layout(
+        "claim/parameters/guarantee claimed/estimated/interval/exact "
+        "verdict/result/within/draws/confidence"
     ),
 )
 
