@@ -88,6 +88,7 @@ def verify_cases(
     processes: bool = False,
     engine: Engine | None = None,
     lost: Lost = lambda: None,
+    by: Callable[[str, int], None] = lambda _who, _cases: None,
     graphs: CaseGraphs | None = None,
     kept: Kept | None = None,
     errors_of_code: bool = False,
@@ -110,6 +111,7 @@ def verify_cases(
             otherwise. Only for a program that has no threads of its own.
         engine: who works in place of processes of this machine.
         lost: called where a worker ended before its work did; the work is done again.
+        by: called with who drew cases that are done, and how many.
         graphs: what a check of the cases has built; each is taken once and then forgotten.
         kept: what earlier runs drew, if that is to count.
         errors_of_code: whether an error of code under test is the result of its case.
@@ -159,6 +161,7 @@ def verify_cases(
         engine=engine,
         watch=watch,
         lost=lost,
+        by=by,
     )
     judged = (
         (place, (cases[place], result))
@@ -179,7 +182,7 @@ def verify_cases(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """How the cases of a run are judged, and by whom; `watch` and `lost` are told of it."""
+    """How the cases of a run are judged, and by whom; `watch`, `lost` and `by` hear of it."""
 
     settings: Settings
     deadline: Deadline
@@ -187,6 +190,7 @@ class _Work:
     engine: Engine | None
     watch: Callable[[int], None]
     lost: Lost
+    by: Callable[[str, int], None]
 
     @property
     def threads(self) -> int:
@@ -203,13 +207,14 @@ def _driven(
     heavy case goes on from what it was given elsewhere.
     """
     begun: dict[int, Begun] = {place: Begun() for place in range(len(jobs))}
-    for place, found in _judged_whole(starts, jobs, work):
+    for who, place, found in _judged_whole(starts, jobs, work):
         if isinstance(found, Begun):  # it is heavy
             begun[place] = found
             work.watch(found.draws)
         else:
             del begun[place]
             work.watch(sum(one.draws for one in found if isinstance(one, CaseResult)))
+            work.by(who, len(found))
             yield place, found
     left, engine = list(begun), work.engine
     found_here = drive(
@@ -221,13 +226,18 @@ def _driven(
         watch=work.watch,
         lost=work.lost,
     )
-    yield from ((left[index], results) for index, results in found_here)
+    who = "1 thread" if work.threads == 1 else f"{work.threads} threads or processes together"
+    if engine is not None:
+        who = f"{engine.workers} workers together"
+    for index, results in found_here:
+        work.by(who, len(results))
+        yield left[index], results
 
 
 def _judged_whole(
     starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
-) -> Iterator[tuple[int, list[_Judged] | Begun]]:
-    """What is judged whole by others, as it is done; a case that asks for much is only begun.
+) -> Iterator[tuple[str, int, list[_Judged] | Begun]]:
+    """What is judged whole, by whom, as it is done; a case that asks for much is only begun.
 
     Where there is code for several processes to try, they judge all cases. They are spawned: no
     framework bears a fork.
@@ -240,13 +250,16 @@ def _judged_whole(
     if work.deadline.limited:
         return
     if engine is not None:  # machines that need not have the code
-        yield from _elsewhere(jobs, mathematics, engine, work.lost)
+        whole = _elsewhere(jobs, mathematics, engine, work.lost)
+        yield from ((f"{engine.workers} workers", *one) for one in whole)
     elif work.processes and apart > 1:
         with Apart(apart, work.lost) as executor:
             own = Engine(executor=executor, workers=apart)
-            yield from _elsewhere(jobs, sorted([*mathematics, *code]), own)
+            whole = _elsewhere(jobs, sorted([*mathematics, *code]), own)
+            yield from ((f"{apart} processes", *one) for one in whole)
     elif work.processes and can_fork() and many:
-        yield from shared(lambda at: _light(starts[at]), mathematics, threads, lost=work.lost)
+        light = shared(lambda at: _light(starts[at]), mathematics, threads, lost=work.lost)
+        yield from ((f"{threads} processes", *one) for one in light)
 
 
 def _elsewhere(

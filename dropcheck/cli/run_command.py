@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
@@ -176,6 +177,7 @@ def verify_chosen(
     problems: list[Problem] = []
     interrupted = False
     lost: list[None] = []
+    drawn_by: Counter[str] = Counter()
     shown = not (given.flag("no_progress") or given.flag("quiet")) and interactive()
     try:
         with (
@@ -191,6 +193,7 @@ def verify_chosen(
                     processes=True,
                     engine=engine,
                     lost=lambda: lost.append(None),
+                    by=lambda who, cases: drawn_by.update({who: cases}),
                     graphs=graphs,
                     kept=kept,
                     errors_of_code=True,
@@ -215,6 +218,7 @@ def verify_chosen(
         interrupted=interrupted,
         warnings=(*chosen.notes, *of_lost(len(lost))),
         coverage=registry.coverage,
+        drawn_by=drawn_by,
     )
     return finished, problems
 

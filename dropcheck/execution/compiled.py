@@ -25,15 +25,19 @@ FORESEEN = 5.0
 ARRAYS, NUMBERS = 64, 2**14
 
 
-def load_where_it_pays(wanted: float) -> None:
+def load_where_it_pays(wanted: float) -> bool:
     """Have numbers drawn by compiled code from now on, if this process draws enough of them.
 
     Args:
         wanted: Seconds of drawing that a case asks for next.
+
+    Returns:
+        Whether draws are faster from now on.
     """
-    saved = NORMALS.saved + EXPONENTIALS.saved
+    saved, before = NORMALS.saved + EXPONENTIALS.saved, NORMALS.fill
     if saved >= LOADING or (saved > 0 and wanted >= FORESEEN):
         load()
+    return NORMALS.fill is not before
 
 
 @functools.lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from itertools import accumulate, repeat
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError
+from dropcheck.execution.compiled import load_where_it_pays
 from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive, guarded
 from dropcheck.inference.budget import case_alpha
@@ -129,6 +130,8 @@ def plan_cases(
         prepared = prepare(case, built, crossing=settings.crossing)
         if not searched_in(case.parameters):
             found = yield from forecast(prepared, settings, alpha)
+            if load_where_it_pays(found.ahead):  # as a run does, for which draws then cost less
+                found = yield from forecast(prepared, settings, alpha)
             if kept is not None and case.key in kept.cases:
                 found = yield from with_evidence(found, prepared, settings, alpha, kept)
             return replace(found, edge=known_edge(prepared))

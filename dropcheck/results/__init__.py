@@ -364,6 +364,7 @@ class RunResult:
     interrupted: bool = False
     warnings: tuple[str, ...] = field(default=())
     coverage: tuple[Coverage, ...] = ()  # of each document that was run
+    drawn_by: Mapping[str, int] = field(default_factory=dict)  # how many cases by whom
 
     def count(self, outcome: Outcome) -> int:
         """How many cases ended so."""

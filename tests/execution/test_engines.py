@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
@@ -18,7 +19,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.execution import schedule
 from dropcheck.execution.clusters import Engine, cluster
-from dropcheck.execution.executors import SpanExecutors
+from dropcheck.execution.executors import SpanExecutors, can_fork
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -59,6 +60,26 @@ def alone() -> list[CaseResult]:
 def test_threads_of_somebody_else(workers: int, alone: list[CaseResult]) -> None:
     with ThreadPoolExecutor(workers) as executor:
         assert judged(engine=Engine(executor=executor, workers=workers)) == alone
+
+
+def drawn_by(threads: int, **how: Any) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    judged(threads=threads, by=lambda who, cases: found.update({who: cases}), **how)
+    return found
+
+
+def test_who_drew_is_said() -> None:
+    assert drawn_by(1) == {"1 thread": 8}
+    assert drawn_by(3) == {"3 threads or processes together": 8}
+    with ThreadPoolExecutor(2) as executor:
+        found = drawn_by(1, engine=Engine(executor=executor, workers=2))
+    assert sum(found.values()) == 8
+    assert "2 workers" in found
+    assert found.keys() <= {"2 workers", "2 workers together"}
+    if can_fork():
+        found = drawn_by(2, processes=True)
+        assert sum(found.values()) == 8
+        assert "2 processes" in found
 
 
 def test_processes_that_are_spawned(alone: list[CaseResult]) -> None:

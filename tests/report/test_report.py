@@ -115,6 +115,13 @@ def test_several_claims_show_their_worst_cases() -> None:
     assert "pass 2/2" in report
 
 
+def test_verbose_says_who_drew() -> None:
+    run = replace(run_of(PASSED, FAILED), drawn_by={"2 processes": 1, "1 thread": 1})
+    said = "1 case drawn by 2 processes · 1 case drawn by 1 thread\n2 cases: "
+    assert said in run_report(run, Terminal(200), verbose=True)
+    assert "drawn by" not in run_report(run, Terminal(200))
+
+
 def test_a_single_claim_and_verbose_show_each_case() -> None:
     other = replace(PASSED, parameters={"dk": 64.0})
     for report in (

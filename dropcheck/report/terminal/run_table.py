@@ -81,6 +81,10 @@ def run_report(
     if not quiet:
         items += _notes(result.cases)
         items += _warnings(result)
+    if verbose and result.draws:
+        by = result.drawn_by.items()
+        drawn = (f"{numbers.plural(count, 'case')} drawn by {who}" for who, count in by)
+        items += packed(drawn, terminal)
     return render([*items, *packed(summary_parts(result), terminal)], terminal)
 
 
