@@ -32,7 +32,7 @@ class Audited:
             name: _Bound(function) for name, function in self.functions.items() if name in slots
         }
 
-    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002
+    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002 - asked of all code
         """Nowhere: an audit has cases of its own for its processes."""
         return None
 
@@ -54,7 +54,7 @@ class _Bound:
         """What it gives, by mode."""
         return self.function(generator, asked, inputs)
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:  # noqa: ARG002
+    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:  # noqa: ARG002 - asked of all code
         """Never: its law is known."""
         return False
 

@@ -123,8 +123,7 @@ def _function(
     if completing and command.words:
         words = typer.Argument(autocompletion=completion.claims_and_files(given))
         declared.append((Annotated[list[str], words], None))
-    # a function may have a signature of its own, which typeshed does not know
-    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # typeshed lacks it
         [
             inspect.Parameter(f"option_{place}", _KEYWORD, annotation=annotation, default=default)
             for place, (annotation, default) in enumerate(declared)

@@ -36,19 +36,19 @@ EXPONENTIAL_TAIL = float(tables.ziggurat_exp_r)
 
 
 @njit(inline="always")
-def _next(a, b, c, d):  # type: ignore[no-untyped-def]
+def _next(a, b, c, d):  # type: ignore[no-untyped-def]  # numba types it
     """A word of SFC64 (Doty-Humphrey, PractRand, 2010), and the state after it."""
     word = a + b + d
     return word, b ^ (b >> U(11)), c + (c << U(3)), ((c << U(24)) | (c >> U(40))) + word, d + U(1)
 
 
 @njit(inline="always")
-def _unit(word):  # type: ignore[no-untyped-def]
+def _unit(word):  # type: ignore[no-untyped-def]  # numba types it
     """A word as a uniform number from 0 on, below 1."""
     return np.float64(np.int64(word >> U(11))) * TO_UNIT
 
 
-def _normals(state, out):  # type: ignore[no-untyped-def]
+def _normals(state, out):  # type: ignore[no-untyped-def]  # numba types it
     a, b, c, d = state[0], state[1], state[2], state[3]
     i = 0
     while i < out.size:
@@ -76,7 +76,7 @@ def _normals(state, out):  # type: ignore[no-untyped-def]
     state[0], state[1], state[2], state[3] = a, b, c, d
 
 
-def _exponentials(state, out):  # type: ignore[no-untyped-def]
+def _exponentials(state, out):  # type: ignore[no-untyped-def]  # numba types it
     a, b, c, d = state[0], state[1], state[2], state[3]
     i = 0
     while i < out.size:

@@ -54,7 +54,7 @@ class Sources(Set[str]):
     def __bool__(self) -> bool:
         return self._bits != 0
 
-    def __or__(self, other: Iterable[str]) -> Sources:  # type: ignore[override]
+    def __or__(self, other: Iterable[str]) -> Sources:  # type: ignore[override]  # names alone
         return self._of(self._bits | _bits_of(other))
 
     __ror__ = __or__

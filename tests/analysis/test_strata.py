@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def integrand_of(model: str, claim: str, centre: float = 0.0) -> Integrand:
     return Integrand(factors=((value, 1),), centres=(centre,))
 
 
-def second_moment(found: Stratified, f_squared_by_upper_level: object) -> float:
+def second_moment(found: Stratified, f_squared_by_upper_level: Callable[[float], float]) -> float:
     """E[(ω f)²] under the mixture, by quadrature in the level of the normal draw."""
     total = 0.0
     for stratum, share in zip(found.strata, found.shares, strict=True):
@@ -45,7 +46,7 @@ def second_moment(found: Stratified, f_squared_by_upper_level: object) -> float:
             for one in (stratum.low, stratum.high)
         )
         inside, _ = integrate.quad(
-            lambda z: f_squared_by_upper_level(z) * laws.norm.pdf(z),  # type: ignore[operator]
+            lambda z: f_squared_by_upper_level(z) * laws.norm.pdf(z),
             *(max(low, -39), min(high, 39)), limit=400, epsabs=0, epsrel=1e-10,
             points=[one for one in (KINK,) if low < one < high] or None,
         )  # fmt: skip

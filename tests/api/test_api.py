@@ -134,7 +134,7 @@ def test_claim_is_undecided_where_its_verdict_rests_on_less_than_required() -> N
     assert caught.value.result.result is Outcome.UNDECIDED
     assert caught.value.result.repeat.endswith(", seed=0, require='moments')")
     with pytest.raises(InvalidClaimError, match="'finite-sample', 'moments' or 'asymptotic'"):
-        verify("E(x**2) == 1", sample=sample, require="anything")  # type: ignore[arg-type]
+        verify("E(x**2) == 1", sample=sample, require="anything")  # type: ignore[arg-type]  # as asked
 
 
 def test_refuted_claim_raises_whatever_undecided_ones_do() -> None:

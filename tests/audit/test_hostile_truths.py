@@ -287,7 +287,7 @@ FORMULAS: dict[str, Callable[[], float]] = {
         1
         + 2e8
         * sum(
-            k * 1e-4 * quadrature(lambda u, k=k: float(stats.poisson.pmf(k, 1e-4 * u)), 0, 1)  # type: ignore[misc]
+            k * 1e-4 * quadrature(lambda u, k=k: float(stats.poisson.pmf(k, 1e-4 * u)), 0, 1)  # type: ignore[misc]  # k
             for k in range(1, 6)
         )
     ),

@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dropcheck.cli import main
@@ -59,7 +60,7 @@ def told(report: dict[str, Any]) -> list[Any]:
 
 
 def unit(number: int, seed: int = 1, sums: float = 0.5, night: str = "2026-01-01") -> Unit:
-    text = packed([[sums, 2.0]])  # type: ignore[arg-type]
+    text = packed(np.array([[sums, 2.0]]))
     return Unit(seed=seed, number=number, night=night, seconds=0.1, sums=text)
 
 
@@ -285,7 +286,7 @@ def test_units_of_another_shape_are_an_error(
     run(capsys, *few)
     path = here / "e.json"
     for sums in ([[1.0, 2.0]], [[-1.0]], [[0.5]], [[float("inf")]]):
-        path.write_text(of_unit(sums=packed(sums))(path.read_text()))  # type: ignore[arg-type]
+        path.write_text(of_unit(sums=packed(np.array(sums)))(path.read_text()))
         code, _, said = run(capsys, *few)
         assert code == 2
         assert "the evidence of 'fine' is not what a run writes" in said

@@ -6,6 +6,7 @@ import json
 import subprocess
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_stub import Called, Cli
@@ -196,9 +197,9 @@ def test_what_changed_since_it_was_read_is_not_written(
     path.write_text("45%<!-- dropcheck: ~= Var(x); model: x ~ normal(0, 1) -->\n")
     settle = fix_figures._settle
 
-    def change(*given: object) -> None:
+    def change(*given: Any) -> None:
         path.write_text(f"{path.read_text()}more\n")
-        settle(*given)  # type: ignore[arg-type]
+        settle(*given)
 
     monkeypatch.setattr(fix_figures, "_settle", change)
     fixed = cli("run", "a.md", "--fix")

@@ -134,7 +134,7 @@ def test_a_module_of_nnx_with_sources_of_its_own_is_seeded() -> None:
     adapter = adapter_of("jax")
     nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
 
-    class Block(nnx.Module):  # type: ignore[misc, name-defined]
+    class Block(nnx.Module):  # type: ignore[misc, name-defined]  # flax need not be there
         def __init__(self, p: float, rngs: Any) -> None:
             self.layer = nnx.Dropout(p, rngs=rngs)
 

@@ -38,7 +38,7 @@ that it is kept is false<!-- dropcheck #sd-kept: Std(y) == Std(x); model: invert
 ## Attention
 Scores have $\\operatorname{{Var}}(q \\cdot k) = d_k$<!-- dropcheck #qk-variance: d_k: [16, 64] -->, and the scaled ones
 $\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- dropcheck: d_k: 64 -->.
-"""  # noqa: E501
+"""  # noqa: E501 - a paragraph of a paper
 
 
 def read(tmp_path: Path, text: str, name: str = "paper.md") -> Registry:

@@ -180,7 +180,7 @@ def test_a_span_is_drawn_once_for_all() -> None:
     sums: SpanSums | None = None
     try:
         while True:
-            step = family.send(sums)  # type: ignore[arg-type]
+            step = family.send(sums)  # type: ignore[arg-type]  # None starts it
             asked += [(step.first, step.count)]
             sums = step.carry_out()
     except StopIteration as stop:

@@ -169,16 +169,16 @@ def main(seed: int, count: int, ending: str) -> None:
             taken = 0.0
             kept = folder / f"fault-{seed}-{number}{ending}"
             kept.write_bytes(text.encode("utf-8", "surrogatepass"))
-            print(f"{kept}: {error!r}", flush=True)  # noqa: T201
+            print(f"{kept}: {error!r}", flush=True)  # noqa: T201 - a program
         if taken > max(worst, 0.5):
             kept = folder / f"slow-{seed}-{number}{ending}"
             kept.write_bytes(text.encode("utf-8", "surrogatepass"))
-            print(f"{kept}: {taken:.2f} s", flush=True)  # noqa: T201
+            print(f"{kept}: {taken:.2f} s", flush=True)  # noqa: T201 - a program
         worst = max(worst, taken)
         if number % 1_000 == 999:
-            print(f"{ending} {seed}: {number + 1} so far", flush=True)  # noqa: T201
+            print(f"{ending} {seed}: {number + 1} so far", flush=True)  # noqa: T201 - a program
     told = f"{claims} claims, {refused} refused, {faults} faults, at most {worst:.2f} s"
-    print(f"{ending} {seed}: {count} read, {told}")  # noqa: T201
+    print(f"{ending} {seed}: {count} read, {told}")  # noqa: T201 - a program
 
 
 if __name__ == "__main__":

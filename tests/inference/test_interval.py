@@ -313,7 +313,7 @@ def test_students_quantile_is_needed_at_eight_blocks(
     monkeypatch.setattr(module, "FEWEST_BLOCKS", 8)
     if naive:
         share = (1 - module.SECOND_ORDER_SHARE) / 2
-        normal = lambda alpha, _blocks: stats.norm.isf(share * alpha)  # noqa: E731
+        normal = lambda alpha, _blocks: stats.norm.isf(share * alpha)  # noqa: E731 - a stand-in
         monkeypatch.setattr(module, "student_quantile", normal)
         monkeypatch.setattr(module, "_shape", lambda _influence: (0.0, 0.0))
     missed = misses(eight_normal_blocks, first, 0.0, 0.01, blocks=8, draws=1, repeats=3000)

@@ -68,7 +68,7 @@ def test_what_is_advised_is_the_value_rounded_and_no_edge_again() -> None:
             assert off(value, one, own) >= Fraction(
                 5, 100
             )  # rounded rightly, and far from its edge
-        finer = [one for one in edge.instead if one.as_tuple().exponent < -places]  # type: ignore[operator]
+        finer = [one for one in edge.instead if one.as_tuple().exponent < -places]  # type: ignore[operator]  # finite
         assert finer, (printed, value)  # more digits always tell the two sides apart
     assert near > 500
 

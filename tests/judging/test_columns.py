@@ -73,7 +73,7 @@ class OwnCode:
     def __init__(self, draw: Draw) -> None:
         self.drawn = draw
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002
+    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002 - asked of all code
         return False
 
 

@@ -115,7 +115,7 @@ def test_entries_share_the_error_rate() -> None:
     assert whole.verdict is alone.verdict is OPEN
     assert whole.interval is not None
     assert alone.interval is not None
-    widths = [high - low for low, high in (whole.interval, alone.interval)]  # type: ignore[operator]
+    widths = [high - low for low, high in (whole.interval, alone.interval)]  # type: ignore[operator]  # both are there
     assert widths[0] == pytest.approx(widths[1], rel=0.02)
 
 

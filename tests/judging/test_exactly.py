@@ -6,6 +6,7 @@ The values are held to closed forms, and the verdicts to those of the draws.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from trials import OPEN, REFUTED, VERIFIED, entry, judged, registry_of, tried
@@ -143,8 +144,8 @@ def test_a_value_that_is_wrong_is_told_by_the_draws(monkeypatch: pytest.MonkeyPa
 
     whole = exactly.exact_quantity
 
-    def wrong(*asked: object) -> Exact | None:
-        found = whole(*asked)  # type: ignore[arg-type]
+    def wrong(*asked: Any) -> Exact | None:
+        found = whole(*asked)
         return None if found is None else Exact(1.1 * found.value, found.error)
 
     monkeypatch.setattr(averages, "exact_quantity", wrong)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 from trials import alarm, entry, judged, registry_of, repeated, tried
@@ -70,8 +71,8 @@ def test_intervals_miss_as_seldom_as_they_say(model: str, quantity: str, truth: 
 def test_with_a_variance_far_too_small_they_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     shared_out = strata.DrawInStrata.shared_out
 
-    def too_small(*args: object, **how: object) -> strata.Stratified:
-        found = shared_out(*args, **how)  # type: ignore[arg-type]
+    def too_small(*args: Any, **how: Any) -> strata.Stratified:
+        found = shared_out(*args, **how)
         return dataclasses.replace(found, covariance=found.covariance / 400)
 
     monkeypatch.setattr(strata.DrawInStrata, "shared_out", too_small)

@@ -26,8 +26,8 @@ def case_of(parameters: str, claim: str, model: str = "", more: str = "") -> Cas
     return case
 
 
-def searched(case: Case, deadline: Deadline | None = None, **options: object) -> CaseResult:
-    settings = Settings(**{"max_draws": 20_000, **options})  # type: ignore[arg-type]
+def searched(case: Case, deadline: Deadline | None = None, **options: Any) -> CaseResult:
+    settings = Settings(**{"max_draws": 20_000, **options})
     end, graphs = deadline or Deadline(), CaseGraphs(keep=0)
     return carried_out(search_case(case, settings, settings.alpha, end, graphs))
 

@@ -212,7 +212,7 @@ class SeedPlusCall:
         self.call = 0
 
     def __call__(self, x: Any, p: float, training: bool) -> Any:
-        state = int(np.random.get_state()[1][0])  # type: ignore[index]
+        state = int(np.random.get_state()[1][0])  # type: ignore[index]  # a tuple, by default
         self.call = self.call + 1 if state == self.seed else 0
         self.seed = state
         own = np.random.default_rng(state + self.call)

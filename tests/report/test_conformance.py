@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -32,12 +33,12 @@ LOW = replace(
 )
 
 
-def of_code(case: CaseResult, name: str, dtype: str = "float32", **changes: object) -> CaseResult:
+def of_code(case: CaseResult, name: str, dtype: str = "float32", **changes: Any) -> CaseResult:
     made = replace(
         case, claim=f"{case.claim}@{name}", of=case.claim, column=name, dtype=dtype,
         parameters={**case.parameters, "dtype": dtype}, repeat=f"{case.repeat} --with {name}",
     )  # fmt: skip
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
 def at(case: CaseResult, p: float) -> CaseResult:

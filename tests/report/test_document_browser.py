@@ -30,7 +30,7 @@ A coin shows heads in **50%**<!-- dropcheck #half: ~= 1 / 2 --> of throws, not 0
 
 And $\frac{{1}}{{2}} + \frac{{1}}{{2}} = 1$<!-- dropcheck #sum: --> and 4<!-- dropcheck #last: == 5; expect: refuted -->.
 <img src=x onerror="document.title = 'ran'"><script>document.title = 'ran'</script>
-"""  # noqa: E501
+"""  # noqa: E501 - a paragraph of a paper
 SHAPES = [(1280, False), (1280, True), (390, False), (390, True)]
 
 

@@ -45,7 +45,7 @@ and $1 + 1 = 2$<!-- dropcheck #sum: --> all the same<!-- dropcheck #alone: 2 < 3
 > 2 = 4$<!-- dropcheck #lines: --> here
 
 Free $a_1 * b * c_2$ and [a link to 3<!-- dropcheck #link: == 1 + 2 -->](https://example.org).
-"""  # noqa: E501
+"""  # noqa: E501 - a paragraph of a paper
 
 
 def report_of(tmp_path: Path, text: str, name: str = "paper.md", pattern: str = "") -> str:

@@ -133,7 +133,7 @@ def test_no_point_leaves_it_behind_a_product_and_a_sum(name: str) -> None:
     formula, (low, high) = ONE[name]
     middle, half = (low + high) / 2, (high - low) / 2
     # x y and x + y lie between -2 and 2 where x and y lie between -1 and 1
-    chained = lambda x, y: formula(middle + half / 3 * (x * y + x + y / 2)) * (1 + x)  # noqa: E731
+    chained = lambda x, y: formula(middle + half / 3 * (x * y + x + y / 2)) * (1 + x)  # noqa: E731 - as the formulas of ONE
     assert worst(chained, 2, (-1.0, 1.0), seed=1) <= 0
 
 
@@ -340,7 +340,7 @@ def test_what_has_no_rule_is_no_array() -> None:
     with pytest.raises(TypeError):
         np.asarray(x)
     with pytest.raises(TypeError):
-        x < y  # noqa: B015
+        x < y  # noqa: B015 - it raises
     with pytest.raises(TypeError):
         np.isnan(x)
     with pytest.raises(TypeError):

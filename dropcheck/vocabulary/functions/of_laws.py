@@ -47,7 +47,7 @@ def _asked(method: Callable[..., Any]) -> Kernel:
 
 def _law_of(kernel: Kernel) -> Law:
     # the law is an option, and options are in the kernel as keywords
-    return LAWS[kernel.keywords["law"]]  # type: ignore[attr-defined]
+    return LAWS[kernel.keywords["law"]]  # type: ignore[attr-defined]  # a partial
 
 
 def _plain_arguments(given: Sequence[Hull]) -> list[float] | None:
