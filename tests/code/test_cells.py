@@ -14,16 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slots_made import DROPOUT
 
-LAYER = """\
-dropcheck: 1
-slots:
-  dropout:
-    takes: [x, p]
-    model: |
-      m ~ bernoulli(1 - p)[shape(x)]
-      y = m * x / (1 - p)
-    gives: y
+LAYER = (
+    "dropcheck: 1\nslots:\n"
+    + DROPOUT
+    + """\
     evaluation: x
     elements: independent
 claims:
@@ -38,6 +34,7 @@ claims:
       mean: {title: The mean is kept, claim: E(y) / E(x) == 1}
       values: {title: Values, claim: "y in {0, round(x / (1 - p), dtype)}"}
 """
+)
 CODE = """\
 import os
 import time

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dropcheck.claims.registry import Asked, Slot, SourceText
 from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.bound import Bound
 from dropcheck.code.call_limit import SECONDS
 from dropcheck.errors import Location
 from dropcheck.vocabulary.function import Array
+
+# Dropout as a slot of a file; what else is known of it follows.
+DROPOUT = """\
+  dropout:
+    takes: [x, p]
+    model: |
+      m ~ bernoulli(1 - p)[shape(x)]
+      y = m * x / (1 - p)
+    gives: y
+"""
+X = np.linspace(1, 2, 3 * 40).reshape(3, 40).astype(np.float32).astype(float)
+Generator = np.random.Generator
 
 
 def slot(name: str = "dropout", takes: Sequence[str] = ("x", "p"), file: str = "a.yaml") -> Slot:
@@ -50,4 +63,11 @@ def drawn(code: Bound, draws: int, *inputs: Any, seed: int = 1, **more: Any) -> 
     return dict(code.drawn(np.random.default_rng(seed), asked(draws, *arrays, **more), arrays))
 
 
-Made = Callable[..., Any]
+def numpy_code(function: Any, takes: tuple[str, ...] = ("x", "p"), **more: Any) -> Any:
+    """A function of numpy bound to a slot."""
+    return bound(NumpyAdapter(None, False), function, takes, **more)
+
+
+def ours(x: Any, p: float, rng: Generator) -> Any:
+    """Dropout that is right."""
+    return np.where(rng.random(x.shape) >= p, x / (1 - p), 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from slots_made import DROPOUT
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Asked, Code, Registry, Slot
@@ -22,15 +23,10 @@ from dropcheck.vocabulary.functions.number_formats import rounded
 Array = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, Asked, Sequence[Array]], Mapping[str, Array]]
 
-FILE = """
-dropcheck: 1
-slots:
-  dropout:
-    takes: [x, p]
-    model: |
-      m ~ bernoulli(1 - p)[shape(x)]
-      y = m * x / (1 - p)
-    gives: y
+FILE = (
+    "\ndropcheck: 1\nslots:\n"
+    + DROPOUT
+    + """\
     gradient: m / (1 - p)
     evaluation: x
     %s
@@ -63,6 +59,7 @@ claims:
     model: y ~ die(6)[2]
     claim: y ~ discrete_uniform(1, 6)
 """
+)
 
 
 class OwnCode:

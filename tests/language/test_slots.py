@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from slots_made import DROPOUT
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
@@ -17,15 +18,10 @@ from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, rounded
 
-FILE = """
-dropcheck: 1
-slots:
-  dropout:
-    takes: [x, p]
-    model: |
-      m ~ bernoulli(1 - p)[shape(x)]
-      y = m * x / (1 - p)
-    gives: y
+FILE = (
+    "\ndropcheck: 1\nslots:\n"
+    + DROPOUT
+    + """\
     gradient: m / (1 - p)
     evaluation: x
   die:
@@ -39,6 +35,7 @@ claims:
 %s
     claim: "%s"
 """
+)
 
 
 def file_of(statement: str, *lines: str) -> str:
