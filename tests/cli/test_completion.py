@@ -107,12 +107,12 @@ class Shell:
         """What the screen shows after Tab is pressed on a line, once `until` is seen."""
         self.child.send("\x15")  # Ctrl-U takes back what stands there
         self.child.send(typed)
-        time.sleep(0.1)
+        time.sleep(0.05)
         self.child.send("\t")
         self.child.expect(until)
         shown = str(self.child.before) + str(self.child.after)
-        self.child.expect(pexpect.TIMEOUT, timeout=0.5)  # until the shell is silent
-        shown += str(self.child.before)
+        while self.child.expect([pexpect.TIMEOUT, ".+"], timeout=0.2):  # until it is silent
+            shown += str(self.child.after)
         return ESCAPES.sub("", shown)
 
     def close(self) -> None:

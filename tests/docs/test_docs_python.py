@@ -6,6 +6,7 @@ today into the pages.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -30,7 +31,9 @@ def environment(folder: Path) -> dict[str, str]:
     )
     program.chmod(0o755)
     kept = {name: value for name, value in found.items() if not name.startswith("PYTEST")}
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1"}
+    # nothing is compiled into the reader's folder, nor twice
+    bytecode = os.environ.get("PYTHONPYCACHEPREFIX", str(folder / ".bytecode"))
+    return {**kept, "PYTHONPYCACHEPREFIX": bytecode}
 
 
 def timeless(lines: list[str]) -> list[str]:

@@ -12,7 +12,6 @@ import re
 import shlex
 import stat
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +61,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 def run(folder: Path, environment: dict[str, str], *arguments: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "dropcheck", *arguments],
+        ["dropcheck", *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,

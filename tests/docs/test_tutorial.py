@@ -87,7 +87,7 @@ def equipped(beside: Path) -> dict[str, str]:
         **{f"GIT_CONFIG_VALUE_{number}": value for number, (_, value) in numbered.items()},
         "PRE_COMMIT_COLOR": "never",
         "PRE_COMMIT_HOME": str(beside / "pre-commit"),
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(beside / "bytecode")),
     }
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from warm_starts import program
 
 TOP = Path(__file__).parents[2]
 # How GitHub runs a step whose shell is `bash`.
@@ -91,7 +92,9 @@ class Runner:
 
     def run(self, **inputs: str) -> Done:
         """The step that tries the claims, with this environment's dropcheck on the path."""
-        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        (self.beside / "bin").mkdir(exist_ok=True)
+        found = (program(self.beside / "bin").parent, Path(sys.executable).parent)
+        here = os.pathsep.join([*map(str, found), os.environ["PATH"]])
         return self.step(
             "Try the claims", {key.replace("_", "-"): text for key, text in inputs.items()},
             PATH=here,

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+
+from warm_starts import program
 
 TOP = Path(__file__).parents[2]
 README = TOP / "README.md"
@@ -110,9 +110,7 @@ def prepare(folder: Path) -> dict[str, str]:
         if recipe_file.exists():
             (folder / recipe_file.name).write_bytes(recipe_file.read_bytes())
     (folder / "bin").mkdir()
-    program = folder / "bin" / "dropcheck"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dropcheck "$@"\n')
-    program.chmod(0o755)
+    made = program(folder / "bin")
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -120,7 +118,7 @@ def prepare(folder: Path) -> dict[str, str]:
     }
     return {
         **kept,
-        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{made.parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(TOP),
         "PYTHONIOENCODING": "utf-8",
         "XDG_CACHE_HOME": str(folder / ".cache"),  # what a run remembers is of the page alone

@@ -19,7 +19,8 @@ from dropcheck.settings import Settings
 
 ORDINARY = read_registry(Path(__file__).parent / "ordinary.yaml")
 SELECTED = 60
-SLOW = {"skew-of-a-mean", "he-initialisation-unit"}  # tens of seconds: judged where all are
+# ten seconds and more: judged where all are
+SLOW = {"skew-of-a-mean", "he-initialisation-unit", "poisson-skewness"}
 
 # What the default budget leaves open, and why: of these no verdict is asked, but no wrong one.
 LOOSE_BOUND = {"compound-poisson", "he-two-layers", "james-stein", "mahalanobis"}
