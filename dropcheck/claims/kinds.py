@@ -344,11 +344,11 @@ class Level:
             raise field.wrong_kind(MAPPING, self.hint)
         known = {key.name: key for key in self.keys}
         values: dict[str, Any] = {}
+        self._check_names(node, field)
         for name, entry in node.entries.items():
             key = known.get(name)
             if key is not None:
                 values[name] = read(key.kind, field.under(entry, repr(name)), key.required)
-        self._check_names(node, field)
         for pair in self.apart:
             if pair.one in values and pair.other in values:
                 later = max(node.entries[name].key_start for name in (pair.one, pair.other))
@@ -359,7 +359,11 @@ class Level:
         return values
 
     def _check_names(self, tree: Tree, field: Field) -> None:
-        """Report keys that are unknown, and required ones that are missing."""
+        """Report keys that are unknown, and required ones that are missing.
+
+        The value of a slip is read as that of the key which is meant, so that all that is wrong
+        with it is found too.
+        """
         names = [key.name for key in self.keys]
         meant = set()
         for name in [one for one in tree.entries if one not in names]:
@@ -369,6 +373,9 @@ class Level:
             hint = f"did you mean {near!r}?" if near is not None else hint
             at = tree.entries[name].key_start
             field.report.add(at, f"{field.name} has no key {name!r}", hint)
+            if near is not None:
+                value = tree.entries[name].node
+                tree.entries.setdefault(near, Entry(value.start, value))
         at = field.key_start or tree.start
         for key in self.keys:
             # where an unknown key is a slip for it, the hint there says so

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ class Tree:
     Of a key that is given twice the first is kept; `repeated` has the places of the others.
     """
 
-    entries: Mapping[str, Entry]
+    entries: dict[str, Entry]
     start: Position
     repeated: tuple[tuple[str, Position], ...] = ()
 

@@ -43,7 +43,7 @@ def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_
         for one in problems
         if one.location is not None and one.location.line is not None
     ]
-    concerned = {*_by_key(top, places)}
+    concerned = {key for key in _by_key(top, places) if not _is_read(top, key)}
     # names of slots, or of what may be meant for slots: what a claim says by them is not known
     unsure = {
         name
@@ -103,7 +103,7 @@ def _claim(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | 
         return None
     below = _by_key(entry.node, wrong)
     inside = below.pop("claims", [])
-    own = _without(values, below)
+    own = _without(values, entry.node, below)
     if own is None or ("claim" in own) is ("claims" in own):  # neither, or both
         return None
     own = {"title": "", **own}
@@ -119,13 +119,13 @@ def _claim(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | 
 def _statement(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | None:
     if not isinstance(entry.node, Tree):  # its text alone
         return None if wrong or values["claim"] is None else (values, entry)
-    own = _without(values, _by_key(entry.node, wrong))
+    own = _without(values, entry.node, _by_key(entry.node, wrong))
     return None if own is None or "claim" not in own else (own, entry)
 
 
-def _without(values: _Values, concerned: Iterable[str]) -> dict[str, Any] | None:
+def _without(values: _Values, tree: Tree, concerned: Iterable[str]) -> dict[str, Any] | None:
     """Values without those that are wrong; None where the language reads one of these."""
-    concerned = set(concerned)
+    concerned = {key for key in concerned if not _is_read(tree, key)}
     kept = {key: value for key, value in values.items() if key not in concerned}
     unread = any(key in kept and _is_broken(kept[key]) for key in _READ)
     return kept if all(map(_is_beside, concerned)) and not unread else None
@@ -136,6 +136,13 @@ def _is_broken(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(one is None or one == () for one in value.values())
     return value is None or (isinstance(value, tuple | list) and any(map(_is_broken, value)))
+
+
+def _is_read(tree: Tree, key: str) -> bool:
+    """Whether a key is a slip whose value is read as that of the key which is meant."""
+    value = tree.entries[key].node
+    others = (one for name, one in tree.entries.items() if name != key)
+    return any(one.node is value and one.key_start == value.start for one in others)
 
 
 def _is_beside(key: str) -> bool:

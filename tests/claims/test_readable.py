@@ -29,10 +29,21 @@ CLAIMS = {
     ),
     "no title": ("c: {claim: E(q) == 0}", ["lacks 'title'", "'q' is not defined"]),
     "no statement": ("c: {title: T, model: x ~ foo(1)}", ["lacks 'claim'"]),
-    "no model, by a slip": ("c: {title: T, modle: 'x ~ foo(1)', claim: E(x) == 0}", ["'modle'"]),
+    "no model, by a slip": (
+        "c: {title: T, modle: 'x ~ foo(1)', claim: E(x) == 0}",
+        ["'modle'", "'foo' is not a law"],
+    ),
+    "a model, and a slip": (
+        "c: {title: T, modle: 'x ~ foo(1)', model: 'x ~ bar(1)', claim: E(x) == 0}",
+        ["'modle'"],
+    ),
+    "a slip for what cannot be read": (
+        "c: {title: T, modle: 3, claim: E(x) == 0}",
+        ["no key 'modle'", "'model' must"],
+    ),
     "no parameter, by a slip": (
         "c: {title: T, parameter: {n: 3}, claim: n == m}",
-        ["no key 'parameter'"],
+        ["no key 'parameter'", "'m' is not defined"],
     ),
     "a key that is no slip": ("c: {title: T, let: 'x ~ foo(1)', claim: E(x) == 0}", ["'let'"]),
     "a model that cannot be read": ("c: {title: T, model: 3, claim: E(x) == 0}", ["'model' must"]),
@@ -55,7 +66,7 @@ CLAIMS = {
     "statements": (
         "c: {title: T, claims: {a: E(y) == 0, b: 3, d: {clam: E(z) == 0}, "
         "e: {claim: E(u) == 0, within: no}}}",
-        ["'y' is not", "'b' must", "no key 'clam'", "'u' is not", "'within' must"],
+        ["'y' is not", "'b' must", "no key 'clam'", "'z' is not", "'u' is not", "'within' must"],
     ),
     "what statements share": (
         "c: {title: T, model: 3, claims: {a: E(y) == 0, b: 3}}",
@@ -89,7 +100,8 @@ def test_a_claim_is_checked_where_nothing_follows_from_what_is_wrong(what: str) 
         ("models: {other: 3, base: other}", ["foo"]),
         ("models: {base: other, other: 3}", ["foo"]),
         ("models: 3", ["foo"]),
-        ("modles: {base: 'x ~ normal(0, 1)'}", ["foo"]),
+        ("modles: {base: 'x ~ normal(0, 1)'}", ["foo", "'q'"]),
+        ("modles: {base: 3}", ["foo"]),
     ],
 )
 def test_a_shared_model_that_cannot_be_read(models: str, checked: list[str]) -> None:
@@ -109,7 +121,8 @@ def test_a_shared_model_that_cannot_be_read(models: str, checked: list[str]) -> 
     [
         ("slots: {drop: {takes: [x], gives: x}}", ["foo", "'q'"]),
         ("slots: {drop: {takes: [x], gives: 3}}", ["foo"]),
-        ("slot: {drop: {takes: [x], gives: x}}", ["foo"]),
+        ("slot: {drop: {takes: [x], gives: x}}", ["foo", "'q'"]),
+        ("slot: {drop: {takes: [x], gives: 3}}", ["foo"]),
     ],
 )
 def test_a_slot_that_cannot_be_read(slots: str, checked: list[str]) -> None:
