@@ -23,7 +23,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402 - the path and the threads are set first
 
-PARTS = "abcdefghijk"
+PARTS = "abcdefghijkl"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"
 
 
@@ -63,6 +63,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         floor,
         growth,
         looks,
+        nets,
         recurrences,
         scripts,
         startup,
@@ -89,6 +90,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "i": lambda: families.measured(min(repeats, 3), clock, quick=quick),
         "j": lambda: recurrences.measured(repeats, clock, quick=quick),
         "k": lambda: compiled_numbers.measured(min(repeats, 3), given.clock, quick=quick),
+        "l": lambda: nets.measured(clock, quick=quick),
     }
     for part in given.only:
         for figure in parts[part]():
