@@ -38,8 +38,8 @@ def term(pick: random.Random) -> str:
     form = pick.choice(
         (
             f"{line(pick)}**2", f"{line(pick)} * {line(pick)}", "(v @ w)", line(pick),
-            f"sum(v{part} * w{part})", f"(v{part} @ w{part})", "(w @ w)", "sum(v**2)", f"sum(w{part}**2)",
-            "(v[1:] @ v[:3])", "sum(v * z)", f"(w * y)[{first}]",
+            f"sum(v{part} * w{part})", f"(v{part} @ w{part})", "(w @ w)", "sum(v**2)",
+            f"sum(w{part}**2)", "(v[1:] @ v[:3])", "sum(v * z)", f"(w * y)[{first}]",
         )
     )  # fmt: skip
     return f"{pick.choice(FACTORS)} * {form}"
