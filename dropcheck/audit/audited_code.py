@@ -60,7 +60,13 @@ class _Bound:
 
 
 def dropout(
-    *, factor: float = 1.0, kept: float = 0.0, batch: bool = False, broken: float = 0.0
+    *,
+    factor: float = 1.0,
+    kept: float = 0.0,
+    batch: bool = False,
+    broken: float = 0.0,
+    together: bool = False,
+    wild: float = 0.0,
 ) -> Drawn:
     """Dropout whose scale is off by a factor.
 
@@ -69,6 +75,8 @@ def dropout(
         kept: how much more likely an element is kept than it should be.
         batch: whether one mask serves the whole batch, the second axis.
         broken: the chance of what is dropped to be NaN in place of 0.
+        together: whether one mask serves all draws of a call.
+        wild: the chance of a call in which all that is kept is tenfold, and nothing is dropped.
     """
 
     def drawn(
@@ -79,7 +87,12 @@ def dropout(
         mask = generator.random(x.shape) < 1 - p + kept
         if batch and x.ndim > 3:  # [call, batch, …, draws]
             mask = np.broadcast_to(mask[:, :1], mask.shape)
-        y = rounded(mask * x / (1 - p) * factor, dtype)
+        if together:
+            mask = np.broadcast_to(mask[..., :1], mask.shape)
+        own = factor
+        if wild and generator.random() < wild:
+            mask, own = np.ones_like(mask), 10 * factor
+        y = rounded(mask * x / (1 - p) * own, dtype)
         if broken:
             y = np.where(~mask & (generator.random(y.shape) < broken), np.nan, y)
         return {"train": y, "eval": x * factor, "grad": rounded(y / x, dtype)}
@@ -107,7 +120,7 @@ IMPLEMENTATIONS = (
         "scaled",
         {"dropout": dropout(factor=1.06), "shared": dropout(factor=1.06)},
         {
-            **dict.fromkeys(("dropout.mean", "shared"), "3 resolutions"),
+            **dict.fromkeys(("dropout.mean", "shared.mean"), "3 resolutions"),
             **dict.fromkeys(("dropout.values", "dropout.evaluation"), "6% of the scale"),
         },
     ),
@@ -120,6 +133,16 @@ IMPLEMENTATIONS = (
             "die.law": "0.05 in the chance of a six",
             "die.one": "0.05 in the chance of a six",
             "die.mean": "0.05 in the chance of a six",
+        },
+    ),
+    Audited("together", {"shared": dropout(together=True)}),
+    Audited(
+        "wild",
+        {"shared": dropout(wild=0.05)},
+        {
+            "shared.mean": "5% of the calls are tenfold",
+            "shared.share": "5% of the calls drop nothing",
+            "shared.always": "5% of the calls are tenfold",
         },
     ),
     Audited("batch", {"dropout": dropout(batch=True)}, {"masks": "one mask for a batch"}),

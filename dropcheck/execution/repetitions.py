@@ -85,6 +85,8 @@ def _alone(request: Request) -> Program:
 
 def spans_of_a_call(program: Program) -> int:
     """How many spans of a program are drawn by one call, at least 1."""
+    if program.whole:  # each is a call of code: more draws of one call would depend on each other
+        return 1
     return max(1, NUMBERS // max(1, _held(program, program.span_draws)))
 
 

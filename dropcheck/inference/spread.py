@@ -51,6 +51,9 @@ VARIANCE_SHARE = 0.1
 LARGEST_EXPONENT = 709.0
 # λ = 1 would take no variance at all; with this it is 1/20 wider where there is none.
 _MOST_RATE = 0.95
+# Where all values seen are an end of what they can be, the centre is so far inside, as a share of
+# the width: a reach of 0 would leave no room for any deviation.
+LEAST_REACH = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +186,10 @@ class NetSpread:
             most_cut: what the mean may change by.
         """
         by_moments = Reach(far=_far_enough(sizes, most_cut), cut=most_cut)
+        off = LEAST_REACH * (ends[1] - ends[0])
+        if 0 < off < math.inf and not ends[0] < centre < ends[1]:
+            centre = ends[0] + off if centre <= ends[0] else ends[1] - off
+            guess += off * off
         below, above = (
             Reach(far=most) if most <= by_moments.far else by_moments
             for most in (centre - ends[0], ends[1] - centre)

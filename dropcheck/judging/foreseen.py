@@ -82,6 +82,9 @@ def foreseen(
             in_strata_alone = outlook_in_strata(run, compiled, knowledge)
             if in_strata_alone is not None:
                 return in_strata_alone
+        if compiled.program.whole:
+            outlook = yield from _by_pilot(run, compiled, knowledge, 0)
+            return _of_calls(run, compiled, knowledge, outlook)
         outlook = yield from _by_pilot(run, compiled, knowledge)
     in_nets = yield from _outlook_in_nets(run, compiled, knowledge, outlook)
     return in_nets or outlook
@@ -156,6 +159,13 @@ def _outlook_in_nets(
     return replace(found, program=_in_blocks(found.program, found.expected))
 
 
+def _of_calls(run: CaseRun, compiled: Compiled, knowledge: Knowledge, seen: Outlook) -> Outlook:
+    """The outlook by the means of calls, whose draws may depend on each other: each is as a net."""
+    targets = targets_of(run, compiled, seen)
+    found = None if targets is None else _of_net_means(knowledge, seen, targets)
+    return seen if found is None else expecting(run, compiled, found)
+
+
 def _needed(run: CaseRun, compiled: Compiled, outlook: Outlook, targets: Targets) -> int:
     """Draws after which all comparisons are likely to be decided."""
     each = enumerate(targets.widths)
@@ -188,7 +198,7 @@ def _of_net_means(knowledge: Knowledge, seen: Outlook, targets: Targets) -> Outl
                 above=spread.above.far,
             )
         )
-    program = replace(seen.program, clips=tuple(clips))
+    program = replace(seen.program, clips=tuple(clips), tables=(), lean=())
     return replace(seen, program=program, directions=tuple(directions))
 
 

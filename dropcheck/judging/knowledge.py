@@ -161,15 +161,13 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
 
         return BoundedAverages(sizes=sizes, ends=ends)
 
-    if compiled.program.whole:  # draws of one call of code may depend on each other
-        return Knowledge(exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC)
     undefined = may_be_undefined(_averaged(compiled))
     if undefined is not None:  # no bound says anything of draws without a value
         return Knowledge(
             exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC, undefined=undefined
         )
     plain = about(compiled.program.origin)
-    exact = _exact(compiled, tuple(used), integrals)
+    exact = None if compiled.program.whole else _exact(compiled, tuple(used), integrals)
     if exact is not None and _underflows(exact, plain):
         exact = None
     if np.isfinite(plain.sizes(math.inf)[used]).all():

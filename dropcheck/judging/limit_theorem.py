@@ -26,6 +26,7 @@ from dropcheck.inference.interval import (
     never_differed,
 )
 from dropcheck.inference.region import decide
+from dropcheck.judging.as_seen import SHARE, as_seen
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.look import (
@@ -33,6 +34,7 @@ from dropcheck.judging.look import (
     ROUNDING,
     Decide,
     Judged,
+    enclosing,
     judge_look,
     more,
     planned,
@@ -110,7 +112,7 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
         broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
         if broken is not None:
             return broken
-        decided = deciding(compiled, tally, pilot.rarest, pilot.doubt)
+        decided = deciding(compiled, tally, pilot.rarest, pilot.doubt, pilot.tally)
         judged = judge_look(run, compiled, tally, look.alpha, decided)
         over = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and run.seems_never(tally.draws)
@@ -141,6 +143,12 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
         )
     )
     return shown(run, compiled, judged, tally, Guarantee.ASYMPTOTIC, needed)
+
+
+def last_look(run: CaseRun, compiled: Compiled, tally: Tally, alpha: float) -> Judged | None:
+    """What the limit theorem says of draws that a wider interval left open."""
+    rarest = draws_to_see(tally.program, conditions_of(compiled.functional.operands))
+    return judge_look(run, compiled, tally, alpha, deciding(compiled, tally, rarest))
 
 
 def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
@@ -178,13 +186,20 @@ def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pi
 
 
 def deciding(
-    compiled: Compiled, tally: Tally, rarest: float, doubt: Interval | None = None
+    compiled: Compiled,
+    tally: Tally,
+    rarest: float,
+    doubt: Interval | None = None,
+    pilot: Tally | None = None,
 ) -> Decide:
     """How one comparison is judged by the averages so far.
 
     With few blocks a heavy tail may not show: a pilot in which it did is a `doubt` that stands
-    until there are as many draws as it asks for.
+    until there are as many draws as it asks for. Of code, what no more draws would mend may be
+    judged by how far the `pilot` was seen to reach.
     """
+    of_code = compiled.program.tests_code
+    spare = SHARE if of_code and pilot is not None else 0.0
 
     def decided(
         comparison: Comparison, alpha: float, widen: float, rounding: float
@@ -194,7 +209,7 @@ def deciding(
             tally.sums,
             tally.block_values,
             theta,
-            alpha,
+            (1 - spare) * alpha,
             tally.draws,
             _columns(compiled, comparison),
         )
@@ -202,13 +217,21 @@ def deciding(
             interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
         if interval.unmet is not None and interval.half_width <= rounding:
             interval = _once_settled(interval, compiled, tally, alpha, comparison)
+        too_skewed = interval.unmet is not None and interval.unmet.reason is Reason.TOO_SKEWED
+        if pilot is not None and spare and too_skewed:
+            enclosed = enclosing(compiled, comparison, tally.centres)
+            columns = compiled.functional.columns(comparison.looked_at)
+            seen = as_seen(interval, enclosed, columns, tally, pilot, spare * alpha)
+            if seen is not None:
+                found = decide(seen.low, seen.high, comparison.region, widen, 0.0, of_code=of_code)
+                interval = interval if found is Verdict.INCONCLUSIVE else seen
         # last: a rare outcome needs its draws, whatever the shape
         interval = once_expected(interval, tally.draws, rarest)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         if interval.unmet is not None:
             return interval, Verdict.INCONCLUSIVE
-        of_code, region = compiled.program.tests_code, comparison.region
+        region = comparison.region
         verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=of_code)
         if verdict is Verdict.INCONCLUSIVE or interval.low < interval.high:
             return interval, verdict

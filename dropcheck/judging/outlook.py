@@ -32,6 +32,8 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 # Share of a look's error that pays for the intervals of the single averages, which enter the
 # quantity's own in second order alone.
 BOX_SHARE = 0.1
+# Calls of code that are made for a verdict which rests on how many they are.
+MOST_CALLS = 40_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,11 @@ class Outlook:
     endless: Reason = Reason.AT_THE_EDGE  # why no number of draws would do, where none does
 
     @property
+    def calls_enough(self) -> bool:
+        """Whether no more calls of code are expected than some seconds allow, where calls count."""
+        return not self.program.whole or self.expected <= MOST_CALLS * self.program.unit_draws
+
+    @property
     def scale(self) -> float | None:
         """The claim's scale; of a statement about arrays the largest of an entry."""
         return None if self.scales is None else max(self.scales)
@@ -104,12 +111,12 @@ def half_width(
 def rows_of(program: Program, draws: int) -> tuple[int, int]:
     """Rows of a tally of so many draws, and the independent draws of each.
 
-    Of many blocks two are joined, and the draws of one net are one.
+    Of many blocks two are joined, and the draws of one net, or of one call, are one.
     """
     block = program.block_draws
     while draws // block > MOST_ROWS:
         block *= 2
-    return draws // block, block // program.net
+    return draws // block, block // program.unit_draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +197,7 @@ def first_order(run: CaseRun, outlook: Outlook, place: int, target: float) -> in
     def decides(draws: int) -> bool:
         rows, block = rows_of(outlook.program, draws)
         width = spread.half_width(rows, block, alpha) if rows else math.inf
-        error = spread.standard_error(max(1, draws // outlook.program.net))
+        error = spread.standard_error(max(1, draws // outlook.program.unit_draws))
         return width + budget.CHANCE * error <= target
 
     return fewest_that(decides, outlook.fewest, ENDLESS)
@@ -207,7 +214,7 @@ def draws_for(run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, ta
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
     while draws < ENDLESS:
         width = half_width(enclosed, outlook, direction, columns, draws, alpha)
-        units = draws // outlook.program.net
+        units = draws // outlook.program.unit_draws
         width += budget.CHANCE * direction.spread.standard_error(units)
         if width <= target:
             return draws
@@ -258,7 +265,9 @@ def smallest_seen(
         width = half_width(enclosed, outlook, direction, columns, most, share)
         if not math.isfinite(width):
             return None
-        width += normal * direction.spread.standard_error(max(1, most // outlook.program.net))
+        width += normal * direction.spread.standard_error(
+            max(1, most // outlook.program.unit_draws)
+        )
         floor = region_floor(comparison.region, widening(comparison.region, sharpness / unit))
         seen.append(max(width, floor) * unit)
     return max(seen)

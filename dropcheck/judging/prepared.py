@@ -38,6 +38,9 @@ from dropcheck.simulation import (
     compile_strategy,
 )
 
+# Of code whose calls count as one draw each: as many as take a few seconds bound violations by it.
+RAREST_CALLS = 0.005
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
@@ -87,7 +90,7 @@ class Prepared:
         """How sharp a verdict is that has no scale, in words; None where a resolution is asked."""
         match self.strategy:
             case Certainty():
-                return f"±{rarest_violations(self.case.claim):g}: violations rarer than that"
+                return f"±{rarest_violations(self):g}: violations rarer than that"
             case Arithmetic():
                 return "±0: nothing is random, and what is not equal differs"
         return None
@@ -140,13 +143,17 @@ class Prepared:
         return replace(self, compiled=compiled, in_strata=[])
 
 
-def rarest_violations(claim: Claim) -> float:
+def rarest_violations(prepared: Prepared) -> float:
     """How rare violations of a claim of certainty must be for it to be verified.
 
     A draw of code under test may be a call of its own, and large: there the claim may ask for less.
+    Where draws of a call may depend on each other, calls are counted, of which there are few.
     """
+    claim, counted = prepared.case.claim, prepared.compiled
     if claim.column is not None and claim.within is not None:
         return claim.within
+    if isinstance(counted, Counted) and counted.program.whole:
+        return RAREST_CALLS
     return min(RAREST_SEEN, claim.within or RAREST_SEEN)
 
 

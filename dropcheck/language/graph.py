@@ -74,11 +74,13 @@ class CodeCall:
     asked: Asked
     tag: str
     mode: str
+    draws: bool  # whether it does by the slot's own mathematics
 
     @property
     def dependent(self) -> bool:
-        """Whether draws of one call may depend on each other."""
-        return not (self.asked.single or self.slot.independent or self.slot.law is not None)
+        """Whether draws of one call may depend on each other, by random numbers that they share."""
+        apart = self.asked.single or self.slot.independent or self.slot.law is not None
+        return self.draws and not apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -157,6 +157,8 @@ def _of_averages(
 ) -> Generator[Request, SpanSums, Forecast]:
     """Where the model bounds moments: what it says, or a pilot's spread and the bounds."""
     outlook = yield from foreseen(run, compiled, knowledge)
+    if not outlook.calls_enough and run.settings.require is None:
+        return (yield from _of_limit_theorem(run, compiled))
     tally = outlook.pilot
     if tally is None:  # what a draw takes is not known before there is one
         tally = Tally(outlook.program, outlook.centres)

@@ -157,13 +157,13 @@ class Tally:
 
     @property
     def block_units(self) -> int:
-        """Independent draws in each row: those of one net are one."""
-        return self.block_draws // self.program.net
+        """Independent draws in each row: those of one net, or of one call, are one."""
+        return self.block_draws // self.program.unit_draws
 
     @property
     def units(self) -> int:
         """Independent draws that the sums rest on."""
-        return self.draws // self.program.net
+        return self.draws // self.program.unit_draws
 
     @property
     def draws(self) -> int:

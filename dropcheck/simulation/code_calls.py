@@ -21,6 +21,10 @@ MOST_SPAN_DRAWS = 131_072
 # Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
 # of which nothing is known.
 MOST_SAMPLE_DRAWS = 8192
+# Numbers of one call whose draws may depend on each other, and its fewest draws: verdicts then rest
+# on how many calls there are, and with more numbers each takes longer.
+DEPENDENT_NUMBERS = 8192
+FEWEST_DEPENDENT = 16
 # Where each draw is a call of code.
 MOST_CALLS = 256
 
@@ -85,6 +89,9 @@ def most_of_span(values: Iterable[Value]) -> int:
     for value in values:
         if value.call is not None and value.call.asked.single:
             return MOST_CALLS
-        if value.call is not None or value.sample is not None:
-            most = MOST_SAMPLE_DRAWS
+        if value.call is not None and value.call.dependent:
+            largest = max(one.elements for one in (value, *value.inputs))
+            most = min(most, max(FEWEST_DEPENDENT, DEPENDENT_NUMBERS // largest))
+        elif value.call is not None or value.sample is not None:
+            most = min(most, MOST_SAMPLE_DRAWS)
     return most

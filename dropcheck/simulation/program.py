@@ -78,7 +78,7 @@ class Program:
     stratified: str | None = None
     # so many draws are the points of one net: they depend on each other, and on no other draws
     net: int = 1
-    clips: tuple[Clip, ...] = ()  # what is kept of each net
+    clips: tuple[Clip, ...] = ()  # what is kept of each net, or of each call
     # of several that make the same draws, in spans of one length, a power of two
     shared: bool = False
     # what counts draws in cells, in place of integrands
@@ -106,6 +106,11 @@ class Program:
     def block_values(self) -> int:
         """Values of each quantity in one block."""
         return self.span_values // self.span_blocks
+
+    @property
+    def unit_draws(self) -> int:
+        """Draws that depend on each other, and on no others: of one net, or of one call."""
+        return self.span_draws if self.whole else self.net
 
     @property
     def sampling(self) -> str:
@@ -289,9 +294,7 @@ class Program:
         """Whether each quantity that integrands look at is finite in some of so many draws."""
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws)
-        return all(
-            bool(np.isfinite(number(filled(held[register]))).any()) for register in self.targets
-        )
+        return all(np.isfinite(number(filled(held[one]))).any() for one in self.targets)
 
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
@@ -350,25 +353,23 @@ class Program:
         if self.counter is not None:
             values = [number(filled(held[register])) for register in self.targets]
             return counted(self.counter, values, self.span_draws, self.span_blocks)
-        blocks = self.span_draws // self.net if self.clips else self.span_blocks
+        blocks = self.span_draws // self.unit_draws if self.clips else self.span_blocks
         moments = Moments(Held(held, centres, self.span_values, blocks))
         sums = np.empty((blocks, len(self.terms)))
         for index, term in enumerate(self.terms):
             sums[:, index] = moments.sums(term)
         bad = None if np.isfinite(sums).all() else moments.undefined(self.terms)
-        return with_clips(sums, self.clips, self.net, self.span_blocks) if self.clips else sums, bad
+        if self.clips:
+            sums = with_clips(sums, self.clips, self.unit_draws, self.span_blocks)
+        return sums, bad
 
     def _by_parts(self, held: list[Array | None], centres: Sums) -> Sums | None:
         """The same sums from what integrands are made of; None where they cannot be had so."""
         if self.separations is None:
             return self._counted(held, centres)
-        return self._combined(held, centres, self.separations)
-
-    def _combined(self, held: list[Array | None], centres: Sums, separations: Separations) -> Sums:
-        """Sums with products over groups of draws averaged over all combinations."""
-        span = Held(held, centres, self.span_draws, self.span_blocks)
-        means = GroupMeans(span)
-        return np.stack([means.sums(one) for one in separations.terms], axis=1)
+        # products over groups of draws are averaged over all combinations
+        means = GroupMeans(Held(held, centres, self.span_draws, self.span_blocks))
+        return np.stack([means.sums(one) for one in self.separations.terms], axis=1)
 
     def _counted(self, held: list[Array | None], centres: Sums) -> Sums | None:
         """Sums with integrands of a few truths counted; None where one of these is no truth."""

@@ -116,7 +116,9 @@ def test_what_is_looked_at_moves_no_draws() -> None:
     steps: Any = [
         SimpleNamespace(
             value=SimpleNamespace(
-                call=CodeCall(slot=code.slot, code=code, asked=asked(40, x), tag=tag, mode="train"),
+                call=CodeCall(
+                    slot=code.slot, code=code, asked=asked(40, x), tag=tag, mode="train", draws=True
+                ),
                 shape=(3,),
             )
         )

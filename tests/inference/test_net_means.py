@@ -124,3 +124,22 @@ def test_its_width_is_near_the_best_there_is(variance: float) -> None:
 def test_nothing_is_known_of_values_without_a_bound() -> None:
     assert NetSpread.of(0.0, 1.0, (-math.inf, 1.0), {4: math.inf}, 1e-3) is None
     assert NetSpread.of(0.0, 1.0, (-math.inf, 1.0), {4: 1.0}, 0.0) is None
+
+
+def test_it_holds_where_a_pilot_saw_nothing_but_an_end() -> None:
+    """Of truths that are nearly always 1 a pilot may show none that is 0."""
+    generator = np.random.default_rng(0)
+    for chance in (1.0, 1 - 1e-3, 0.99):
+        known, missed, narrow = spread(1.0, 0.0, 0.0, 1.0), 0, 0
+        for _ in range(500):
+            off = np.where(generator.random(2000) < chance, 1.0, 0.0) - known.centre
+            low, high = known.interval(off.mean(), (off**2).mean(), 2000, ALPHA)
+            missed += not low <= chance <= high
+            narrow += high - low < 0.005
+        assert not alarm(missed, 500, ALPHA)
+        assert narrow == 500 or chance < 1
+
+
+def test_without_room_beyond_an_end_there_is_no_interval() -> None:
+    """As a centre at the end itself would leave it: then nothing below it is expected."""
+    assert NetSpread.of(1.0, 0.0, (1.0, 1.0), {}, 0.0) is None

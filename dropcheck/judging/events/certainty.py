@@ -96,14 +96,17 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
         return broken
     bound, most = violations_bound(run), run.most_draws(counted.program)
     violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
+    share = violations / max(1, seen_draws(counted, tally))
     low, high = clopper_pearson(violations, seen, alpha)
-    share = violations / seen if seen else 0.0
+    if tally.program.whole and isinstance(tally, Violations):  # any part of a call may be wrong
+        low, high = clopper_pearson(min(tally.spans_with, seen), seen, alpha)
+        low /= tally.program.span_draws
     if claim.probability == 1:
         low, high, share = 1 - high, 1 - low, 1 - share
     explanation = None
     if violations:
         verdict = Verdict.REFUTED
-        explanation = _counterexamples(run, tally, violations, seen)
+        explanation = _counterexamples(run, tally, violations, seen_draws(counted, tally))
     elif upper_bound(0, seen, run.alpha) < bound:
         verdict = Verdict.VERIFIED
     else:
@@ -115,7 +118,9 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
     if verdict is Verdict.INCONCLUSIVE and seen:
         # as many draws in which the condition holds as bound the violations
         more_draws = (
-            draws_that_bound(run) * tally.drawn / seen - tally.drawn + counted.program.span_draws
+            draws_that_bound(run) * tally.drawn / seen_draws(counted, tally)
+            - tally.drawn
+            + counted.program.span_draws
         )
     return Finding(
         verdict=verdict,
@@ -162,28 +167,41 @@ class Violations(Tally):
     """A tally of counterexamples, which knows a draw of the first block that holds one."""
 
     first = 0
+    spans_with = 0
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
         rows = np.flatnonzero(spans.sums[:, 0] > 0)
         if len(rows) and not self.totals[0] > 0:
             self.first = self.drawn + int(rows[0]) * self.program.block_draws
+        self.spans_with += len(rows)
         super().add(spans)
 
 
 def violations_bound(run: CaseRun) -> float:
     """How rare violations of a claim of certainty must be for it to be verified."""
-    return rarest_violations(run.case.claim)
+    return rarest_violations(run.prepared)
 
 
 def draws_that_bound(run: CaseRun) -> int:
     """Draws that verify a claim of certainty where none is a violation.
 
-    No violation among n draws bounds their chance by ln(1/α)/n.
+    No violation among n draws bounds their chance by ln(1/α)/n. So it does among n calls whose
+    draws depend on each other: of calls without one the chance is no less.
     """
-    return math.ceil(math.log(1 / run.alpha) / violations_bound(run) * 1.0001) + 1
+    compiled = run.prepared.compiled
+    unit = compiled.program.unit_draws if isinstance(compiled, Counted) else 1
+    return unit * (math.ceil(math.log(1 / run.alpha) / violations_bound(run) * 1.0001) + 1)
+
+
+def seen_draws(counted: Counted, tally: Tally) -> int:
+    """All draws, or those in which the condition holds."""
+    return round(float(tally.totals[1])) if counted.conditional else tally.drawn
 
 
 def seen_in(counted: Counted, tally: Tally) -> int:
-    """Draws that count: all of them, or those in which the condition holds."""
-    return round(float(tally.totals[1])) if counted.conditional else tally.drawn
+    """Draws that count, or calls of as many draws, where these may depend on each other.
+
+    Of calls in which the condition holds in some draws, as many count as would hold these draws.
+    """
+    return seen_draws(counted, tally) // tally.program.unit_draws

@@ -80,14 +80,18 @@ def define_call(context: Context, node: Call, size: Shape | None = None) -> Valu
         if not again:
             context.slots.made[key] = _expanded(context, slot, values, node, size)
         return _part(context, slot, context.slots.made[key], mode, node)
+    dry = context.apart()
     if not again:
-        dry = context.apart()  # what its own model gives shows the shape
-        given = _part(dry, slot, _expanded(dry, slot, values, node, size), TRAIN, node)
-        context.slots.made[key] = (f"{name}() {context.slots.calls}", given.shape)
-    tag, shape = context.slots.made[key]
+        scope = _expanded(dry, slot, values, node, size)
+        context.slots.made[key] = (f"{name}() {context.slots.calls}", scope)
+    tag, scope = context.slots.made[key]
+    given = _part(dry, slot, scope, TRAIN, node)  # what its own model gives shows the shape
+    evaluated = mode == EVAL and slot.evaluation is not None
+    like = _part(dry, slot, scope, EVAL, node) if evaluated else given
     asked = _asked(context, slot, values, [bound[one] for one in slot.takes], size)
-    call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode)
-    return _called(context, node, call, values, values[0].shape if mode == GRAD else shape)
+    draws = not like.sources <= joined_sources(values)
+    call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode, draws=draws)
+    return _called(context, node, call, values, values[0].shape if mode == GRAD else given.shape)
 
 
 def _check_use(slot: Slot, node: Call, mode: str, *, drawn: bool) -> None:

@@ -1,0 +1,173 @@
+"""Draws of one call of code that may depend on each other: verdicts rest on the number of calls.
+
+What is sound is decided, and what is wrong in a few calls, or of all draws of a call at once, is
+not verified. The chance of each assertion to fail on sound code is below 1e-6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Asked, Code, Slot
+from dropcheck.code.columns import with_columns
+from dropcheck.judging.prepared import prepare
+from dropcheck.results import CaseResult, Guarantee
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+
+Array = npt.NDArray[np.float64]
+Layer = Callable[[np.random.Generator, Array], Array]
+
+FILE = """
+dropcheck: 1
+slots:
+  noisy:
+    takes: [x]
+    model: "m ~ bernoulli(0.5)[shape(x)]\\ny = m * x"
+    gives: y
+    evaluation: x
+  norm:
+    takes: [x]
+    model: y = (x - mean(x, keepdims=1)) / sqrt(var(x, keepdims=1) + 1e-5)
+    gives: y
+claims:
+  noisy:
+    title: A slot that draws
+    parameters: {dtype: float32}
+    resolution: 0.02
+    model: "x ~ uniform(1, 2)[4]\\ny = noisy(x)"
+    claims:
+      never-below: P(y >= 0) == 1
+      seldom-below: P(y[0] < 0) <= 0.05
+      half: P(y[0] > 0) == 0.5
+      wrong: P(y[0] > 0) == 0.55
+      evaluated: noisy.eval(x) == x
+  norm:
+    title: A slot that draws nothing, of four numbers
+    parameters: {dtype: float32}
+    model: "x ~ normal(0, 1)[4]\\ny = norm(x)"
+    claims: {square: E(y**2) == 1}
+"""
+
+
+class Own:
+    """A column of one function, for both slots."""
+
+    name, dtypes, given = "own", ("float32",), ()
+    xfail: Mapping[str, str] = {}
+    has_gradient = False
+
+    def __init__(self, layer: Layer) -> None:
+        self.layer = layer
+
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+        return dict.fromkeys(slots, self)
+
+    def elsewhere(self, slots: Mapping[str, Slot]) -> None:
+        """Nowhere."""
+
+    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002
+        return False
+
+    def drawn(
+        self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Any]
+    ) -> Mapping[str, Array]:
+        x = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws))
+        return {"train": self.layer(generator, x), "eval": x}
+
+
+def judged(layer: Layer, claim: str, seed: int = 0, draws: int = 8_000_000) -> CaseResult:
+    registry = with_columns(read_text(FILE), [Own(layer)])
+    cases = [case for case in registry.expand() if case.claim.id == f"{claim}@own"]
+    (found,) = verify_cases(cases, Settings(max_draws=draws, seed=seed), registry)
+    return found
+
+
+def sound(generator: np.random.Generator, x: Array) -> Array:
+    return x * (generator.random(x.shape) < 0.5)
+
+
+def all_alike(generator: np.random.Generator, x: Array) -> Array:
+    """Each element is kept: every event comes out alike in all draws."""
+    return x
+
+
+def at_once(generator: np.random.Generator, x: Array) -> Array:
+    """One mask for all draws of a call, with the right chance."""
+    return x * (generator.random((len(x), 1)) < 0.5)
+
+
+def in_few_calls(share: float) -> Layer:
+    """All draws of such a share of the calls have the wrong sign."""
+
+    def layer(generator: np.random.Generator, x: Array) -> Array:
+        return sound(generator, x) * (-1.0 if generator.random() < share else 1.0)
+
+    return layer
+
+
+def in_few_draws(generator: np.random.Generator, x: Array) -> Array:
+    return np.where(generator.random(x.shape) < 1e-4, -x, sound(generator, x))
+
+
+def test_an_event_on_which_all_draws_agree_is_decided() -> None:
+    """The limit theorem says nothing of what does not vary; a bound of its values does."""
+    for claim, verdict in (("seldom-below", "verified"), ("wrong", "refuted")):
+        found = judged(all_alike, f"noisy.{claim}")
+        assert found.verdict.value == verdict
+        assert found.guarantee is Guarantee.FINITE_SAMPLE
+
+
+def test_a_share_of_code_is_told_from_another() -> None:
+    assert judged(sound, "noisy.half").verdict.value == "verified"
+    assert judged(sound, "noisy.wrong").verdict.value == "refuted"
+
+
+def test_draws_that_a_call_makes_at_once_are_no_more_than_one() -> None:
+    """Of few calls the share is anything: 20 of them would refute what is true if draws counted."""
+    for seed in range(5):
+        assert judged(at_once, "noisy.half", seed, 400_000).verdict.value != "refuted"
+        assert judged(at_once, "noisy.wrong", seed, 400_000).verdict.value != "verified"
+
+
+@pytest.mark.parametrize("fault", [in_few_calls(0.01), in_few_calls(0.1), in_few_draws])
+def test_what_is_wrong_in_few_calls_or_draws_is_not_certain(fault: Layer) -> None:
+    """At one wrong call in a hundred 20 calls have none in four runs of five."""
+    for seed in range(3):
+        found = judged(fault, "noisy.never-below", seed)
+        assert found.verdict.value == "refuted"
+        assert found.interval is not None
+        assert found.interval[1] != 1
+
+
+def test_a_certainty_is_verified_by_calls_and_says_how_sharply() -> None:
+    registry = with_columns(read_text(FILE), [Own(sound)])
+    (case,) = (one for one in registry.expand() if one.claim.id == "noisy.never-below@own")
+    assert prepare(case).exactness == "±0.005: violations rarer than that"
+    found = judged(sound, "noisy.never-below")
+    assert found.verdict.value == "verified"
+    assert found.draws > 3000 * 2048 // 2
+
+
+def test_what_draws_nothing_has_draws_that_count() -> None:
+    """Neither an evaluation nor a slot without a random number shares any among its draws."""
+    assert judged(sound, "noisy.evaluated", draws=400_000).verdict.value == "verified"
+
+
+def test_a_mean_too_skewed_for_the_limit_theorem_is_decided() -> None:
+    """The variance of four numbers is next to 0 now and then: no sample is like a normal one."""
+
+    def norm(ddof: int) -> Layer:
+        def layer(_: np.random.Generator, x: Array) -> Array:
+            return (x - x.mean(0)) / np.sqrt(x.var(0, ddof=ddof) + 1e-5)
+
+        return layer
+
+    assert judged(norm(0), "norm.square").verdict.value == "verified"
+    assert judged(norm(1), "norm.square").verdict.value == "refuted"
