@@ -11,8 +11,9 @@ it uses only
 - a pilot: `origin`, `centres`, `near_ties`, `largest`, `finite`;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
-- nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `net` is the draws
-  of each, and `clips` say what is kept of each; `units` of a tally counts nets;
+- nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `unit_draws` are
+  those of each, as of each call where it is `whole`; `clips` say what is kept of each, and
+  `units` of a tally counts them;
 - strata: `stratified` makes a program that draws one of its draws from them;
 - draws: `span`.
 

@@ -299,9 +299,8 @@ class Program:
     def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
         sums, bad = self.drawn(generator, centres)
-        if bad is None:
-            return SpanSums(sums=sums)
-        return broken_span(sums, bad, number_of_span * self.span_values)
+        before = number_of_span * self.span_values
+        return SpanSums(sums=sums) if bad is None else broken_span(sums, bad, before)
 
     def drawn(
         self, generator: np.random.Generator, centres: Sums, parts: int = 1

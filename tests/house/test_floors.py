@@ -98,7 +98,7 @@ DOORS: dict[tuple[str, str], set[str]] = {
 }
 # All that judging and planning read of a program: the door's own page lists it.
 PROGRAM = {
-    *("calls_own_code", "cost", "sampling", "combined", "rarest", "shared", "net", "clips"),
+    *("calls_own_code", "cost", "sampling", "combined", "rarest", "shared", "unit_draws", "clips"),
     *(
         "terms",
         "sums_about",

@@ -165,7 +165,8 @@ def test_a_mean_too_skewed_for_the_limit_theorem_is_decided() -> None:
 
     def norm(ddof: int) -> Layer:
         def layer(_: np.random.Generator, x: Array) -> Array:
-            return (x - x.mean(0)) / np.sqrt(x.var(0, ddof=ddof) + 1e-5)
+            found: Array = (x - x.mean(0)) / np.sqrt(x.var(0, ddof=ddof) + 1e-5)
+            return found
 
         return layer
 

@@ -97,10 +97,11 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
     bound, most = violations_bound(run), run.most_draws(counted.program)
     violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
     share = violations / max(1, seen_draws(counted, tally))
-    low, high = clopper_pearson(violations, seen, alpha)
-    if tally.program.whole and isinstance(tally, Violations):  # any part of a call may be wrong
-        low, high = clopper_pearson(min(tally.spans_with, seen), seen, alpha)
-        low /= tally.program.span_draws
+    unit = tally.program.unit_draws
+    # in so many calls at least there is a violation, and in so many at most
+    fewest, most_with = -(-violations // unit), min(violations, seen)
+    low = clopper_pearson(fewest, seen, alpha)[0] / unit
+    high = clopper_pearson(most_with, seen, alpha)[1]
     if claim.probability == 1:
         low, high, share = 1 - high, 1 - low, 1 - share
     explanation = None
@@ -167,14 +168,12 @@ class Violations(Tally):
     """A tally of counterexamples, which knows a draw of the first block that holds one."""
 
     first = 0
-    spans_with = 0
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
         rows = np.flatnonzero(spans.sums[:, 0] > 0)
         if len(rows) and not self.totals[0] > 0:
             self.first = self.drawn + int(rows[0]) * self.program.block_draws
-        self.spans_with += len(rows)
         super().add(spans)
 
 
