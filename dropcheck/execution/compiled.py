@@ -34,10 +34,15 @@ def load_where_it_pays(wanted: float) -> bool:
     Returns:
         Whether draws are faster from now on.
     """
-    saved, before = NORMALS.saved + EXPONENTIALS.saved, NORMALS.fill
-    if saved >= LOADING or (saved > 0 and wanted >= FORESEEN):
+    before = NORMALS.fill
+    if saved() >= LOADING or (saved() > 0 and wanted >= FORESEEN):
         load()
     return NORMALS.fill is not before
+
+
+def saved() -> float:
+    """Nanoseconds that compiled code would have saved so far."""
+    return NORMALS.saved + EXPONENTIALS.saved
 
 
 @functools.lru_cache(maxsize=1)

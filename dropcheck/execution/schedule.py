@@ -40,8 +40,10 @@ TURN_SECONDS = 0.05
 # would take about as long.
 AT_ONCE_NANOSECONDS = 1e6
 # A case that asks for more drawing at once is shared by all workers, not done by one of them: the
-# others may be idle for as long as it took to see that.
+# others may be idle for as long as it took to see that. Where many cases wait, none is: it may ask
+# for as much once more for so many cases that each worker will have.
 LIGHT_SECONDS = 0.25
+KEEP_BUSY = 25
 # Numbers that go with a case from the worker that began it; one that was given more begins anew.
 MOST_GIVEN = 2**20
 
@@ -123,13 +125,17 @@ class Begun:
     draws: int = 0
 
 
-def carried_out_while_light(judge: Judge[Result]) -> Done[Result] | Begun:
-    """As `carried_out`, until a case asks for more than others should wait for."""
+def carried_out_while_light(judge: Judge[Result], waiting: float = 0.0) -> Done[Result] | Begun:
+    """As `carried_out`, until a case asks for more than others should wait for.
+
+    `waiting` are the cases that each worker will have after it.
+    """
+    most = LIGHT_SECONDS * max(1.0, waiting / KEEP_BUSY)
     given: list[SpanSums | DropcheckError] = []
     draws = numbers = 0
     step = advanced(judge, None)
     while isinstance(step, Request):
-        if step.wanted > LIGHT_SECONDS:
+        if step.wanted > most:
             judge.close()
             return Begun(tuple(given), draws) if numbers <= MOST_GIVEN else Begun()
         drawn = _drawn_here(step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import types
@@ -260,3 +261,15 @@ def test_numpy_draws_where_numba_is_kept_from_compiling(monkeypatch: pytest.Monk
     ran = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
     assert not ran.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on Linux alone")
+def test_what_workers_could_have_saved_counts_where_others_are_forked_later() -> None:
+    claims = "".join(
+        f"  c{k}: {{title: A mean, model: 'x ~ normal({k}, 1)', claim: E(exp(x / 9)) > 0}}\n"
+        for k in range(1, 9)
+    )
+    registry = read_text(f"dropcheck: 1\nclaims:\n{claims}")
+    for _ in verify_cases(registry.expand(), Settings(threads=2), registry, processes=True):
+        pass
+    assert compiled.saved() > 0

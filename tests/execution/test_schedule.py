@@ -15,7 +15,14 @@ from trials import compiled
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.execution import executors
-from dropcheck.execution.schedule import Judge, drive
+from dropcheck.execution.schedule import (
+    KEEP_BUSY,
+    LIGHT_SECONDS,
+    Begun,
+    Judge,
+    carried_out_while_light,
+    drive,
+)
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
@@ -101,6 +108,16 @@ def test_few_cases_are_under_way_at_once() -> None:
 
     assert len(list(drive([counted(case) for case in range(40)], 2))) == 40
     assert 2 <= most <= 8
+
+
+@pytest.mark.parametrize(("waiting", "heavy"), [(0.0, True), (KEEP_BUSY, True), (100.0, False)])
+def test_a_case_may_take_longer_while_many_wait(waiting: float, heavy: bool) -> None:
+    def wanting() -> Generator[Request, SpanSums, bytes]:
+        judge = asking(program(), "x", [1])()
+        sums = yield replace(next(judge), wanted=2 * LIGHT_SECONDS)
+        return sums.sums.tobytes()
+
+    assert isinstance(carried_out_while_light(wanting(), waiting), Begun) == heavy
 
 
 def test_closing_early_leaves_no_thread_behind() -> None:
