@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import signal
 import sys
@@ -19,6 +20,11 @@ from dropcheck.cli import main
 # the same examples in every run, on a machine however slow
 settings.register_profile("seeded", derandomize=True, database=None, deadline=None)
 settings.load_profile("seeded")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage no more in thousands of tests that stay to the end."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

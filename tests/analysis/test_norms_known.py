@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from dropcheck.analysis.moments.norms import Norms, Quantity
 from dropcheck.analysis.moments.single_draw import expectation
 from dropcheck.language.graph import kernel_of
-from dropcheck.vocabulary.function import X
+from dropcheck.vocabulary.function import Array, X
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
@@ -34,16 +34,20 @@ OF_ONE = sorted(
 )
 
 
+@cache
+def cells(law: str) -> tuple[Array, Array]:
+    """Cells whose middles are no point where a function jumps, and their exact probabilities."""
+    name, arguments = LAWS_OF_ONE[law]
+    low, high = LAWS[name].support(*arguments)
+    edges = np.linspace(max(low, -60.0), min(high, 60.0), 48_001)
+    return (edges[1:] + edges[:-1]) / 2, np.diff(LAWS[name].cdf(edges, *arguments))
+
+
 @pytest.mark.parametrize("law", LAWS_OF_ONE)
 @pytest.mark.parametrize("function", OF_ONE)
 def test_functions_of_one_draw_are_no_larger_than_their_bounds(function: str, law: str) -> None:
     value = expressed(lowering(f"x ~ {law}"), f"{function}(x)")
-    name, arguments = LAWS_OF_ONE[law]
-    low, high = LAWS[name].support(*arguments)
-    # cells whose middles are no point where a function jumps, and their exact probabilities
-    edges = np.linspace(max(low, -60.0), min(high, 60.0), 48_001)
-    points = (edges[1:] + edges[:-1]) / 2
-    chances = np.diff(LAWS[name].cdf(edges, *arguments))
+    points, chances = cells(law)
     with np.errstate(all="ignore"):
         sizes = np.abs(kernel_of(value)(points))
     sizes[~np.isfinite(sizes)] = 0.0

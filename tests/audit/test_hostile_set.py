@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from audits import claimed_value, number_at
+from audits import claimed_value, lowered, number_at
 
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import Truth
@@ -50,6 +50,11 @@ def test_blocks_and_error_rate_are_those_of_run() -> None:
     assert {subject.block for subject in SUBJECTS} == {None}
 
 
+def test_every_tenth_is_made_ready() -> None:
+    for subject in SUBJECTS[::10]:
+        assert ready(subject).lowered.operands
+
+
 PAIRS = [
     group
     for name, group in by_claim().items()
@@ -81,6 +86,6 @@ def test_a_false_region_is_off_by_what_it_says(name: str) -> None:
 
 def beyond(subject: Subject, truth: float) -> float:
     """How far the truth lies beyond the region that is claimed; below 0 within it."""
-    comparisons = read_statement(ready(subject).lowered, None).comparisons
+    comparisons = read_statement(lowered(subject), None).comparisons
     assert all(one.against is None for one in comparisons)
     return max(max(one.region.low - truth, truth - one.region.high) for one in comparisons)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from audits import claimed_value
+from audits import claimed_value, lowered
 from scipy import integrate, special, stats
 from weighted_draws import (
     Atoms,
@@ -33,7 +33,6 @@ from weighted_draws import (
 
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import Truth
-from dropcheck.audit.measurement import ready
 from dropcheck.inference.comparison import read_statement
 
 SUBJECTS = [one for one in built_in("hostile") if one.truth is Truth.TRUE]
@@ -380,7 +379,7 @@ def test_a_truth_is_worked_out_a_second_time(subject: Subject) -> None:
     claim = subject.case.claim
     if claim.id in IDENTITIES:
         return
-    case = ready(subject).lowered
+    case = lowered(subject)
     nodes = NODES.get(claim.id, Nodes())
     formula = FORMULAS.get(claim.id)
     (comparison, *more) = read_statement(case, None).comparisons

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
-
-import pytest
 
 N = 200_000
 PLACES = {
@@ -60,12 +59,11 @@ for path in sorted(pathlib.Path().glob("*.yaml")):
 """
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_one_character_many_times(place: str, tmp_path: Path) -> None:
-    for number, character in enumerate(CHARACTERS):
+def test_one_character_many_times(tmp_path: Path) -> None:
+    for (place, form), (number, character) in product(PLACES.items(), enumerate(CHARACTERS)):
         for length in (N, 19_000):  # what is refused for its length, and what is just short enough
-            text = PLACES[place].replace("{}", character * (length // len(character)))
-            (tmp_path / f"{number}-{length}.yaml").write_text(text, encoding="utf-8")
+            text = form.replace("{}", character * (length // len(character)))
+            (tmp_path / f"{place}-{number}-{length}.yaml").write_text(text, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", CHECK_ALL],
         cwd=tmp_path,
@@ -74,7 +72,7 @@ def test_one_character_many_times(place: str, tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-2_000:]
+    assert done.returncode == 0, done.stdout[-200:] + done.stderr[-2_000:]
 
 
 def test_the_check_of_many_claims_stops_at_a_thousand_problems(tmp_path: Path) -> None:
@@ -85,7 +83,7 @@ def test_the_check_of_many_claims_stops_at_a_thousand_problems(tmp_path: Path) -
 
 
 def test_many_names_that_are_not_defined(tmp_path: Path) -> None:
-    lines = "".join(f"      name_number_{n} = unknown_number_{n}\n" for n in range(4_000))
+    lines = "".join(f"      name_number_{n} = unknown_number_{n}\n" for n in range(2_000))
     text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: 1 == 1\n"
     done = check(tmp_path, text)
     assert done.returncode == 2

@@ -8,9 +8,10 @@ import numpy as np
 
 from dropcheck.audit.audited_claims import Subject
 from dropcheck.audit.error_rates import Audit, Truth
-from dropcheck.audit.measurement import AuditPlan, carry_out, ready
+from dropcheck.audit.measurement import AuditPlan, carry_out
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case
+from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
 
 ALPHA = 0.05
 
@@ -69,9 +70,13 @@ def cases(body: str) -> tuple[Case, ...]:
     return read_text(f"dropcheck: 1\nclaims:\n  one:\n    {body}\n").expand()
 
 
+def lowered(subject: Subject) -> LoweredCase:
+    """A subject's case as a graph."""
+    return lower_case(parse_claim(subject.case.claim), subject.case.parameters)
+
+
 def claimed_value(subject: Subject) -> float:
     """The right side of a statement in which it is known."""
-    means = ready(subject)
-    value = means.lowered.operands[1].constant
+    value = lowered(subject).operands[1].constant
     assert value is not None
     return float(np.asarray(value).ravel()[0])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "dropcheck"
+from sources import PACKAGE
 
 
 def words_in(source: str, words: Collection[str]) -> Iterator[tuple[int, str]]:
@@ -14,6 +15,11 @@ def words_in(source: str, words: Collection[str]) -> Iterator[tuple[int, str]]:
 
     Docstrings and the parts of formatted text are messages, and do not count.
     """
+    return ((line, text) for line, text in _strings(source) if text in words)
+
+
+@cache
+def _strings(source: str) -> tuple[tuple[int, str], ...]:
     tree = ast.parse(source)
     messages = {
         id(part)
@@ -21,11 +27,12 @@ def words_in(source: str, words: Collection[str]) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Expr | ast.JoinedStr | ast.FormattedValue)
         for part in (node.values if isinstance(node, ast.JoinedStr) else (node.value,))
     }
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or id(node) in messages:
-            continue
-        if isinstance(node.value, str) and node.value in words:
-            yield node.lineno, node.value
+    return tuple(
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in messages
+    )
 
 
 def modules() -> dict[Path, str]:

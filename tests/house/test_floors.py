@@ -6,14 +6,13 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from inspect import ismodule
-from pathlib import Path
 
 import pytest
 import typer
-
-PACKAGE = Path(__file__).parents[2] / "dropcheck"
+from sources import trees
 
 FLOORS = {
     # ground: plain data that every floor may use
@@ -181,17 +180,15 @@ class Import:
         return f"dropcheck.{self.by}, line {self.line}: imports {self.name}"
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     """Every module of the package by its name within it."""
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
+    for path, tree in trees().items():
+        parts = path.with_suffix("").parts
         inner = parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
-        found[".".join(inner)] = ast.parse(path.read_text(encoding="utf-8"))
+        found[".".join(inner)] = tree
     return found
-
-
-MODULES = modules()
 
 
 def imports_of(by: str, tree: ast.Module) -> Iterator[Import]:
@@ -205,7 +202,7 @@ def imports_of(by: str, tree: ast.Module) -> Iterator[Import]:
             module = node.module or ""
             for alias in node.names:
                 inner = f"{module}.{alias.name}"
-                is_module = module == "dropcheck" or inner.removeprefix("dropcheck.") in MODULES
+                is_module = module == "dropcheck" or inner.removeprefix("dropcheck.") in modules()
                 is_module |= inner == "scipy.special"
                 yield Import(by, inner if is_module else module, node.lineno)
 
@@ -297,15 +294,18 @@ def findings_in(by: str, source: str) -> list[str]:
     return [line for line in told if line is not None]
 
 
-ALL_IMPORTS = [found for by, tree in MODULES.items() for found in imports_of(by, tree)]
+@cache
+def all_imports() -> tuple[Import, ...]:
+    """What all modules import."""
+    return tuple(found for by, tree in modules().items() for found in imports_of(by, tree))
 
 
 def test_every_part_of_the_package_has_its_floor() -> None:
-    assert {name.split(".")[0] for name in MODULES} - set(FLOORS) == set()
+    assert {name.split(".")[0] for name in modules()} - set(FLOORS) == set()
 
 
 def test_imports_only_go_down() -> None:
-    assert [line for line in map(upward, ALL_IMPORTS) if line] == []
+    assert [line for line in map(upward, all_imports()) if line] == []
 
 
 def program_members(tree: ast.Module) -> set[str]:
@@ -321,11 +321,11 @@ def program_members(tree: ast.Module) -> set[str]:
 
 def test_judging_and_planning_use_a_program_by_its_protocol_alone() -> None:
     read: set[str] = set()
-    for by, tree in MODULES.items():
+    for by, tree in modules().items():
         if by.split(".")[0] in ("judging", "planning"):
             read |= program_members(tree)
     assert read == PROGRAM
-    page = ast.get_docstring(MODULES["simulation"]) or ""
+    page = ast.get_docstring(modules()["simulation"]) or ""
     assert {name for name in PROGRAM if f"`{name}`" not in page} == set()
 
 
@@ -353,9 +353,9 @@ def test_no_modules_import_one_another() -> None:
         module: [
             name
             for found in imports_of(module, tree)
-            if (name := found.name.removeprefix("dropcheck.")) in MODULES
+            if (name := found.name.removeprefix("dropcheck.")) in modules()
         ]
-        for module, tree in MODULES.items()
+        for module, tree in modules().items()
         if module != "__init__"  # which offers names that are imported when they are asked for
     }
     assert not circle(known)
@@ -366,20 +366,20 @@ def test_a_ring_of_modules_is_found() -> None:
 
 
 def test_every_library_is_imported_at_its_place_only() -> None:
-    assert [line for line in map(misplaced, ALL_IMPORTS) if line] == []
+    assert [line for line in map(misplaced, all_imports()) if line] == []
 
 
 def test_nothing_runs_text_and_few_modules_open_files() -> None:
-    assert [line for by, tree in MODULES.items() for line in dangerous(by, tree)] == []
+    assert [line for by, tree in modules().items() for line in dangerous(by, tree)] == []
 
 
 def test_outside_libraries_are_used_by_what_they_document() -> None:
-    assert [line for by, tree in MODULES.items() for line in private(by, tree)] == []
+    assert [line for by, tree in modules().items() for line in private(by, tree)] == []
 
 
 def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
     places = {place for place, floor in FLOORS.items() if floor == 0} | {"claims"}
-    checked = [found for found in ALL_IMPORTS if found.by.split(".")[0] in places]
+    checked = [found for found in all_imports() if found.by.split(".")[0] in places]
     checked = [one for one in checked if not one.by.startswith("packs.implementations")]
     assert {found.by.split(".")[0] for found in checked} >= {"errors", "claims"}
     for found in checked:

@@ -29,8 +29,8 @@ OTHER_THINGS = {
     "processors.py": {"max"},  # no quota
     # grammar, Greek letters, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},
-    # the command that repeats; and commands of LaTeX
-    "report": {"any", "sort", "where", "log", "sqrt", "repeat", "sign"}
+    # words of sentences, the command that repeats, and commands of LaTeX
+    "report": {"all", "any", "sort", "where", "log", "sqrt", "repeat", "sign"}
     | {
         "Phi",
         "cos",

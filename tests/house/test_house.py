@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from sources import PACKAGE, trees
 
-PACKAGE = Path(__file__).parents[2] / "dropcheck"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-TREES = {path.relative_to(PACKAGE): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
 
 MOST_LINES = 400
 MOST_IN_A_FOLDER = 15
@@ -67,9 +66,9 @@ def test_modules_are_small() -> None:
 
 
 def test_records_of_many_fields_are_built_by_keyword() -> None:
-    fields = field_counts(TREES.values())
+    fields = field_counts(trees().values())
     assert len(fields) > 50
-    told = {str(path): list(positional(tree, fields)) for path, tree in TREES.items()}
+    told = {str(path): list(positional(tree, fields)) for path, tree in trees().items()}
     assert {path: lines for path, lines in told.items() if lines} == {}
 
 

@@ -166,7 +166,7 @@ QUANTITIES = [
     ("x ~ normal(1, 1); m ~ bernoulli(0.5)", "Var(m * x)", 0.75),  # crossed
     ("x ~ normal(0, 1)", "E(x, given=x > 1)", 1.525135276),
 ]
-SEEDS = 150
+SEEDS = 100
 ALPHA = 0.05
 
 

@@ -224,5 +224,8 @@ def test_what_few_draws_leave_open_is_decided_by_the_exact_value(
     assert found.verdict is verdict
     assert (found.guarantee, found.method) == (Guarantee.EXACT, Method.EXACT_VALUE)
     assert found.draws > 0
+
+
+def test_what_few_draws_leave_open_stays_open_without_an_exact_value() -> None:
     unknown = case_of("p: any in 0.1..0.9", "E(tanh(x * y * p)) == 0", "x, y ~ normal(0, 1)")
     assert searched(unknown, max_draws=500).verdict is Verdict.INCONCLUSIVE
