@@ -198,14 +198,13 @@ def _constant(p: float) -> float:
 def _influence(distances: Floats, p: float) -> tuple[Floats, Floats]:
     """ψ and its derivative."""
     sizes = np.abs(distances)
-    constant = _constant(p)
     if p == 2:
-        powers = sizes * sizes
+        within = sizes + 0.5 * (sizes * sizes)
         slopes = 1 + sizes
     else:
-        powers = sizes**p
+        constant = _constant(p)
+        within = sizes + constant * sizes**p
         slopes = 1 + constant * p * sizes ** (p - 1)
-    within = sizes + constant * powers
     return np.copysign(np.log1p(within), distances), slopes / (1 + within)
 
 
@@ -219,12 +218,12 @@ def _end_below(values: Floats, weights: Floats, p: float, bound: float) -> float
         influence, slopes = _influence(values - theta, p)
         return float(weights @ influence) - bound, float(weights @ slopes)
 
-    start, _ = _influence(values, p)
+    start, slopes = _influence(values, p)
     bound += _ROUNDING * (bound + float(weights @ np.abs(start)))
     step = bound / float(weights.sum())
     precision = _PRECISION * min(step, 1.0)
     inner = 0.0  # the sum is below the bound here, and not below it at `outer`
-    excess, slope = total(inner)
+    excess, slope = float(weights @ start) - bound, float(weights @ slopes)
     reach = step
     while excess > 0:
         inner += reach

@@ -212,8 +212,8 @@ class Space:
             )
             atoms = tuple(
                 [
-                    atom._replace(indices=tuple([order.get(i, i) for i in atom.indices]))
-                    for atom in atoms
+                    Atom(draw, side, powers, tuple([order.get(i, i) for i in indices]))
+                    for draw, side, powers, indices in atoms
                 ]
             )
         if len(tensors) == 1:
@@ -234,8 +234,8 @@ class Space:
     def _reduced(self, term: Term, free: frozenset[int]) -> list[Term]:
         """A term with atoms of one element merged, and without powers of draws of two values."""
         atoms = merged(term.atoms)
-        if not self.squares:
-            return [term._replace(atoms=atoms)]
+        if not any(atom.draw in self.squares and atom.powers != ((0, 1),) for atom in atoms):
+            return [term if atoms == term.atoms else term._replace(atoms=atoms)]
         found = [term._replace(atoms=())]
         for atom in atoms:
             square = self.squares.get(atom.draw)
@@ -360,8 +360,8 @@ def substituted(space: Space, term: Term, mapping: Mapping[int, int]) -> Term:
     """A term with other indices in place of some: fixed places, or others of the same range."""
     atoms = tuple(
         [
-            atom._replace(indices=tuple([mapping.get(i, i) for i in atom.indices]))
-            for atom in term.atoms
+            Atom(draw, side, powers, tuple([mapping.get(i, i) for i in indices]))
+            for draw, side, powers, indices in term.atoms
         ]
     )
     if not term.tensors:
