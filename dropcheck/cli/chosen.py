@@ -13,6 +13,7 @@ from dropcheck.claims.registry import Case, PartlyReadError, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS
 from dropcheck.cli.given import Given
+from dropcheck.cli.output import printing_aside
 from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order, suggestion
 from dropcheck.options import RUN_OPTIONS
@@ -140,7 +141,9 @@ def columns_of(given: Given) -> Registry:
     from dropcheck.code.binding import implementations_of
     from dropcheck.code.columns import with_columns
 
-    return with_columns(registry, implementations_of(given.several("with"), Path.cwd()), formats)
+    found = implementations_of(given.several("with"), Path.cwd())
+    with printing_aside():
+        return with_columns(registry, found, formats)
 
 
 def _formats(given: Given) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import TextIO
@@ -85,6 +85,27 @@ def complain(problems: Sequence[Problem], kind: str = "error") -> None:
 
     text = problems_text(problems, terminal_of(sys.stderr), "note" if kind == "note" else "error")
     emit(text, sys.stderr)
+
+
+@contextlib.contextmanager
+def printing_aside(*, needed: bool = True) -> Iterator[None]:
+    """Within it, what code under test prints goes to standard error: the report is printed alone.
+
+    So does what its libraries print past Python, and its processes, which inherit the descriptor.
+    """
+    if not needed or sys.stderr is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream without a file
+            out, aside = sys.stdout.fileno(), sys.stderr.fileno()
+            sys.stdout.flush()
+            kept = os.dup(out)
+            stack.callback(os.close, kept)
+            os.dup2(aside, out)
+            stack.callback(os.dup2, kept, out)
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield
 
 
 def silence(stream: TextIO) -> None:

@@ -24,7 +24,7 @@ from dropcheck.cli.chosen import (
     refuse_in_automation,
 )
 from dropcheck.cli.given import Given
-from dropcheck.cli.output import ExitCode, complain, interactive, print_out
+from dropcheck.cli.output import ExitCode, complain, interactive, print_out, printing_aside
 from dropcheck.cli.reporting import report_run
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.options import RUN_OPTIONS
@@ -96,7 +96,10 @@ def plan(given: Given) -> ExitCode:
     kept = read_evidence(evidence) if evidence else None
     chosen = chosen_cases(given, settings.max_memory)
     shown = not given.flag("no_progress") and interactive()
-    with progress(len(chosen.cases), shown) as advance:
+    with (
+        printing_aside(needed=bool(given.several("with"))),
+        progress(len(chosen.cases), shown) as advance,
+    ):
         planned = plan_cases(
             chosen.cases,
             settings,
@@ -181,6 +184,7 @@ def verify_chosen(
     shown = not (given.flag("no_progress") or given.flag("quiet")) and interactive()
     try:
         with (
+            printing_aside(needed=bool(given.several("with"))),
             _engine(given.value("scheduler")) as engine,
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(

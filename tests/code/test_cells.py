@@ -108,6 +108,23 @@ def ran(folder: Path, *functions: str, threads: int = 2) -> tuple[int, dict[str,
     return process.returncode, report, out, err
 
 
+def test_what_code_prints_is_no_part_of_a_report(folder: Path) -> None:
+    """Neither what Python prints nor what is written past it, here or in another process."""
+    (folder / "layers.py").write_text(CODE + 'print("imported")\nos.write(1, b"past it\\n")\n')
+    for functions in (("says",), ("says", "dropout")):
+        bound = [f"--with={name}:dropout=layers:{name}" for name in functions]
+        done = subprocess.run(
+            [sys.executable, "-m", "dropcheck", "run", "layer.yaml", *bound, "--format=json",
+             "--threads=2"],
+            cwd=folder, capture_output=True, text=True, timeout=100, check=False,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )  # fmt: skip
+        assert json.loads(done.stdout)["summary"]["failed"] == 0
+        assert "imported" in done.stderr
+        assert "past it" in done.stderr
+        assert "called in" in done.stderr
+
+
 def digits(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {name: one for name, one in case.items() if name not in ("seconds", "more_seconds")}
@@ -120,13 +137,14 @@ def callers(out: str) -> set[str]:
 
 
 def test_digits_are_those_of_one_process_and_what_code_prints_comes_out(folder: Path) -> None:
-    one, alone, out_of_one, _ = ran(folder, "says", "forgetful", threads=1)
-    two, shared, out_of_two, _ = ran(folder, "says", "forgetful", threads=2)
+    one, alone, out_of_one, said_by_one = ran(folder, "says", "forgetful", threads=1)
+    two, shared, out_of_two, said_by_two = ran(folder, "says", "forgetful", threads=2)
     assert digits(alone) == digits(shared)
     assert len(digits(shared)) == 20
     assert (one, two) == (1, 1)
-    assert len(callers(out_of_one)) == 1
-    assert len(callers(out_of_two)) == 2
+    assert len(callers(said_by_one)) == 1
+    assert len(callers(said_by_two)) == 2
+    assert not callers(out_of_one + out_of_two)
 
 
 def test_where_no_process_can_be_started_all_is_judged_in_this_one(folder: Path) -> None:
@@ -144,13 +162,13 @@ def test_where_no_process_can_be_started_all_is_judged_in_this_one(folder: Path)
     )  # fmt: skip
     assert done.returncode == 0
     assert "20 cases: 20 passed" in done.stdout
-    assert len(callers(done.stdout)) == 1
+    assert len(callers(done.stderr)) == 1
 
 
 def test_few_cells_are_judged_in_one_process(folder: Path) -> None:
-    _, report, out, _ = ran(folder, "says")
+    _, report, _, said = ran(folder, "says")
     assert report["summary"]["passed"] == 12
-    assert len(callers(out)) == 1
+    assert len(callers(said)) == 1
 
 
 def test_code_that_ends_its_process_costs_its_own_cells_alone(folder: Path) -> None:
@@ -179,7 +197,8 @@ def test_code_that_cannot_be_imported_again_is_called_here(folder: Path) -> None
     (folder / "layers.py").write_text(source)
     (folder / "once").touch()
     code, report, _, err = ran(folder, "dropout", "says")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert all(line.startswith("called in") for line in err.splitlines())
     assert report["summary"]["passed"] == 20
 
 
