@@ -250,9 +250,18 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
         del options["--time-limit"]
         options["--max-draws"] = str(result.draws)
     command = repeat_command(case, seed, given.files, RUN_OPTIONS)
-    words = [f"--{name}={one}" for name in ("with", "evidence") for one in given.several(name)]
+    words = [f"--with={one}" for one in given.several("with") if _is_of(one, case)]
+    words += [f"--evidence={one}" for one in given.several("evidence")]
     words += [name if text is None else f"{name}={text}" for name, text in options.items()]
     return f"{command} {shlex.join(words)}" if words else command
+
+
+def _is_of(text: str, case: Case) -> bool:
+    """Whether the code of a case is that of an implementation, given as `NAME` or `NAME:…`."""
+    from dropcheck.code.implementations import COMPILED
+
+    name = text.partition(":")[0].strip()
+    return case.claim.column is not None and case.claim.column.name in (name, name + COMPILED)
 
 
 def exit_code(

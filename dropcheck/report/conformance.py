@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from dropcheck.claims import values
@@ -12,6 +12,7 @@ from dropcheck.report import phrases as words
 from dropcheck.results import CaseResult, Outcome, Value
 
 MODEL = "model"
+MOST_NAMES = 6  # of statements with one error
 MOST_POINTS = 3  # of parameter values that are alike; the rest are counted
 NOTHING = "-"
 
@@ -183,8 +184,17 @@ def _text(points: Sequence[Point], beside: Sequence[Point]) -> str:
 
 
 def where(cell: Cell) -> str:
-    """Which case of a cell is spoken of: `values@torch float32, p=0.1 and 2 more`."""
+    """Which case of a cell is spoken of: `values@torch float32, p=0.1 and 2 more`.
+
+    Of a cell made of several, their names: `mean@torch, values@torch (float32, float16)`.
+    """
     case = cell.worst
+    claims = list(dict.fromkeys(one.claim for one in cell.cases))
+    dtypes = list(dict.fromkeys(one.dtype for one in cell.cases if one.dtype))
+    if len(claims) > 1 or len(dtypes) > 1:
+        rest = len(claims) - MOST_NAMES
+        names = [*claims[:MOST_NAMES], *([f"{rest} more"] if rest > 0 else [])]
+        return ", ".join(names) + (f" ({', '.join(dtypes)})" if dtypes else "")
     name = " ".join(filter(None, (case.claim, case.dtype)))
     more = f" and {cell.alike - 1} more" if cell.alike > 1 else ""
     return ", ".join(filter(None, (name, values.short_parameters(case.point) + more)))
@@ -241,10 +251,19 @@ def sign(cell: Cell) -> str:
 
 
 def to_say(table: Conformance) -> list[tuple[Cell, Mark, str]]:
-    """The cells of which something is to be said, the worst first, with their marks and what is."""
-    found = [
-        (cell, cell.mark, text)
-        for cell in table.cells
-        if cell.mark is not None and (text := said(cell)) is not None
-    ]
-    return sorted(found, key=lambda one: _WORST_FIRST.index(one[1]))
+    """The cells of which something is to be said, the worst first, with their marks and what is.
+
+    What is one error of several cells is said once, of a cell made of those.
+    """
+    found: dict[object, tuple[Cell, Mark, str]] = {}
+    for cell in table.cells:
+        text = said(cell)
+        if cell.mark is None or text is None:
+            continue
+        key: object = len(found)
+        if cell.mark is Mark.ERROR:
+            key, own = text, tuple(one for one in cell.cases if mark(one) is Mark.ERROR)
+            before = found[key][0].cases if key in found else ()
+            cell = replace(cell, cases=(*before, *own))  # noqa: PLW2901
+        found[key] = (cell, cell.mark or Mark.ERROR, text)
+    return sorted(found.values(), key=lambda one: _WORST_FIRST.index(one[1]))

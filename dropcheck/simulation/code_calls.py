@@ -35,11 +35,21 @@ class Calls:
     Args:
         steps: those of the program, which say all that is asked of each call.
         generator: what seeds the code.
+        targets: the registers that are looked at beside those that steps are made from; where there
+            are none, any may be.
     """
 
-    def __init__(self, steps: Sequence[Step], generator: np.random.Generator) -> None:
-        self._steps = steps
+    def __init__(
+        self, steps: Sequence[Step], generator: np.random.Generator, targets: Sequence[int] = ()
+    ) -> None:
         self._generator = generator
+        calls = [(step, step.value.call) for step in steps if step.value.call is not None]
+        self._asked = [call for _, call in calls]
+        self._tags = {call.tag for call in self._asked}
+        self._used = {(call.tag, call.mode) for call in self._asked}
+        if targets and calls:
+            used = {*targets, *(register for step in steps for register in step.inputs)}
+            self._used = {(call.tag, call.mode) for step, call in calls if step.target in used}
         self._given: dict[str, Mapping[str, Array]] = {}
         self._earlier: list[tuple[Code, np.random.Generator, Asked, Sequence[Array]]] = []
 
@@ -57,21 +67,40 @@ class Calls:
         call = value.call
         assert call is not None
         if call.tag not in self._given:
-            asked = [step.value.call for step in self._steps if step.value.call is not None]
-            modes = frozenset(one.mode for one in asked if one.tag == call.tag)
+            modes = frozenset(one.mode for one in self._asked if one.tag == call.tag)
+            used = frozenset(mode for mode in modes if (call.tag, mode) in self._used)
             own = replace(call.asked, draws=draws, modes=modes, begin=not self._given)
             numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
-            # what looks at code seeds it anew: to go on as before, earlier calls are made again
-            if not own.begin and call.code.looked_at(own, numbers):
-                for code, generator, before, held in self._earlier:
-                    code.drawn(deepcopy(generator), before, held)
-            if any(one.tag != call.tag for one in asked):
-                self._earlier.append((call.code, deepcopy(self._generator), own, numbers))
-            self._given[call.tag] = call.code.drawn(self._generator, own, numbers)
+            state = None if used == modes else self._generator.bit_generator.state
+            try:
+                found = self._drawn(call, own, numbers, several=len(self._tags) > 1)
+            except DropcheckError:
+                if state is None or not used:
+                    raise
+                # what fails may be asked for by other statements alone, such as an evaluation
+                self._generator.bit_generator.state = state
+                own = replace(own, modes=used)
+                found = self._drawn(call, own, numbers, several=len(self._tags) > 1)
+            self._given[call.tag] = found
+        if call.mode not in self._given[call.tag]:
+            return np.zeros((*value.shape, 1))  # nothing looks at it
         given = self._given[call.tag][call.mode]
         if given.shape[:-1] != value.shape:  # it would be stretched to what it is compared with
             raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
         return given
+
+    def _drawn(
+        self, call: CodeCall, own: Asked, numbers: Sequence[Array], *, several: bool
+    ) -> Mapping[str, Array]:
+        # what looks at code seeds it anew: to go on as before, earlier calls are made again
+        if not own.begin and call.code.looked_at(own, numbers):
+            for code, generator, before, held in self._earlier:
+                code.drawn(deepcopy(generator), before, held)
+        before = deepcopy(self._generator) if several else self._generator
+        found = call.code.drawn(self._generator, own, numbers)
+        if several:
+            self._earlier.append((call.code, before, own, numbers))
+        return found
 
 
 def _other_shape(call: CodeCall, shape: Shape, given: Shape) -> Problem:

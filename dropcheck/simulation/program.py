@@ -212,7 +212,7 @@ class Program:
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
-        code = Calls(self.steps, generator)
+        code = Calls(self.steps, generator, self.targets)
         points: Mapping[int, Points] = {}
         if self.net > 1:
             drawn = {one.target: one.value.shape for one in self.steps if one.kernel is None}

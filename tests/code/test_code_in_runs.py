@@ -194,6 +194,50 @@ def test_what_ends_a_program_ends_no_run(error: BaseException) -> None:
         run(ends)
 
 
+MODES = """\
+dropcheck: 1
+slots:
+  layer: {takes: [x], model: "m ~ bernoulli(0.5)[shape(x)]", gives: m * x, evaluation: x,
+          elements: independent}
+claims:
+  layer:
+    title: Claims of which some evaluate
+    resolution: 0.05
+    model: "x ~ uniform(1, 2)[4]\\ny = layer(x)"
+    claims:
+      values: "y in {0, x}"
+      mean: E(y) / E(x) == 1 / 2
+      evaluated: "layer.eval(x) in {x}"
+"""
+
+
+def results_of(text: str, function: Callable[..., Any]) -> dict[str, str]:
+    own = of_functions({"layer": function}, name="numpy", dtypes=(), folder=Path())
+    registry = with_columns(read_text(text), [own])
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    found = verify_cases(cases, Settings(), registry, str, errors_of_code=True)
+    return {one.of or "": one.result.value for one in found}
+
+
+def test_an_error_is_one_of_the_statements_that_ask_for_what_fails_alone() -> None:
+    """Beside each other, and each by itself: all draws of a claim are made for each statement."""
+    whole = {"layer.values": "pass", "layer.mean": "pass", "layer.evaluated": "pass"}
+
+    def without_modes(x: Any, rng: Any) -> Any:
+        return kept(x, rng)
+
+    def one_mask(x: Any, rng: Any, training: bool) -> Any:
+        return x * (rng.random(x.shape[1:]) < 0.5) if training else x
+
+    def sound(x: Any, rng: Any, training: bool) -> Any:
+        return kept(x, rng) if training else x
+
+    assert results_of(MODES, sound) == whole
+    assert results_of(MODES, without_modes) == {**whole, "layer.evaluated": "error"}
+    failed = dict.fromkeys(("layer.values", "layer.mean"), "error")
+    assert results_of(MODES, one_mask) == {**whole, **failed}
+
+
 CONDITIONED = """\
 dropcheck: 1
 slots: {scaled: {takes: [x, p], gives: x / (1 - p)}}
