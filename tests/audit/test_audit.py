@@ -48,7 +48,7 @@ from dropcheck.simulation.compile import Compiled
 )
 def test_no_alarm_where_the_procedure_is_whole(name: str) -> None:
     # these take millions of draws a run
-    times = 60 if name in ("bernoulli-probability-1e-3", "correlation-high") else 150
+    times = 60 if name in ("bernoulli-probability-1e-3", "correlation-high") else 100
     found = audited(built_in("laws", [name]), times)
     assert found.alarms == 0
     assert all(row.counts.runs == times for row in found.rows)
