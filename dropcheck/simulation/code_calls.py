@@ -96,10 +96,10 @@ class Calls:
         if not own.begin and call.code.looked_at(own, numbers):
             for code, generator, before, held in self._earlier:
                 code.drawn(deepcopy(generator), before, held)
-        before = deepcopy(self._generator) if several else self._generator
+        seeded_by = deepcopy(self._generator) if several else self._generator
         found = call.code.drawn(self._generator, own, numbers)
         if several:
-            self._earlier.append((call.code, before, own, numbers))
+            self._earlier.append((call.code, seeded_by, own, numbers))
         return found
 
 

@@ -25,29 +25,52 @@ def example(program: Program, generator: np.random.Generator) -> str:
 
     Returns:
         Values with their names, `x[3] = 1.25, y[3] = 1.375`: the element that is wrong, of arrays
-        of its shape. Larger ones are left out, and what is the same in every draw. Empty where no
-        draw is wrong.
+        of its shape, and the first few of larger ones. What is the same in every draw is left out.
+        Empty where no draw is wrong.
     """
     with np.errstate(all="ignore"):
         held = program.registers(generator, program.span_draws, keep=True)
-    for wrong in _wrong(program, held):
+    for register, wrong in _wrong(program, held):
         draws = np.flatnonzero(wrong.reshape(-1, wrong.shape[-1]).any(axis=0))
         if len(draws):
-            place = np.unravel_index(int(np.argmax(wrong[..., draws[0]])), wrong.shape[:-1])
+            own = (
+                wrong[..., draws[0]]
+                if wrong.ndim > 1
+                else _inside(program, held, register, draws[0])
+            )
+            place = np.unravel_index(int(np.argmax(own)), own.shape)
             return ", ".join(_values(program, held, int(draws[0]), tuple(map(int, place))))
     return ""
 
 
-def _wrong(program: Program, held: Sequence[Array | None]) -> Iterator[npt.NDArray[np.bool_]]:
+def _inside(
+    program: Program, held: Sequence[Array | None], register: int, draw: int
+) -> npt.NDArray[np.bool_]:
+    """Which elements of truths made the one truth of all of them, or of any, what it is."""
+    made = {step.target: step for step in program.steps}
+    while register in made and len(made[register].inputs) == 1:
+        found = filled(held[register])[..., draw]
+        (register,) = made[register].inputs
+        truths = filled(held[register])
+        if truths.ndim > 1 and truths.dtype == np.bool_ and truths.shape[-1] > 1:
+            alike: npt.NDArray[np.bool_] = truths[..., draw] == found
+            return alike
+    return np.ones((), dtype=bool)
+
+
+def _wrong(
+    program: Program, held: Sequence[Array | None]
+) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
     """Where something is wrong, [*shape, draws]: counterexamples first, then what is no number."""
     for term in program.terms:
         if term.every:
-            wrong = number(filled(held[term.factors[0][0]])) == 0
+            register = term.factors[0][0]
+            wrong = number(filled(held[register])) == 0
             if term.given is not None:
                 wrong = wrong & (number(filled(held[term.given])) != 0)
-            yield wrong
+            yield register, wrong
     for register in program.targets:
-        yield ~np.isfinite(number(filled(held[register])))
+        yield register, ~np.isfinite(number(filled(held[register])))
 
 
 def _values(
@@ -77,5 +100,7 @@ def _shown(name: str, values: Array, place: tuple[int, ...]) -> Iterator[str]:
     ):
         index = f"[{', '.join(map(str, place))}]" if place else ""
         yield f"{name}{index} = {values[place]:.6g}"
-    elif values.size <= FEW:
-        yield f"{name} = [{', '.join(f'{one:.6g}' for one in values.ravel())}]"
+    else:
+        first = [f"{one:.6g}" for one in values.ravel()[:FEW]]
+        more = [f"… {values.size} in all"] if values.size > FEW else []
+        yield f"{name} = [{', '.join([*first, *more])}]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -192,6 +193,42 @@ def test_what_ends_a_program_ends_no_run(error: BaseException) -> None:
 
     with pytest.raises(DropcheckError, match=f"raised {type(error).__name__}"):
         run(ends)
+
+
+WIDE = """\
+dropcheck: 1
+slots: {scaled: {takes: [x, c], gives: c * x}}
+claims:
+  wide:
+    title: Something is said of all elements of a wide array
+    parameters: {c: 2}
+    model: |
+      x ~ uniform(1, 2)[40]
+      y = scaled(x, c)
+    claim: %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        ("P(all(abs(y - c * x) < 0.1)) == 1", r"x\[7\] = 1\.\d+, y\[7\] = [34]\.\d+$"),
+        ("P(any(abs(y - c * x) > 0.1)) == 0", r"x\[7\] = 1\.\d+, y\[7\] = [34]\.\d+$"),
+        (
+            "P(mean(y) <= c * mean(x) + 0.001) == 1",
+            r"x = \[1.*, … 40 in all\], y = \[.*40 in all\]$",
+        ),
+    ],
+)
+def test_of_a_wide_array_the_element_that_is_wrong_is_shown(claim: str, shown: str) -> None:
+    def wrong(x: Any, c: Any) -> Any:
+        off = np.zeros(40)
+        off[7] = 0.5
+        return c * x + off
+
+    found = run_of(WIDE % claim, {"scaled": wrong})
+    assert found.verdict is Verdict.REFUTED
+    assert re.search(shown, str(found.explanation))
 
 
 MODES = """\
