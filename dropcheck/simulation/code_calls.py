@@ -23,7 +23,7 @@ MOST_SPAN_DRAWS = 131_072
 MOST_SAMPLE_DRAWS = 8192
 # Numbers of one call whose draws may depend on each other, and its fewest draws: verdicts then rest
 # on how many calls there are, and with more numbers each takes longer.
-DEPENDENT_NUMBERS = 8192
+DEPENDENT_NUMBERS = 4096
 FEWEST_DEPENDENT = 16
 # Where each draw is a call of code.
 MOST_CALLS = 256
