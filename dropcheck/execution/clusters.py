@@ -18,6 +18,10 @@ LOCAL = "local"
 CONNECT_SECONDS = 20
 # How often a piece of work may lose its worker: by then it is itself what ends them.
 RETRIES = 3
+# Dask has glibc return what is freed: a worker then waits for new pages at every array (measured:
+# up to ten times as long). This is what tuned_numpy comes to elsewhere.
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ.MALLOC_"
+KEEPING = {f"{_ENVIRONMENT}TRIM_THRESHOLD_": 2**25, f"{_ENVIRONMENT}MMAP_THRESHOLD_": 2**24}
 _MISSING = "pip install 'dropcheck[dask]'"
 
 
@@ -42,6 +46,7 @@ def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:
         DropcheckError: Dask is not installed, or no scheduler answers at the address.
     """
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         message = "option '--scheduler' needs Dask, which is not installed"
@@ -50,6 +55,7 @@ def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:
         try:
             if address == LOCAL:
                 count = workers or default_threads()
+                held.enter_context(dask.config.set(KEEPING))
                 where = held.enter_context(
                     LocalCluster(
                         n_workers=count,

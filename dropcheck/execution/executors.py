@@ -54,6 +54,8 @@ SMALL_PROGRAM = 2**16
 # A part of a request shorter than this spends a visible share of its time on its way to a worker.
 PART_NANOSECONDS = 4e6
 MOST_SPANS_OF_A_PART = 64
+# On its way to another machine it spends milliseconds: its parts are so many times longer.
+FARTHER = 50
 # Workers that end before their work does are replaced: so many times, for they may lack memory.
 MOST_RESTARTS = 3
 
@@ -304,7 +306,7 @@ class SpanExecutors(contextlib.ExitStack):
             # Not by a thread: a process that is forked meanwhile has the lock on the module and
             # nobody to release it.
             special.load()
-        parts = _parts(request, self._workers)
+        parts = _parts(request, self._workers, 1 if self._own else FARTHER)
         others = self._worth_starting(request)
         program = None if others is None else _pickled(request.program)
         if others is None or program is None:
@@ -358,11 +360,11 @@ class SpanExecutors(contextlib.ExitStack):
         return self._others
 
 
-def _parts(request: Request, workers: int) -> list[Request]:
+def _parts(request: Request, workers: int, longer: int) -> list[Request]:
     """The request in parts that are worth handing over; even a small one is shared by all."""
     cost = request.program.cost * request.program.span_draws
-    least = max(1, min(int(PART_NANOSECONDS / cost), -(-request.count // workers)))
-    return request.shared(workers, least, MOST_SPANS_OF_A_PART)
+    least = max(1, min(int(longer * PART_NANOSECONDS / cost), -(-request.count // workers)))
+    return request.shared(workers, least, longer * MOST_SPANS_OF_A_PART)
 
 
 class _Small(io.BytesIO):

@@ -126,6 +126,7 @@ LIBRARIES = {
     "ml_dtypes": ("code.adapters.numpy_adapter",),
     "scipy": ("vocabulary",),
     "threadpoolctl": ("execution.tuning",),
+    "dask": ("execution.clusters",),
     "distributed": ("execution.clusters",),
     "numba": ("execution.ziggurat",),
     "yaml": ("claims.nodes",),
