@@ -248,7 +248,7 @@ def _of_counts(
     undefined = undefined_draws(tally)
     if undefined is not None:
         return replace(result, explanation=undefined, ends=_in_spans(fewest, result))
-    share = certainty.seen_in(counted, tally) / tally.drawn
+    share = certainty.seen_draws(counted, tally) / tally.drawn
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         return replace(result, explanation=why, ends=_given_up(run))
@@ -258,7 +258,9 @@ def _of_counts(
         result = replace(
             result,
             scale=1.0,
-            smallest=lambda most: detectable.of_certainty(int(min(most, draws) * share), alpha),
+            smallest=lambda most: detectable.of_certainty(
+                int(min(most, draws) * share / program.unit_draws), alpha
+            ),
         )
         return _decided_after(result, draws)
     region, floor = pilot.region, region_floor(pilot.region, pilot.widen)

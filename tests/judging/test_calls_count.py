@@ -17,6 +17,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Asked, Code, Slot
 from dropcheck.code.columns import with_columns
 from dropcheck.judging.prepared import prepare
+from dropcheck.planning.plan import plan_cases
 from dropcheck.results import CaseResult, Guarantee
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -153,6 +154,15 @@ def test_a_certainty_is_verified_by_calls_and_says_how_sharply() -> None:
     found = judged(sound, "noisy.never-below")
     assert found.verdict.value == "verified"
     assert found.draws > 3000 * 1024
+
+
+def test_a_plan_counts_calls_too() -> None:
+    registry = with_columns(read_text(FILE), [Own(sound)])
+    cases = [one for one in registry.expand() if one.claim.id == "noisy.never-below@own"]
+    (planned,) = plan_cases(cases, Settings(), registry).cases
+    assert planned.draws is not None
+    found = judged(sound, "noisy.never-below")
+    assert found.draws / 2 < planned.draws < 2 * found.draws
 
 
 def test_what_draws_nothing_has_draws_that_count() -> None:
