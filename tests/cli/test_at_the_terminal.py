@@ -246,6 +246,10 @@ def test_every_command_that_draws_stops(after: float, arguments: list[str], fold
 
 def test_a_group_that_is_sent_sigterm_stops(folder: Path) -> None:
     process = started(folder, "audit", "-n", "100000", "--max-draws", "1e6", "--format", "json")
+    workers = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    until = time.monotonic() + 30
+    while workers.exists() and not workers.read_text() and time.monotonic() < until:
+        time.sleep(0.05)
     time.sleep(2.0)
     os.killpg(process.pid, signal.SIGTERM)  # the workers too, which the program ends itself
     out, err = process.communicate(timeout=60)
