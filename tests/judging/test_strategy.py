@@ -39,7 +39,12 @@ def test_every_shipped_claim_is_judged_as_it_is_announced() -> None:
         ("u, v ~ uniform(0, 1)", "E(u) == E(v)", "tolerance: 0.1", "finite-sample: "),
         ("u ~ uniform(0, 1)", "Std(u) == sqrt(1 / 12)", "", "finite-sample: "),
         # of an exponential of a product whose factors share a draw no moment is known
-        ("x, w ~ normal(0, 1)", "E(exp(x * (x + w) / 8)) == 1", "", "asymptotic: the limit theorem"),
+        (
+            "x, w ~ normal(0, 1)",
+            "E(exp(x * (x + w) / 8)) == 1",
+            "",
+            "asymptotic: the limit theorem",
+        ),
         ("x ~ normal(0, 1)", "P(x > 0) == 0.5", "", "exact: events are counted"),
         ("x ~ normal(0, 1)", "P(x > 0) == 1", "", "exact: events are counted"),
         ("x ~ cauchy(0, 1)", "E(x) == 0", "", "E does not exist"),

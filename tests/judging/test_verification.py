@@ -127,7 +127,12 @@ def test_results_come_in_the_order_of_the_cases() -> None:
         (N, "E(cos(x)**2 + sin(x)**2) == 1", VERIFIED, Guarantee.FINITE_SAMPLE),
         (N, "E(cos(x)**2 + sin(x)**2) == 1.02", REFUTED, Guarantee.FINITE_SAMPLE),
         # of an exponential of a product whose factors share a draw no moment is known
-        (N + "; w ~ normal(0, 1)", "E(exp(x * (x + w) / 8)) == 1.16692", OPEN, Guarantee.ASYMPTOTIC),
+        (
+            N + "; w ~ normal(0, 1)",
+            "E(exp(x * (x + w) / 8)) == 1.16692",
+            OPEN,
+            Guarantee.ASYMPTOTIC,
+        ),
     ],
 )
 def test_verdict_and_what_it_rests_on(
