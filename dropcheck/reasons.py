@@ -117,6 +117,11 @@ class Reason(Enum):
         "at this resolution it takes more draws than any run can make",
         "the resolution is too fine: ask for a coarser one",
     )
+    TIED = (
+        "values that '{sign}' compares{place} are equal but for rounding, which decides it",
+        "rounding decides the claim: compare counts, or say which way ties count, as in "
+        "a > b and not isclose(a, b), or a > b or isclose(a, b)",
+    )
     # what a sample may not show
     HIDDEN_VALUES = (
         "the model leaves room for values that no draw showed: up to {value:.2g}, with a chance "

@@ -256,17 +256,6 @@ class CaseRun:
             explanation=why,
         )
 
-    def ties(self, program: Program) -> tuple[str, ...]:
-        """A warning where rounding may decide a comparison: values that all but tie."""
-        near = program.near_ties(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
-        if not near:
-            return ()
-        line = near[0].at.location.line
-        return (
-            f"{self.case.claim.id}: values that '{near[0].operation}' compares in line {line} tie "
-            "to within rounding; isclose(a, b) tells ties apart",
-        )
-
     def result(self, finding: Finding) -> CaseResult:
         """The finding as the result that reports are made from.
 

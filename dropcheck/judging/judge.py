@@ -24,6 +24,7 @@ from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.events.certainty import by_counterexample
 from dropcheck.judging.events.counting import by_proportion
+from dropcheck.judging.events.ties import unless_tied
 from dropcheck.judging.evidence.held import Held
 from dropcheck.judging.evidence.units import NothingDrawnError
 from dropcheck.judging.exactly import by_exact_value, unknown_exactly
@@ -92,7 +93,7 @@ def run_case(
     except NothingDrawnError as nothing:
         undecided = Verdict.INCONCLUSIVE
         finding = Finding(verdict=undecided, method=None, explanation=nothing.why)
-    return run.result(finding)
+    return run.result(unless_tied(run, finding))
 
 
 def _keeps(prepared: Prepared) -> bool:

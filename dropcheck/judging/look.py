@@ -272,7 +272,6 @@ def shown(
         sampling=tally.program.sampling,
         explanation=explanation,
         more_draws=needed,
-        warnings=run.ties(tally.program),
     )
 
 

@@ -18,7 +18,6 @@ from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weig
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
 from dropcheck.simulation.steps import Observer, Step, computed, draw_law
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied
 
 BLOCKS_OF_SPAN = 16
 # The shortest block: so many draws, or fewer where they take as long as this, in rough
@@ -263,20 +262,6 @@ class Program:
         for register in self.targets:
             centres[register] = middle(number(filled(held[register])))
         return centres
-
-    def near_ties(self, generator: np.random.Generator, draws: int) -> list[Value]:
-        """Comparisons in which some draws differ, but by no more than rounding could have made."""
-        compared: list[Value] = []
-        if not any(step.value.operation in COMPARISONS for step in self.steps):
-            return compared
-
-        def observe(value: Value, inputs: list[Array]) -> None:
-            if value.operation in COMPARISONS and np.any(nearly_tied(*inputs)):
-                compared.append(value)
-
-        with np.errstate(all="ignore"):
-            self.registers(generator, draws, observe)
-        return compared
 
     def largest(self, generator: np.random.Generator, draws: int) -> float:
         """The largest magnitude on the way to what is averaged, as some draws show it."""

@@ -170,7 +170,6 @@ def by_proportion(
             run.alpha,
             program.span_draws,
         ),
-        warnings=run.ties(program),
     )
 
 

@@ -58,7 +58,7 @@ def by_order_statistics(
     if broken is not None:
         return broken
     if pilot.empty:
-        return _never(run, pilot.sample)
+        return _never(pilot.sample)
     if pilot.has_gap:  # where no count may tell on which side the level is passed
         known = by_exact_quantiles(run, claim, pilot.targets)
         if known is not None:
@@ -227,7 +227,7 @@ def _middle(low: float, high: float) -> float | None:
     return None
 
 
-def _never(run: CaseRun, sample: Tally) -> Finding:
+def _never(sample: Tally) -> Finding:
     return Finding(
         verdict=Verdict.INCONCLUSIVE,
         method=Method.ORDER_STATISTICS,
@@ -236,7 +236,6 @@ def _never(run: CaseRun, sample: Tally) -> Finding:
         blocks=0,
         seconds=sample.seconds,
         explanation=Reason.CONDITION_NEVER_TRUE.explain(draws=sample.drawn),
-        warnings=run.ties(sample.program),
     )
 
 

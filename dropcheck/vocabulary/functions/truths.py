@@ -79,6 +79,16 @@ def nearly_tied(a: Array, b: Array) -> Array:
     return np.asarray((apart > 0) & np.isfinite(apart) & near)
 
 
+def turned(kernel: Kernel) -> Kernel:
+    """A comparison that takes values which differ by rounding alone the other way."""
+
+    def other(a: Array, b: Array) -> Array:
+        plain, tied = kernel(a, b), nearly_tied(a, b)
+        return np.where(tied, 1 - plain.astype(np.float64), plain) if tied.any() else plain
+
+    return other
+
+
 def _favouring(a: Array, b: Array, *, how: np.ufunc, favour: bool) -> Array:
     """A comparison that takes values which tie to within rounding as it is favoured."""
     plain = _compare(a, b, how=how)

@@ -1,0 +1,45 @@
+"""Comparisons that rounding decides are left undecided, and no others.
+
+False alarms: at the default settings 1e-6 of a verdict; with the fixed seed every run is the same.
+"""
+
+from __future__ import annotations
+
+import pytest
+from trials import judged
+
+from dropcheck.reasons import Reason
+from dropcheck.results import Verdict
+
+HALF = "m ~ bernoulli(0.5)[10]"
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        (HALF, "P(mean(m) - 0.5 >= 0.2) == 176 / 1024"),  # true on paper, where 0.7 - 0.5 is 0.2
+        (HALF, "P(mean(m) - 0.5 > 0.2) == 56 / 1024"),
+        ("x ~ binomial(10, 0.3)", "P(abs(x / 10 - 0.3) <= 0.1) == 0.7004"),
+        ("x ~ binomial(10, 0.3)", "E(where(x / 10 - 0.3 >= 0.1, 1, 0)) == 0.35"),
+        ("x ~ binomial(10, 0.3)", "Var(x * (x / 10 == 0.1 * 3)) == 2"),
+    ],
+)
+def test_what_rounding_decides_is_undecided(model: str, claim: str) -> None:
+    found = judged(model, claim)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.reason is Reason.TIED
+    assert found.exact is None
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        (HALF, "P(sum(m) >= 7) == 176 / 1024"),
+        (HALF, "P(mean(m) - 0.5 >= 0.2 or isclose(mean(m) - 0.5, 0.2)) == 176 / 1024"),
+        (HALF, "P(mean(m) >= 0.65) == 176 / 1024"),
+        (HALF, "E(0 * (mean(m) - 0.5 > 0.2) + sum(m)) == 5"),
+        ("u ~ uniform(0, 1)", "P(u - 0.5 >= 0.2) == 0.3"),
+    ],
+)
+def test_where_ties_make_no_difference_the_claim_is_decided(model: str, claim: str) -> None:
+    assert judged(model, claim).verdict is Verdict.VERIFIED
