@@ -8,7 +8,8 @@ it uses only
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `span_values`, `block_draws`, `fitted`, `in_blocks`,
   `in_blocks_of`;
-- a pilot: `origin`, `centres`, `near_ties`, `largest`, `finite`;
+- a pilot: `origin`, `centres`, `largest`, `finite`;
+- comparisons that rounding decides: `tied_in`;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
 - nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `unit_draws` are
@@ -45,6 +46,7 @@ from dropcheck.simulation.variants import (
     in_nets,
     magnitude_of,
     stratified,
+    tied_in,
     values_of,
 )
 
@@ -82,5 +84,6 @@ __all__ = [
     "means_of",
     "stratified",
     "stream",
+    "tied_in",
     "values_of",
 ]

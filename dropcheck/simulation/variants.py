@@ -1,10 +1,11 @@
 """Programs that draw otherwise than they were compiled to: in strata, in nets, or counted in cells.
 
-Beside them stand single draws to make the cells from.
+Beside them stand single draws to make the cells from, and comparisons taken the other way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
+from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied, turned
 from dropcheck.vocabulary.law_parts import MIXTURE_COST, Stratum, mixture_of
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -142,3 +144,36 @@ def in_nets(program: Program, size: int) -> Program:
         apart=(),
         shared=False,
     )
+
+
+def tied_in(
+    program: Program, generator: Callable[[], np.random.Generator], draws: int
+) -> Value | None:
+    """A comparison that decides what is averaged where its sides differ by rounding alone.
+
+    `generator` gives the same draws each time.
+    """
+    first: list[Value] = []
+
+    def observe(value: Value, inputs: list[Array]) -> None:
+        if not first and value.operation in COMPARISONS and nearly_tied(*inputs).any():
+            first.append(value)
+
+    if not any(step.value.operation in COMPARISONS for step in program.steps):
+        return None
+    with np.errstate(all="ignore"):
+        held = program.registers(generator(), draws, observe)
+        if not first:
+            return None
+        steps = tuple(
+            replace(step, kernel=turned(step.kernel))
+            if step.kernel is not None and step.value.operation in COMPARISONS
+            else step
+            for step in program.steps
+        )
+        other = program.registers(generator(), draws, steps=steps)
+    same = all(
+        np.array_equal(filled(held[one]), filled(other[one]), equal_nan=True)
+        for one in program.targets
+    )
+    return None if same else first[0]

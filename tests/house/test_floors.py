@@ -108,7 +108,7 @@ PROGRAM = {
         "in_blocks",
         "in_blocks_of",
     ),
-    *("origin", "centres", "near_ties", "largest", "finite", "span"),
+    *("origin", "centres", "largest", "finite", "span"),
     *("columns", "tests_code", "whole"),
 }
 # Every library that is not Python's own, and the only parts of the package that import it.

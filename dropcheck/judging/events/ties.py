@@ -7,20 +7,13 @@ rounding alone; a claim that this makes another one is left undecided.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-
-import numpy as np
 
 from dropcheck.analysis.strategy import Certainty
 from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Finding
-from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import PILOT, Compiled, Counted, Program
-from dropcheck.simulation.integrands import filled
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied, turned
+from dropcheck.simulation import PILOT, Compiled, Counted, tied_in
 
 
 def unless_tied(run: CaseRun, finding: Finding) -> Finding:
@@ -45,36 +38,3 @@ def unless_tied(run: CaseRun, finding: Finding) -> Finding:
     why = Reason.TIED.explain(sign=tied.operation, place=place)
     undecided = Verdict.INCONCLUSIVE
     return replace(finding, verdict=undecided, explanation=why, more_draws=None, exact=None)
-
-
-def tied_in(
-    program: Program, generator: Callable[[], np.random.Generator], draws: int
-) -> Value | None:
-    """A comparison that decides what is averaged where its sides differ by rounding alone.
-
-    `generator` gives the same draws each time.
-    """
-    first: list[Value] = []
-
-    def observe(value: Value, inputs: list[Array]) -> None:
-        if not first and value.operation in COMPARISONS and nearly_tied(*inputs).any():
-            first.append(value)
-
-    if not any(step.value.operation in COMPARISONS for step in program.steps):
-        return None
-    with np.errstate(all="ignore"):
-        held = program.registers(generator(), draws, observe)
-        if not first:
-            return None
-        steps = tuple(
-            replace(step, kernel=turned(step.kernel))
-            if step.kernel is not None and step.value.operation in COMPARISONS
-            else step
-            for step in program.steps
-        )
-        other = program.registers(generator(), draws, steps=steps)
-    same = all(
-        np.array_equal(filled(held[one]), filled(other[one]), equal_nan=True)
-        for one in program.targets
-    )
-    return None if same else first[0]
