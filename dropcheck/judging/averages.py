@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
-from dropcheck.judging.limit_theorem import by_limit_theorem, last_look
+from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import (
     ENDLESS,
     Decide,
@@ -39,14 +40,12 @@ from dropcheck.judging.look import (
 )
 from dropcheck.judging.outlook import BOX_SHARE, Direction, Outlook, draws_for, target_of
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Exact, Guarantee, Method, Verdict
+from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import PILOT, Compiled, Request, SpanSums, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
 # An interval so many times the variance that the draws show is wide for what they do not show.
 UNSEEN = 4.0
-# Share of the error for one look by the limit theorem, where calls count and were too few.
-LAST = 0.1
 
 
 Judging = Generator[Request, SpanSums, Finding]
@@ -56,15 +55,15 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
     """Judge a function of averages; asks for spans of draws as it goes."""
     outlook = yield from foreseen(planner(run), compiled, knowledge)
     if not outlook.calls_enough and run.settings.require is None:
-        return (yield from by_limit_theorem(run, compiled))
+        bounds = knowledge.bounds(outlook.centres)
+        unseen = [partial(bounds.moved_by, one.weights) for one in outlook.directions]
+        return (yield from by_limit_theorem(run, compiled, unseen))
     if outlook.pilot is not None:
         broken = run.undefined(outlook.pilot, Method.BLOCK_MEANS, outlook.guarantee, PILOT)
         if broken is not None:
             return broken
     tally, judged = Tally(outlook.program, outlook.centres), None
-    spare = LAST if tally.program.whole and run.held is None else 0.0
-    own = replace(run, alpha=(1 - spare) * run.alpha)
-    looks = looking(own, tally, expected=outlook.expected, fewest=outlook.fewest, most=outlook.most)
+    looks = looking(run, tally, expected=outlook.expected, fewest=outlook.fewest, most=outlook.most)
     while (look := (yield from looks.look())) is not None:
         tally = looks.tally
         run.refuse_if_nowhere_defined(tally)
@@ -88,10 +87,6 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
             sampling=tally.program.sampling,
             explanation=why_undefined(compiled, tally),
         )
-    if spare and judged.verdict is Verdict.INCONCLUSIVE and run.settings.require is None:
-        last = last_look(run, compiled, tally, spare * run.alpha)
-        if last is not None and last.verdict is not Verdict.INCONCLUSIVE:
-            return shown(run, compiled, last, tally, Guarantee.ASYMPTOTIC, None)
     needed = _more(run, compiled, outlook, judged, tally)
     finding = shown(run, compiled, judged, tally, outlook.guarantee, needed)
     exact = exact_quantity(compiled, knowledge, judged.comparison)

@@ -104,6 +104,15 @@ class BoundedAverages:
         each = weights[own] * self.ends()[:, own]
         return float(each.min(axis=0).sum()), float(each.max(axis=0).sum())
 
+    def moved_by(self, weights: Floats, share: float) -> float:
+        """How far a share of the draws can move a combination of the averages.
+
+        That is by its range, or by Hölder's inequality, E|u| 1_A <= ||u||_p P(A)^(1 - 1/p).
+        """
+        low, high = self.ends_along(weights)
+        by_norms = [2 * self.along(weights, p) * share ** (1 - 1 / p) for p in (2.0, 4.0, 8.0)]
+        return float(min((high - low) * share, *by_norms))
+
     def spread(self, weights: Floats, centre: float, guess: float) -> Spread:
         """The spread of a combination of the averages.
 

@@ -8,7 +8,7 @@ whether a quantity on which all draws agree could be anything else.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,8 +96,13 @@ def accepted(run: CaseRun, compiled: Compiled) -> bool:
     return compiled.program.calls_own_code or run.settings.require is not None
 
 
-def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Finding]:
-    """Judge a function of averages by the limit theorem and the delta method."""
+def by_limit_theorem(
+    run: CaseRun, compiled: Compiled, unseen: Sequence[Callable[[float], float]] = ()
+) -> Generator[Request, SpanSums, Finding]:
+    """Judge a function of averages by the limit theorem and the delta method.
+
+    `unseen` is known of code whose calls count: how far a share of them can move each comparison.
+    """
     conditions = len(conditions_of(compiled.functional.operands))
     if conditions > MOST_CONDITIONS:
         why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
@@ -113,6 +118,8 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
         if broken is not None:
             return broken
         decided = deciding(compiled, tally, pilot.rarest, pilot.doubt, pilot.tally)
+        if unseen:
+            decided = _with_unseen_calls(decided, run, tally, unseen)
         judged = judge_look(run, compiled, tally, look.alpha, decided)
         over = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and run.seems_never(tally.draws)
@@ -143,12 +150,6 @@ def by_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Spa
         )
     )
     return shown(run, compiled, judged, tally, Guarantee.ASYMPTOTIC, needed)
-
-
-def last_look(run: CaseRun, compiled: Compiled, tally: Tally, alpha: float) -> Judged | None:
-    """What the limit theorem says of draws that a wider interval left open."""
-    rarest = draws_to_see(tally.program, conditions_of(compiled.functional.operands))
-    return judge_look(run, compiled, tally, alpha, deciding(compiled, tally, rarest))
 
 
 def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
@@ -248,6 +249,31 @@ def deciding(
         return interval, verdict
 
     return decided
+
+
+def _with_unseen_calls(
+    decided: Decide, run: CaseRun, tally: Tally, unseen: Sequence[Callable[[float], float]]
+) -> Decide:
+    """The same with room for calls that were not seen.
+
+    What at least a share f of calls does is in none of n with a chance of (1 - f)^n at most; what
+    fewer do moves an average by no more than `unseen` says of f.
+    """
+
+    def wider(
+        comparison: Comparison, alpha: float, widen: float, rounding: float
+    ) -> tuple[Interval, Verdict]:
+        interval, verdict = decided(comparison, (1 - SHARE) * alpha, widen, rounding)
+        place = next(i for i, one in enumerate(run.reading.comparisons) if one is comparison)
+        room = unseen[place](min(1.0, -math.log(SHARE * alpha) / tally.units))
+        if interval.unmet is None and verdict is not Verdict.INCONCLUSIVE:
+            interval = replace(interval, low=interval.low - room, high=interval.high + room)
+            of_code = tally.program.tests_code
+            region = comparison.region
+            verdict = decide(interval.low, interval.high, region, widen, 0.0, of_code=of_code)
+        return interval, verdict
+
+    return wider
 
 
 def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
