@@ -150,7 +150,7 @@ def _found(
         sharpness=run.looked(scale, widen, unit),
         within=0.0 if off * unit <= ROUNDING * scale else off * unit,
         exact=Exact(exact.value * unit, exact.error * unit),
-        explanation=Reason.TOO_WIDE.explain() if verdict is Verdict.INCONCLUSIVE else None,
+        explanation=Reason.AT_THE_EDGE.explain() if verdict is Verdict.INCONCLUSIVE else None,
     )
 
 

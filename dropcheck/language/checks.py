@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from dropcheck.claims.format import CLAIM
 from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import (
@@ -28,7 +29,7 @@ from dropcheck.language.lowering.draws import unknown_law
 from dropcheck.language.lowering.tolerance_checks import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.search_points import breaks, looked_at, representative
-from dropcheck.language.suggestions import name_hint
+from dropcheck.language.suggestions import name_hint, slip_of
 from dropcheck.language.syntax import (
     Call,
     Name,
@@ -279,10 +280,11 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
     used = used_names(parsed)
     for name in claim.parameter_names:
         if name not in used:
+            slip = slip_of(name, (key.name for key in CLAIM.keys))
             yield Problem(
                 f"the parameter {name!r} of {claim.entry} is not used",
                 claim.parameter_locations.get(name, claim.location),
-                "take it out, or use it in 'model' or 'claim'",
+                slip or "take it out, or use it in 'model' or 'claim'",
             )
     for line in lines_of(parsed.model):
         for node in line.names:

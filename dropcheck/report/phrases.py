@@ -275,7 +275,7 @@ def reading(case: CaseResult) -> str:
     cheaper = promises.price(case)
     cheaper = f"; {cheaper}" if cheaper else ""
     edge = f"; {edges.advice(case.edge, case.written)}" if case.edge and case.written else ""
-    if case.exact is not None and case.reason is not Reason.REQUIRED:
+    if promises.decided_exactly(case) and case.reason is not Reason.REQUIRED:
         more = needs(case)
         by_draws = "" if more is None else f"; by draws it {more}{cheaper}"
         return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}{by_draws}{edge}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dropcheck.report import numbers
-from dropcheck.results import CaseResult, Verdict
+from dropcheck.results import CaseResult, Method, Verdict
 
 # An estimate so many standard errors away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
@@ -71,6 +71,19 @@ def as_verified(case: CaseResult) -> str:
         return f"within the resolution, though {away}, and it is expected to be refuted"
     promise = "" if case.within is None else f" within {_give(case)}"
     return f"as claimed{promise}, although it is expected to be refuted"
+
+
+def decided_exactly(case: CaseResult) -> bool:
+    """Whether --exact decides an undecided case: not where its value is a strict end."""
+    if case.exact is None or case.region is None:
+        return False
+    if case.method is Method.EXACT_VALUE:
+        return False
+    open_ends = [case.region.low] * case.region.low_open + [
+        case.region.high
+    ] * case.region.high_open
+    near = case.exact.error + ROUNDING * abs(case.exact.value)
+    return all(abs(case.exact.value - end) > near for end in open_ends)
 
 
 def price(case: CaseResult) -> str | None:

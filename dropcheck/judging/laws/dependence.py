@@ -24,6 +24,7 @@ from dropcheck.judging.laws.looks import (
 )
 from dropcheck.language.law_claims import LawClaim, pairs
 from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
 from dropcheck.simulation import MAIN, Counts, Program, Request, SpanSums, Tables
@@ -122,8 +123,10 @@ def _names(run: CaseRun, claim: LawClaim) -> Iterator[str]:
     (statement,) = run.prepared.statement.operands
     written = getattr(statement, "arguments", ())
     for node, value in zip(written, claim.quantities, strict=True):
+        whole = unparse(node)
+        whole = whole if isinstance(node, Name | Call) or not value.shape else f"({whole})"
         for index in np.ndindex(*value.shape):
-            yield unparse(node) + (f"[{', '.join(map(str, index))}]" if index else "")
+            yield whole + (f"[{', '.join(map(str, index))}]" if index else "")
 
 
 def by_tables(

@@ -212,5 +212,5 @@ def _judged(run: CaseRun, target: Target, exact: Exact) -> Finding:
         target.finding(run, Method.EXACT_VALUE, verdict, exact.value, ends),
         standard_error=0.0,
         exact=exact,
-        explanation=Reason.TOO_WIDE.explain() if strict else None,
+        explanation=Reason.AT_THE_EDGE.explain() if strict else None,
     )
