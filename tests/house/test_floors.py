@@ -83,8 +83,10 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
 }
 # Between these parts, whatever their floors, only what is named is imported: the door of a room.
 DOORS: dict[tuple[str, str], set[str]] = {
-    # texts in the language know where in the file they stood; names and values are as in the file
+    # texts in the language know where in the file they stood; names and values are as in the file,
+    # and a parameter may be a slip of one of its keys
     ("language", "claims"): {
+        "dropcheck.claims.format",
         "dropcheck.claims.registry",
         "dropcheck.claims.values",
         "dropcheck.claims.several.searches",
