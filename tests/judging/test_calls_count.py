@@ -49,6 +49,7 @@ claims:
       half: P(y[0] > 0) == 0.5
       wrong: P(y[0] > 0) == 0.55
       evaluated: noisy.eval(x) == x
+      seldom-all: P(all(y == 0)) <= 0.0655
   norm:
     title: A slot that draws nothing, of four numbers
     parameters: {dtype: float32}
@@ -113,6 +114,11 @@ def in_few_calls(share: float) -> Layer:
     return layer
 
 
+def blank_in_few_calls(generator: np.random.Generator, x: Array) -> Array:
+    """All elements of 1 call in 200 are 0."""
+    return sound(generator, x) * (generator.random() >= 0.005)
+
+
 def in_few_draws(generator: np.random.Generator, x: Array) -> Array:
     return np.where(generator.random(x.shape) < 1e-4, -x, sound(generator, x))
 
@@ -128,6 +134,13 @@ def test_an_event_on_which_all_draws_agree_is_decided() -> None:
 def test_a_share_of_code_is_told_from_another() -> None:
     assert judged(sound, "noisy.half").verdict.value == "verified"
     assert judged(sound, "noisy.wrong").verdict.value == "refuted"
+
+
+def test_calls_too_few_to_show_what_is_wrong_verify_nothing() -> None:
+    """The event has a chance of 0.0672; 1 in 2 runs of 128 calls shows no call that is wrong."""
+    for seed in range(12):
+        found = judged(blank_in_few_calls, "noisy.seldom-all", seed, draws=128 * 1024 + 100)
+        assert found.verdict.value != "verified"
 
 
 def test_draws_that_a_call_makes_at_once_are_no_more_than_one() -> None:
