@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dropcheck.claims.kinds import Names
 from dropcheck.claims.registry import Jump, SourceText
@@ -75,6 +75,8 @@ class Models:
             if whole is None:
                 self._unread.add(name)
             else:
+                inner = whole.models or (None,) * len(whole.origins)
+                whole = replace(whole, models=tuple(model or name for model in inner))
                 self._known[name] = _Model(whole, places[name])
 
     def completed(self, text: SourceText) -> SourceText | None:
@@ -159,12 +161,14 @@ def _put_together(text: SourceText, shared: Mapping[int, SourceText]) -> SourceT
     origins: list[tuple[int, int]] = []
     lines: list[str] = []
     jumps: list[Jump] = []
+    models: list[str | None] = []
 
     def take(part: SourceText, first: int, last: int) -> None:
         shift = len(origins) - first
         written.extend(part.text.split("\n")[first:last])
         origins.extend(part.origins[first:last])
         lines.extend(part.lines[first:last])
+        models.extend(part.models[first:last] or (None,) * (last - first))
         jumps.extend(
             Jump(jump.line + shift, jump.column, jump.place)
             for jump in part.jumps
@@ -183,4 +187,5 @@ def _put_together(text: SourceText, shared: Mapping[int, SourceText]) -> SourceT
         origins=tuple(origins),
         lines=tuple(lines),
         jumps=tuple(jumps),
+        models=tuple(models),
     )

@@ -30,9 +30,9 @@ class Jump:
 class SourceText:
     """Text from a claims file that knows where in the file each of its lines is.
 
-    `origins[i]` is the (line, column) in the file, from 1, of the first character of line i of
-    `text`; `lines[i]` is the whole file line there, for showing. `jumps`, in order, are the places
-    where a line of `text` goes on elsewhere: it was folded from several, or holds escapes.
+    Of line i, `origins[i]` is the (line, column) in the file, from 1, where it begins, and
+    `lines[i]` the whole file line there. `jumps`, in order, are the places where a line goes on
+    elsewhere: it was folded from several, or holds escapes. `models[i]` is its shared model.
     """
 
     text: str
@@ -40,6 +40,7 @@ class SourceText:
     origins: tuple[tuple[int, int], ...]
     lines: tuple[str, ...]
     jumps: tuple[Jump, ...] = ()
+    models: tuple[str | None, ...] = ()
 
     def locate(self, line: int, column: int) -> Location:
         """The place in the file of a place in the text (both from 0)."""

@@ -328,6 +328,7 @@ def define_parameters(
     problems: list[Problem],
 ) -> None:
     """Define the parameters of a case, and collect those that cannot be."""
+    context.scope.claim = parsed.claim
     for name, value in parameters.items():
         node = parsed.parameter(name)
         try:

@@ -207,6 +207,7 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
     lines, unread = model_lines(claim.model) if claim.model is not None else ((), ())
     unsure = frozenset(word for one in unread for word in _WORD.findall(one.text))
     scope = Scope()
+    scope.claim = claim
     names = [*claim.parameter_names, *(claim.sample.shapes if claim.sample is not None else ())]
     start = Position(claim.statement, 0, 0)
     scope.mark_broken(Name(start, name) for name in names)

@@ -55,6 +55,37 @@ def problems(tmp_path: Path, text: str) -> list[Problem]:
     return list(check_registry(registry).problems)
 
 
+@pytest.mark.parametrize(
+    ("mark", "line", "at", "hint"),
+    [
+        ("== Var(q); model: scores", 10, "<!--", "make it a parameter: d_k, with its values"),
+        ("== Var(q); model: scores; D_k: 4", 10, "D_k", "capitals matter: did you mean 'd_k'?"),
+        ("== Var(q); d_k_: 4", 10, "<!--", "make it a parameter: d_k, with its values"),
+        ("== Var(q); model: scores; d_k: [N]", 10, "N]", None),
+        ("== Var(Q); model: scores; d_k: 4", 10, "Q", "capitals matter: did you mean 'q'?"),
+    ],
+)
+def test_what_a_mark_lacks_of_a_shared_model_is_an_error_of_the_mark(
+    tmp_path: Path, mark: str, line: int, at: str, hint: str | None
+) -> None:
+    text = f"{BLOCK}\n1<!-- dropcheck: {mark} -->\n"
+    found, *more = problems(tmp_path, text)
+    assert more == []
+    where = found.location
+    assert where is not None
+    assert (where.line, where.column) == (line, text.split("\n")[line - 1].index(at) + 1)
+    if hint is not None:
+        assert found.hint == hint
+
+
+def test_a_slip_in_a_shared_model_is_an_error_of_the_model(tmp_path: Path) -> None:
+    block = BLOCK.replace("y = m", "y = M")
+    text = f"{block}\n1<!-- dropcheck: == E(y); model: inverted; p: 0.5 -->\n"
+    (found,) = problems(tmp_path, text)
+    assert found.location is not None
+    assert (found.location.line, found.hint) == (6, "capitals matter: did you mean 'm'?")
+
+
 def test_a_paper(tmp_path: Path) -> None:
     registry = read(tmp_path, PAPER)
     assert check_registry(registry).problems == ()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from dropcheck.claims.registry import Code, Column, Slot
-from dropcheck.errors import Problem
+from dropcheck.claims.registry import Claim, Code, Column, Slot
+from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import GraphBuilder, Skipped
 from dropcheck.language.suggestions import name_hint, notation_hint
@@ -18,6 +19,7 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape
 
+_WORD = re.compile(r"[^\W\d]\w*")
 MOST_LISTED = 20  # names, of those that a hint lists
 
 
@@ -39,6 +41,7 @@ class Scope:
         self.constants: set[str] = set()  # those of the language that are used by now
         self.carried: frozenset[str] = frozenset()
         self.missing: dict[str, tuple[str, str]] = {}
+        self.claim: Claim | None = None  # that the names are of
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
@@ -109,6 +112,7 @@ class Scope:
             return found
         if name in self.missing:
             raise at.error(*self.missing[name])
+        self._ask_claim(name, at)
         known = [*self._values, *CONSTANTS]
         if name in OPERATORS:
             hint: str | None = f"{name!r} is an operator, and takes a quantity: {name}(…)"
@@ -122,6 +126,26 @@ class Scope:
             names = ", ".join(listed) + more or "none"
             hint = f"define it in 'model' or 'parameters'; names defined here: {names}"
         raise at.error(f"{name!r} is not defined", hint)
+
+    def _ask_claim(self, name: str, at: Position) -> None:
+        """What a shared model leaves to its claims, a claim has to give.
+
+        Raises:
+            DropcheckError: it does not. One of its parameters that the model has no use for may be
+                a slip of this name. A slip of the model's own names is an error of the model.
+        """
+        model, claim = dict(enumerate(at.source.models)).get(at.line), self.claim
+        if model is None or claim is None:
+            return
+        words = frozenset(_WORD.findall(at.source.text))
+        unused = (one for one in claim.parameter_names if one not in words)
+        slip = next((one for one in unused if name_hint(name, [one])), None)
+        if slip is None and name_hint(name, self._values):
+            return
+        place = claim.location if slip is None else claim.parameter_locations[slip]
+        message = f"the model {model!r} needs {name!r}, and this claim does not give it"
+        hint = name_hint(slip, [name]) if slip else f"make it a parameter: {name}, with its values"
+        raise DropcheckError(Problem(message, place, hint))
 
 
 class Slots:
