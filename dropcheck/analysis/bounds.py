@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dropcheck.analysis.shares import quotient_hull
-from dropcheck.language.graph import Kind, Value, kernel_of, ordered
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
@@ -18,16 +18,26 @@ MOST_DEPTH = 4  # steps below a quotient that are looked at for signs
 
 
 def support(value: Value) -> Hull:
-    """The hull of a quantity's values, all its elements together."""
+    """The hull of a quantity's values, all its elements together; of an estimated one's value."""
+    if not _varies(value):
+        return hull_of_fixed(value)
     hulls: dict[int, Hull] = {}
-    for one in ordered([value]):  # inputs first: a model may be very deep
-        below = [hulls[id(v)] if v.random else hull_of_fixed(v) for v in one.inputs]
+    # inputs first: a model may be very deep
+    for one in in_order([value], lambda below: [v for v in below.inputs if _varies(v)]):
+        below = [hulls[id(v)] if _varies(v) else hull_of_fixed(v) for v in one.inputs]
         hulls[id(one)] = hull_of(one, below)
-    return hulls[id(value)] if value.random else hull_of_fixed(value)
+    return hulls[id(value)]
+
+
+def _varies(value: Value) -> bool:
+    return value.random or value.estimated
 
 
 def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
-    """The hull of a random value, from those of its inputs."""
+    """The hull of a random or estimated value, from those of its inputs."""
+    if value.kind == Kind.OPERATOR:
+        operator = value.operator
+        return below[0] if operator.is_mean or operator.quantile else Hull(*operator.ends)
     with np.errstate(all="ignore"):
         if value.kind == Kind.DRAW:
             return _outward(_of_draw(value))

@@ -263,6 +263,11 @@ class CaseRun:
             InternalError: the interval misses what the model gives exactly.
         """
         claim = self.case.claim
+        if finding.interval is not None:  # what no law allows is left out
+            hull = self.prepared.hull(finding.quantity, finding.entry)
+            low, high = map(hull.nearest, finding.interval)
+            estimate = None if finding.estimate is None else hull.nearest(finding.estimate)
+            finding = replace(finding, estimate=estimate, interval=(low, high))
         quantity, region = self._claimed(finding)
         edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
         confirmed, warnings = self._confirmed(finding, region), finding.warnings

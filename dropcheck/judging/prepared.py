@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from dropcheck.analysis.bounds import support
 from dropcheck.analysis.strategy import (
     Arithmetic,
     BlockMeans,
@@ -27,7 +28,7 @@ from dropcheck.language.graph import Value, operators
 from dropcheck.language.printing import unparse
 from dropcheck.language.search_points import representative, without_searches
 from dropcheck.language.syntax import Negative, Number, Statement
-from dropcheck.results import Guarantee
+from dropcheck.results import Guarantee, Quantity
 from dropcheck.simulation import (
     AtThresholds,
     Compiled,
@@ -37,6 +38,7 @@ from dropcheck.simulation import (
     Registers,
     compile_strategy,
 )
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 
 # Of code whose calls count as one draw each: as many as take a few seconds bound violations by it.
 RAREST_CALLS = 0.005
@@ -129,6 +131,18 @@ class Prepared:
         """Whether the scale is the magnitude of what the side is held against, as for a mean."""
         ends = [float(self.lowered.operands[end].constant[..., 0]) for end in self.reading.ends]
         return self.reading.known_scale == max(map(abs, ends))
+
+    def hull(self, quantity: Quantity | None, entry: tuple[int, ...] | None) -> Hull:
+        """Where a quantity of the statement lies, for any law."""
+        asked = (quantity, entry)
+        found = [one for one in self.reading.comparisons if (one.measures, one.entry) == asked]
+        sides = [self.lowered.operands[place] for one in found[:1] for place in one.looked_at]
+        if not sides or sides[0].random:  # a statement about draws
+            return EVERYWHERE
+        hull = support(sides[0])
+        for end in map(support, sides[1:]):
+            hull = Hull(hull.low - end.high, hull.high - end.low)
+        return hull
 
     def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
         """The same case with what it simulates drawn otherwise, in other spans for example."""

@@ -35,6 +35,10 @@ class Hull:
         """Whether both ends are finite."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
+    def nearest(self, number: float) -> float:
+        """The number of the hull that is nearest to one."""
+        return min(max(number, self.low), self.high)  # NaN stays
+
 
 @dataclass(frozen=True, slots=True)
 class Use:

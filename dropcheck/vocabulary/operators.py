@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,8 @@ class Operator:
 
     `averages` are the names of all that are averaged, of which `for_size` serve the size alone;
     `size` is that of what the operator measures, for the scale of a claim. A `probability` is of
-    an event; a `quantile` is made of no averages. `of_elements` is the function of the same name
+    an event; a `quantile` is made of no averages. `ends` are those of its values, for any law; a
+    mean or quantile lies where its operand does. `of_elements` is the function of the same name
     over the elements of one draw.
     """
 
@@ -87,6 +89,7 @@ class Operator:
     for_size: tuple[str, ...] = ()
     value: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
     size: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
+    ends: tuple[float, float] = (-math.inf, math.inf)
     quantile: bool = False  # of its level, or of the one that it takes as its last operand
     level: float | None = None
     probability: bool = False
@@ -178,13 +181,14 @@ _ENTRIES = (
     Operator(
         name="Var", summary="variance", operands=_ONE, averages=("u", "uu"),
         value=lambda averages: averages.variance("u"), size=lambda averages: averages.square("u"),
-        of_elements="var", mistaken_for="Std", elsewhere=("V", "variance"),
+        ends=(0.0, math.inf), of_elements="var", mistaken_for="Std", elsewhere=("V", "variance"),
     ),
     Operator(
         name="Std", summary="standard deviation", operands=_ONE, averages=("u", "uu"),
         value=lambda averages: np.sqrt(np.maximum(averages.variance("u"), 0)),
         size=_root_mean_square,
-        of_elements="std", mistaken_for="Var", elsewhere=("sd", "stddev", "stdev"),
+        ends=(0.0, math.inf), of_elements="std", mistaken_for="Var",
+        elsewhere=("sd", "stddev", "stdev"),
     ),
     Operator(
         name="Cov", summary="covariance", operands=_TWO, averages=_PAIRED, for_size=("uu", "vv"),
@@ -193,7 +197,7 @@ _ENTRIES = (
     ),
     Operator(
         name="Corr", summary="correlation", operands=_TWO, averages=_PAIRED, value=_correlation,
-        size=_unit, elsewhere=("correlation",), of_pairs=True,
+        size=_unit, ends=(-1.0, 1.0), elsewhere=("correlation",), of_pairs=True,
     ),
     Operator(
         name=PROBABILITY, summary="probability", operands=("event",), averages=_ONE,
@@ -208,6 +212,7 @@ _ENTRIES = (
     Operator(
         name="Kurt", summary="standardised fourth moment; a normal's is 3", operands=_ONE,
         averages=("u", "uu", "uuu", "uuuu"), elsewhere=("kurtosis",),
+        ends=(1.0, math.inf),  # Jensen's inequality
         value=_kurtosis, size=lambda averages: np.abs(_kurtosis(averages)),
     ),
     Operator(

@@ -191,6 +191,49 @@ def test_draws_of_one_call_that_depend_on_each_other_are_not_counted_as_many() -
     assert verdicts(found) == {"inconclusive"}  # it is true: a count of 400,000 would refute it
 
 
+EDGES = """
+claims:
+  edge:
+    title: Quantities at the ends of what they can be
+    parameters: {p: [0.001, 0.999], dtype: [float32]}
+    model: |
+      x ~ uniform(1, 2)[8]
+      y = dropout(x, p)
+      z = 0.5 * (y > 0) + 0.5 * (y > 1)
+    claims:
+      chance: P(y[0] != 0) == 1 - p
+      given: P(y[0] > 1.5, given=y[0] != 0) <= 1
+      gap: P(y[0] != 0) - P(y[1] != 0) == 0
+      variance: Var(y[0]) == 1
+      deviation: Std(y[0]) < 1
+      correlation: Corr(y[0], z[0]) == 0.5
+      kurtosis: Kurt(z[0]) < 9
+      mean: E(z[0]) == 0.5
+      root: sqrt(1 - P(y[0] != 0)) == 0.5
+"""
+POSSIBLE = {
+    "chance": (0, 1), "given": (0, 1), "gap": (-1, 1), "correlation": (-1, 1), "mean": (-1e-9, 1 + 1e-9),
+    "variance": (0, np.inf), "deviation": (0, np.inf), "kurtosis": (1, np.inf), "root": (0, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("draws", [2_048, 20_000])
+def test_no_interval_goes_beyond_what_its_quantity_can_be(draws: int) -> None:
+    text = FILE[: FILE.index("claims:")] % "title: D" + EDGES
+    registry = with_columns(read_text(text), (Own("sound", dropout=dropout()),))
+    found = verify_cases(registry.expand(), Settings(max_draws=draws), registry)
+    looked = 0
+    for one in found:
+        name = one.claim.partition(".")[2].partition("@")[0]
+        least, most = POSSIBLE[name]
+        if one.interval is not None and one.estimate is not None:
+            low, high = (one.interval[0], one.interval[1])
+            low, high = -np.inf if low is None else low, np.inf if high is None else high
+            assert least <= low <= one.estimate <= high <= most, (one.claim, one.interval)
+            looked += 1
+    assert looked >= 20
+
+
 def test_a_column_that_is_added_moves_no_draw() -> None:
     sound, other = Own("sound", dropout=dropout()), Own("other", dropout=dropout(factor=1.03))
     alone = judged(registry_of(sound), "dropout.mean@sound")
