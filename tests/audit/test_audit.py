@@ -48,7 +48,7 @@ from dropcheck.simulation.compile import Compiled
 )
 def test_no_alarm_where_the_procedure_is_whole(name: str) -> None:
     # these take millions of draws a run
-    times = 60 if name in ("bernoulli-probability-1e-3", "correlation-high") else 100
+    times = 40 if name in ("bernoulli-probability-1e-3", "correlation-high") else 60
     found = audited(built_in("laws", [name]), times)
     assert found.alarms == 0
     assert all(row.counts.runs == times for row in found.rows)
@@ -242,9 +242,9 @@ def test_moments_keep_the_promise_and_a_mistake_in_them_raises_the_alarm(
 ) -> None:
     subject = resting_on_moments(model, claim)
     one_look(monkeypatch, 8192)
-    assert audited((subject,), 400).alarms == 0
+    assert audited((subject,), 200).alarms == 0
     mistake(monkeypatch)
-    assert audited((subject,), 400).alarms == 1
+    assert audited((subject,), 200).alarms == 1
 
 
 def test_alarm_for_a_bound_of_the_variance_that_is_too_small_by_half(
@@ -252,7 +252,7 @@ def test_alarm_for_a_bound_of_the_variance_that_is_too_small_by_half(
 ) -> None:
     # at an error rate of 0.05 Catoni's interval has as much to spare
     subject = resting_on_moments(NORMAL, "E(x) == 1")
-    one_look(monkeypatch, 512 * 32)
+    one_look(monkeypatch, 64 * 32)
     plan = AuditPlan((subject,), (0.001,), 5000)
     half_the_variance(monkeypatch)
     assert carry_out(plan, 1, "test", lambda _: None).alarms == 1

@@ -9,7 +9,7 @@ from dropcheck.audit.audited_code import IMPLEMENTATIONS
 from dropcheck.audit.error_rates import Truth
 from dropcheck.audit.measurement import AuditPlan, carry_out
 
-RUNS, ALPHA = 40, 0.05
+RUNS, ALPHA = 15, 0.05
 
 
 def test_what_is_false_is_what_is_said_to_be() -> None:

@@ -24,11 +24,11 @@ def audited(truth: Truth, seeds: int, most: int) -> Audit:
 
 
 def test_no_moment_that_does_not_exist_is_verified() -> None:
-    assert [row.claim for row in audited(Truth.UNDEFINED, 3, 300_000).rows if row.wrong] == []
+    assert [row.claim for row in audited(Truth.UNDEFINED, 2, 200_000).rows if row.wrong] == []
 
 
 def test_no_true_claim_with_heavy_tails_is_refuted() -> None:
-    found = audited(Truth.TRUE, 3, 300_000)
+    found = audited(Truth.TRUE, 2, 200_000)
     assert [row.claim for row in found.rows if row.wrong] == []
     assert any(row.counts.verified for row in found.rows)  # nor is everything left open
 
@@ -37,4 +37,4 @@ def test_without_the_conditions_moments_are_verified_that_do_not_exist(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(interval, "_neglected", lambda *_: 0.0)
-    assert audited(Truth.UNDEFINED, 3, 300_000).wrong(Truth.UNDEFINED) > 0
+    assert audited(Truth.UNDEFINED, 2, 200_000).wrong(Truth.UNDEFINED) > 0

@@ -338,7 +338,7 @@ ONE_FILE = st.fixed_dictionaries(
 
 @given(ONE_FILE)
 @settings(
-    max_examples=400,
+    max_examples=250,
     suppress_health_check=[HealthCheck.too_slow],
 )
 def test_both_say_the_same_of_anything_near_the_format(data: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ claims:
   dropout:
     title: Dropout
     parameters: {p: [0.1, 0.3], dtype: [float32, float16]}
-    resolution: 0.05
+    resolution: 0.1
     model: |
       x ~ uniform(1, 2)[16]
       y = dropout(x, p)

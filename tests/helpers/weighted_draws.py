@@ -108,6 +108,11 @@ def spread(law: Any, arguments: Sequence[Floats]) -> tuple[Floats, Floats]:
     return np.broadcast_to(values, weights.shape), weights
 
 
+def total(values: Floats) -> float:
+    """A sum whose rounding is below that of what is summed."""
+    return float(np.sum(values, dtype=np.longdouble))
+
+
 class Weighted:
     """The values of a graph on all combinations of nodes, one draw after the other."""
 
@@ -175,7 +180,7 @@ class Weighted:
         each = each.mean(axis=tuple(range(each.ndim - 1)))
         weights = self.weights * given
         held = weights > 0
-        return float(math.fsum(each[held] * weights[held]) / math.fsum(weights[held]))
+        return total(each[held] * weights[held]) / total(weights[held])
 
     def operate(self, value: Value) -> None:
         """Add an operator on the law."""
@@ -224,8 +229,8 @@ def worked_out(case: LoweredCase, nodes: Nodes, place: int = 0) -> float:
                 grid.operate(value)
             case _:
                 grid.compute(value)
-    total = math.fsum(grid.weights)
-    assert abs(total - 1) < 1e-6, f"the weights add up to {total}"
+    sum_of_all = total(grid.weights)
+    assert abs(sum_of_all - 1) < 1e-6, f"the weights add up to {sum_of_all}"
     return float(np.asarray(grid.of(root)).ravel()[0])
 
 

@@ -27,7 +27,7 @@ from dropcheck.inference.catoni import (
 )
 
 Floats = npt.NDArray[np.float64]
-REPEATS = 1000
+REPEATS = 600
 SPIKE = 1e-3  # the chance of a value that most samples do not show
 
 
@@ -103,7 +103,7 @@ def test_a_variance_too_small_is_found_out() -> None:
     assert alarm(found, REPEATS, alpha)
     # by half is enough: 2.3 standard errors instead of 3.3 on each side, 2.1% instead of 1%
     law, alpha = LAWS["normal"], 0.01
-    values = law.draw(np.random.default_rng(4), (4 * REPEATS, 2000))
+    values = law.draw(np.random.default_rng(4), (4000, 500))
     half = law.variance / 2
     ends = np.array([catoni_interval(row, half, half, alpha) for row in values])
     assert alarm(int(np.sum((ends[:, 0] > 3) | (ends[:, 1] < 3))), len(values), alpha)

@@ -25,7 +25,7 @@ Theta = Callable[[Floats], Floats]
 Sums = Callable[[np.random.Generator, int], Floats]
 
 DRAWS = 64  # of one block, in the tests of coverage: few, so that skewness is felt
-REPEATS = 1000
+REPEATS = 600
 
 
 def first(means: Floats) -> Floats:

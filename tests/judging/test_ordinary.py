@@ -18,7 +18,7 @@ from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
 ORDINARY = read_registry(Path(__file__).parent / "ordinary.yaml")
-SELECTED = 60
+SELECTED = 40
 # ten seconds and more: judged where all are
 SLOW = {"skew-of-a-mean", "he-initialisation-unit", "poisson-skewness"}
 

@@ -166,7 +166,7 @@ QUANTITIES = [
     ("x ~ normal(1, 1); m ~ bernoulli(0.5)", "Var(m * x)", 0.75),  # crossed
     ("x ~ normal(0, 1)", "E(x, given=x > 1)", 1.525135276),
 ]
-SEEDS = 100
+SEEDS = 60
 ALPHA = 0.05
 
 
@@ -193,7 +193,7 @@ def test_an_exact_variance_far_too_small_is_noticed(
     model: str, quantity: str, truth: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = ExactAverages._variance
-    monkeypatch.setattr(ExactAverages, "_variance", lambda *asked: whole(*asked) / 25)
+    monkeypatch.setattr(ExactAverages, "_variance", lambda *asked: whole(*asked) / 100)
     assert alarm(misses(model, quantity, truth), SEEDS, ALPHA)
 
 

@@ -1,7 +1,7 @@
 """Events too rare to have been seen: what the sample does not hold must not decide.
 
 Most claims are tried with several seeds at α = 0.01 a case, so that chance alone makes more than
-five wrong verdicts of twenty with probability below 1e-6 (binomial, n = 20, p = 0.01).
+four wrong verdicts of ten with probability below 1e-6 (binomial, n = 10, p = 0.01).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dropcheck.results import Verdict
 
 SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"
 MOST = 100_000
-SEEDS = range(20)
+SEEDS = range(10)
 
 
 def wrong(model: str, claim: str, verdict: Verdict, most: int = MOST) -> int:
@@ -37,7 +37,7 @@ def as_the_sample_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     ("chance", "height"), [("1e-4", "1e4"), ("1e-5", "1e5"), ("1e-6", "1e6"), ("1e-7", "1e7")]
 )
 def test_a_spike_that_was_hardly_seen_refutes_nothing_true(chance: str, height: str) -> None:
-    assert wrong(SPIKE.format(chance=chance, height=height), "E(x) == 1", REFUTED) <= 5
+    assert wrong(SPIKE.format(chance=chance, height=height), "E(x) == 1", REFUTED) <= 4
 
 
 # The truth of these is known in closed form, and shows in no sample of so many draws.
@@ -84,7 +84,7 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("model", "claim", "bad"), HIDDEN)
 def test_what_no_draw_shows_brings_no_wrong_verdict(model: str, claim: str, bad: Verdict) -> None:
-    assert bad not in verdicts(model, claim, range(2), 1e-6, MOST)
+    assert bad not in verdicts(model, claim, [0], 1e-6, MOST)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_spread_that_the_sample_does_not_show_brings_no_wrong_verdict(
         (f"{quantity} >= {0.7 * true!r}", REFUTED),
         (f"{quantity} <= {0.7 * true!r}", VERIFIED),
     ):
-        assert bad not in verdicts(model.format(chance=chance), claim, range(2), 1e-6, MOST)
+        assert bad not in verdicts(model.format(chance=chance), claim, [0], 1e-6, MOST)
 
 
 def test_what_no_draw_of_few_shows_is_decided_by_draws_of_the_rare_values() -> None:

@@ -67,7 +67,7 @@ def misses(model: str, quantity: str, truth: float, trials: int, alpha: float) -
     ("model", "quantity", "truth"), [CARRIED_BY_FEW[0], CARRIED_BY_FEW[1], CARRIED_BY_FEW[3]]
 )
 def test_intervals_miss_as_seldom_as_they_say(model: str, quantity: str, truth: float) -> None:
-    trials, alpha = 60, 0.05
+    trials, alpha = 40, 0.05
     assert not alarm(misses(model, quantity, truth, trials, alpha), trials, alpha)
 
 
@@ -80,7 +80,7 @@ def test_with_a_variance_far_too_small_they_miss(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(strata.DrawInStrata, "shared_out", too_small)
     model, quantity, truth = CARRIED_BY_FEW[1]
-    assert alarm(misses(model, quantity, truth, 60, 0.05), 60, 0.05)
+    assert alarm(misses(model, quantity, truth, 40, 0.05), 40, 0.05)
 
 
 def test_easy_claims_have_no_strata() -> None:

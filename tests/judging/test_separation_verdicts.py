@@ -114,11 +114,11 @@ def test_the_promise_is_kept(model: str, claim: str, keys: str, wrong: Verdict) 
     factor = "1" if wrong is Verdict.REFUTED else "1.101"
     keys = keys or "resolution: 0.1"
     settings = Settings(alpha=0.01, threads=1)
-    found = repeated(model, claim.format(factor), range(80), settings, keys)
+    found = repeated(model, claim.format(factor), range(50), settings, keys)
     assert all(result.sampling.startswith("crossed") for result in found[:5])
     assert not alarm(sum(result.verdict is wrong for result in found), len(found), 0.01)
     decided = sum(result.verdict is not Verdict.INCONCLUSIVE for result in found)
-    assert decided > 74
+    assert decided > 45
 
 
 @pytest.mark.parametrize("seed", [3, 28])

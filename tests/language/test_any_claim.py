@@ -97,7 +97,7 @@ STATEMENTS = st.one_of(
     st.tuples(QUANTITIES, QUANTITIES).map(lambda t: f"0 <= Cov({t[0]}, {t[1]}) <= Var(x)"),
 )
 MANY = settings(
-    max_examples=400,
+    max_examples=250,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

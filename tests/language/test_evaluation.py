@@ -353,7 +353,7 @@ def grown(below: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 @given(st.recursive(LEAVES, grown, max_leaves=6))
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_any_expression_as_one_draw_at_a_time(expression: str) -> None:
     try:
         assert_same(expression, rtol=1e-6, atol=1e-9)

@@ -291,7 +291,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_any_text_is_read_or_refused_at_a_place(text: str) -> None:
     for parse in (parse_expression, parse_model, parse_statement):
         try:
