@@ -44,6 +44,8 @@ AT_ONCE_NANOSECONDS = 1e6
 # for as much once more for so many cases that each worker will have.
 LIGHT_SECONDS = 0.25
 KEEP_BUSY = 25
+# Spans that are drawn here before the next word of how far it is.
+WATCHED_SPANS = 128
 # Numbers that go with a case from the worker that began it; one that was given more begins anew.
 MOST_GIVEN = 2**20
 
@@ -141,7 +143,7 @@ def carried_out_while_light(judge: Judge[Result], waiting: float = 0.0) -> Done[
         drawn = _drawn_here(step)
         if isinstance(drawn, SpanSums):
             numbers += _numbers(drawn)
-            draws += _draws(step, drawn)
+            draws += step.draws
         if numbers <= MOST_GIVEN:
             given.append(drawn)
         step = advanced(judge, drawn)
@@ -219,7 +221,7 @@ def drive(
         deadline: when to stop.
         processes: whether processes may draw in place of threads.
         executor: draws in place of processes of our own.
-        watch: called with the draws of each request, when they are there.
+        watch: called with the draws of each part of a request, when they are there.
         lost: called where a worker ended before its work did.
     """
     drawing = SpanExecutors(threads, processes=processes, executor=executor, lost=lost)
@@ -259,7 +261,7 @@ class _Run(Generic[Result]):
         self._waiting = deque(enumerate(starts))
         self._parked: list[tuple[bool, int, int, _Active[Result]]] = []  # a heap
         self._out = 0  # cases whose spans are drawn elsewhere
-        self._drawn: SimpleQueue[_Active[Result]] = SimpleQueue()  # once for each part
+        self._drawn: SimpleQueue[tuple[_Active[Result], Part]] = SimpleQueue()
         self._finished: deque[tuple[int, Result]] = deque()
         self._executors = executors
         self._threads = threads
@@ -278,7 +280,7 @@ class _Run(Generic[Result]):
                 else:
                     self._draw(self._next_parked())
             elif self._out:
-                self._take_in(self._drawn.get())
+                self._take_in(*self._drawn.get())
 
     def _park(self, case: _Active[Result]) -> None:
         late, turns = self._late(case), 0
@@ -304,17 +306,18 @@ class _Run(Generic[Result]):
             case.request = replace(case.request, count=1)
         request = case.request
         if self._threads == 1 or _is_for_the_caller(request):
-            self._proceed(case, _drawn_here(request))
+            self._proceed(case, _drawn_here(request, self._watch))
             return
         load_where_it_pays(request.wanted)  # before processes are forked, which then have it
         case.parts = self._executors.submit(request)
         case.missing = len(case.parts)
         self._out += 1
         for part in case.parts:
-            part.future.add_done_callback(lambda _: self._drawn.put(case))
+            part.future.add_done_callback(lambda _, part=part: self._drawn.put((case, part)))
 
-    def _take_in(self, case: _Active[Result]) -> None:
+    def _take_in(self, case: _Active[Result], part: Part) -> None:
         """Once all parts of a case's request are drawn, let it go on."""
+        self._watch(part.request.draws)
         case.missing -= 1
         if case.missing:
             return
@@ -327,7 +330,6 @@ class _Run(Generic[Result]):
         """Give a case what was drawn, or the error in it; keep what it asks for, or its result."""
         if isinstance(drawn, SpanSums):
             case.spent += drawn.seconds
-            self._watch(_draws(case.request, drawn))
         step = advanced(case.judge, drawn)
         if isinstance(step, Done):
             self._finished.append((case.index, step.result))
@@ -336,17 +338,22 @@ class _Run(Generic[Result]):
             self._park(case)
 
 
-def _draws(request: Request, drawn: SpanSums) -> int:
-    return len(drawn.sums) * request.program.block_draws
-
-
 def _numbers(drawn: SpanSums) -> int:
     return drawn.sums.size + sum(map(_numbers, drawn.members))
 
 
-def _drawn_here(request: Request) -> SpanSums | DropcheckError:
+def _drawn_here(
+    request: Request, watch: Callable[[int], None] = lambda _: None
+) -> SpanSums | DropcheckError:
     load_where_it_pays(request.wanted)
-    return _sums_or_error(request.carry_out)
+
+    def drawn(part: Request) -> SpanSums:
+        sums = part.carry_out()
+        watch(part.draws)
+        return sums
+
+    parts = request.shared(1, WATCHED_SPANS, WATCHED_SPANS)
+    return _sums_or_error(lambda: joined([drawn(part) for part in parts]))
 
 
 def _sums_or_error(draw: Callable[[], SpanSums]) -> SpanSums | DropcheckError:

@@ -53,9 +53,11 @@ DEFAULT_WORK = 2e10
 MOST_DRAWS_BY_DEFAULT = 1e9
 # Where a time limit is the budget: more than any run can make.
 UNLIMITED_DRAWS = 10**15
-# Spans asked for at a time: bounds what is held before it is tallied.
-SPANS_AT_ONCE = 512
+# Asked for at a time: what is held before it is tallied, and spans enough for many workers.
 NUMBERS_AT_ONCE = 2**22
+SPANS_AT_ONCE = 2**13
+# A turn under a time limit is a small share of what is left of it.
+TURNS_LEFT = 1000
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
@@ -186,9 +188,11 @@ class CaseRun:
             a_span = program.cost * program.span_draws * 1e-9
             if tally.spans:
                 a_span = tally.seconds / tally.spans
-            count = min(SPANS_AT_ONCE, 1 + NUMBERS_AT_ONCE // program.columns, needed - tally.spans)
+            held = 1 + NUMBERS_AT_ONCE // (program.columns * program.span_blocks)
+            count = min(SPANS_AT_ONCE, held, needed - tally.spans)
             if self.deadline.limited:
-                count = min(count, max(1, int(self.threads * TURN_SECONDS / max(a_span, 1e-9))))
+                turn = self.threads * max(TURN_SECONDS, self.deadline.left() / TURNS_LEFT)
+                count = min(count, max(1, int(turn / max(a_span, 1e-9))))
             spans = yield Request(
                 program=program,
                 seed=self.settings.seed,

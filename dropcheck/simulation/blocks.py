@@ -35,6 +35,11 @@ class Request:
     count: int
     wanted: float = 0.0
 
+    @property
+    def draws(self) -> int:
+        """How many draws the spans have."""
+        return self.count * self.program.span_draws
+
     def shared(self, workers: int, least: int, most: int) -> list[Request]:
         """The same spans in parts of `least` to `most`, in order; the last may have fewer.
 
