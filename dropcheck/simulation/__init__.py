@@ -6,8 +6,8 @@ it uses only
 - how it draws: `calls_own_code`, `tests_code`, `cost`, `sampling`, `combined`, `rarest`, `shared`,
   and `whole`, where each span is one block;
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
-- in what portions: `span_draws`, `span_values`, `block_draws`, `fitted`, `in_blocks`,
-  `in_blocks_of`;
+- in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
+  `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres`, `largest`, `finite`;
 - comparisons that rounding decides: `tied_in`;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by

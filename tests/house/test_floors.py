@@ -105,6 +105,7 @@ PROGRAM = {
         "sums_about",
         "span_draws",
         "span_values",
+        "span_blocks",
         "block_draws",
         "fitted",
         "in_blocks",
