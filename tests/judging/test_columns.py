@@ -212,8 +212,9 @@ claims:
       root: sqrt(1 - P(y[0] != 0)) == 0.5
 """
 POSSIBLE = {
-    "chance": (0, 1), "given": (0, 1), "gap": (-1, 1), "correlation": (-1, 1), "mean": (-1e-9, 1 + 1e-9),
-    "variance": (0, np.inf), "deviation": (0, np.inf), "kurtosis": (1, np.inf), "root": (0, 1),
+    "chance": (0, 1), "given": (0, 1), "gap": (-1, 1), "correlation": (-1, 1), "root": (0, 1),
+    "mean": (-1e-9, 1 + 1e-9), "variance": (0, np.inf), "deviation": (0, np.inf),
+    "kurtosis": (1, np.inf),
 }  # fmt: skip
 
 
