@@ -5,8 +5,8 @@ Beside them stand single draws to make the cells from, and comparisons taken the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
-from dropcheck.vocabulary.functions.truths import COMPARISONS, nearly_tied, turned
+from dropcheck.vocabulary.functions.truths import COMPARISONS, ON_PAPER, nearly_tied
 from dropcheck.vocabulary.law_parts import MIXTURE_COST, Stratum, mixture_of
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -146,9 +146,20 @@ def in_nets(program: Program, size: int) -> Program:
     )
 
 
+# ---- ties ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """A comparison that rounding decides, and the program that takes such values as equal."""
+
+    by: Value
+    program: Program
+
+
 def tied_in(
     program: Program, generator: Callable[[], np.random.Generator], draws: int
-) -> Value | None:
+) -> Tied | None:
     """A comparison that decides what is averaged where its sides differ by rounding alone.
 
     `generator` gives the same draws each time.
@@ -161,19 +172,29 @@ def tied_in(
 
     if not any(step.value.operation in COMPARISONS for step in program.steps):
         return None
+    other = replace(
+        program,
+        steps=_on_paper(program.steps),
+        lean=_on_paper(program.lean),
+        apart=_on_paper(program.apart),
+        shared=False,
+    )
     with np.errstate(all="ignore"):
         held = program.registers(generator(), draws, observe)
         if not first:
             return None
-        steps = tuple(
-            replace(step, kernel=turned(step.kernel))
-            if step.kernel is not None and step.value.operation in COMPARISONS
-            else step
-            for step in program.steps
-        )
-        other = program.registers(generator(), draws, steps=steps)
+        again = other.registers(generator(), draws)
     same = all(
-        np.array_equal(filled(held[one]), filled(other[one]), equal_nan=True)
+        np.array_equal(filled(held[one]), filled(again[one]), equal_nan=True)
         for one in program.targets
     )
-    return None if same else first[0]
+    return None if same else Tied(first[0], other)
+
+
+def _on_paper(steps: Sequence[Step]) -> tuple[Step, ...]:
+    return tuple(
+        replace(step, kernel=ON_PAPER[step.value.operation])
+        if step.value.operation in ON_PAPER
+        else step
+        for step in steps
+    )

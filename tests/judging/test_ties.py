@@ -18,9 +18,9 @@ HALF = "m ~ bernoulli(0.5)[10]"
     ("model", "claim"),
     [
         (HALF, "P(mean(m) - 0.5 >= 0.2) == 176 / 1024"),  # true on paper, where 0.7 - 0.5 is 0.2
-        (HALF, "P(mean(m) - 0.5 > 0.2) == 56 / 1024"),
+        (HALF, "P(mean(m) - 0.5 < 0.2) == 848 / 1024"),  # 0.7 - 0.5 counts as below, on paper not
         ("x ~ binomial(10, 0.3)", "P(abs(x / 10 - 0.3) <= 0.1) == 0.7004"),
-        ("x ~ binomial(10, 0.3)", "E(where(x / 10 - 0.3 >= 0.1, 1, 0)) == 0.35"),
+        ("x ~ binomial(10, 0.3)", "E(where(x / 10 - 0.3 <= 0.1, 1, 0)) == 0.85"),
         ("x ~ binomial(10, 0.3)", "Var(x * (x / 10 == 0.1 * 3)) == 2"),
     ],
 )
@@ -38,8 +38,14 @@ def test_what_rounding_decides_is_undecided(model: str, claim: str) -> None:
         (HALF, "P(mean(m) - 0.5 >= 0.2 or isclose(mean(m) - 0.5, 0.2)) == 176 / 1024"),
         (HALF, "P(mean(m) >= 0.65) == 176 / 1024"),
         (HALF, "E(0 * (mean(m) - 0.5 > 0.2) + sum(m)) == 5"),
+        (HALF, "P(mean(m) - 0.5 > 0.2) == 56 / 1024"),  # neither 0.7 - 0.5 nor 0.2 is above 0.2
+        (HALF, "P(mean(m) - 0.5 >= 0.2) <= 0.2"),  # 56 or 176 of 1024
         ("u ~ uniform(0, 1)", "P(u - 0.5 >= 0.2) == 0.3"),
     ],
 )
 def test_where_ties_make_no_difference_the_claim_is_decided(model: str, claim: str) -> None:
     assert judged(model, claim).verdict is Verdict.VERIFIED
+
+
+def test_what_is_false_either_way_is_refuted() -> None:
+    assert judged(HALF, "P(mean(m) - 0.5 >= 0.2) > 0.3").verdict is Verdict.REFUTED

@@ -79,16 +79,6 @@ def nearly_tied(a: Array, b: Array) -> Array:
     return np.asarray((apart > 0) & np.isfinite(apart) & near)
 
 
-def turned(kernel: Kernel) -> Kernel:
-    """A comparison that takes values which differ by rounding alone the other way."""
-
-    def other(a: Array, b: Array) -> Array:
-        plain, tied = kernel(a, b), nearly_tied(a, b)
-        return np.where(tied, 1 - plain.astype(np.float64), plain) if tied.any() else plain
-
-    return other
-
-
 def _favouring(a: Array, b: Array, *, how: np.ufunc, favour: bool) -> Array:
     """A comparison that takes values which tie to within rounding as it is favoured."""
     plain = _compare(a, b, how=how)
@@ -203,6 +193,8 @@ def _favoured(sign: str, favour: bool) -> Function:
 # claim that it always (or never) holds is given the benefit of the doubt.
 FAVOURED = {COMPARISONS[sign]: _favoured(sign, favour=True) for sign in ("==", "<=", ">=")}
 DENIED = {COMPARISONS[sign]: _favoured(sign, favour=False) for sign in ("!=", "<", ">")}
+# Each comparison with what differs by rounding alone taken as equal.
+ON_PAPER = {one.name: other.kernel for one, other in (FAVOURED | DENIED).items()}
 
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
