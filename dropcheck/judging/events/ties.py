@@ -1,9 +1,9 @@
 """Comparisons that rounding decides: `mean(m) - 0.5 >= 0.2` where the mean is 0.7.
 
 On paper both sides are equal, and in float64 one is below. No interval shows it, and an exact value
-is one of the same numbers. So values that differ by rounding alone are also taken as equal. Where that makes a
-difference, a claim about one event is judged both ways, and has a verdict where it is the same;
-every other claim is left undecided.
+is one of the same numbers. So values that differ by rounding alone are also taken as equal. Where
+that makes a difference, a claim about one event is judged both ways, and has a verdict where it is
+the same; every other claim is left undecided.
 """
 
 from __future__ import annotations
