@@ -3,14 +3,14 @@
 The denominator is then at least a share of the numerator's size, whatever the draws are:
 
 * a / (a + b) lies in [0, 1] where a and b are not negative; so does an element's share of a sum;
-* |x_i| <= ||x||, and |x · y| <= ||x|| ||y|| (Cauchy and Schwarz);
+* |x_i| <= ||x||, and |x · y| <= ||x|| ||y|| (Cauchy and Schwarz), also of distances from means;
 * |x_i - mean| <= sqrt((n - 1) / n) ||x - mean|| (Samuelson 1968, "How deviant can you be?").
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dropcheck.language.graph import Kind, Value
@@ -128,19 +128,40 @@ def _ratio(top: Value, bottom: Value, lowest: Lowest) -> float | None:
     top, factor = _without_factor(top)
     if length is not None:
         found = _size_by(top, length)
-        return None if found is None else abs(factor) * found / length.factor
+        if found is not None:
+            return abs(factor) * found / length.factor
+        if not _is(top, DIVIDE):
+            return None
+        top, other = top.inputs
+        return _by_lengths(top, factor, (length, _length(other, lowest)))
     bottom, scale = _without_factor(bottom)
-    if not _is(bottom, MULTIPLY):
-        return None
-    lengths = [_length(one, lowest) for one in bottom.inputs]
+    factor = factor / scale if scale else math.nan
+    if _is(bottom, MULTIPLY):
+        return _by_lengths(top, factor, [_length(one, lowest) for one in bottom.inputs])
+    if _is(bottom, SQRT) and _is(bottom.inputs[0], MULTIPLY):
+        squares = [_square(one, lowest) for one in bottom.inputs[0].inputs]
+        return _by_lengths(top, factor, [one and _rooted(one) for one in squares])
+    return None
+
+
+def _by_lengths(top: Value, factor: float, lengths: Sequence[Length | None]) -> float | None:
+    """The largest size of an inner product, times a number, by the product of two lengths."""
     first, second = lengths
-    if first is None or second is None or first.centred or second.centred:
+    product = _product_of(top)
+    if first is None or second is None or product is None or not (first.whole and second.whole):
         return None
-    pair = _product_of(top)
-    arrays = (first.array, second.array)
-    if pair is None or not (first.whole and second.whole) or pair not in (arrays, arrays[::-1]):
-        return None
-    return abs(factor / scale) / (first.factor * second.factor)
+    one, other, share = product
+    for left, right in ((one, other), (other, one)):
+        if _has_length(left, first) and _has_length(right, second):
+            return abs(factor * share) / (first.factor * second.factor)
+    return None
+
+
+def _has_length(value: Value, length: Length) -> bool:
+    """Whether it is of a whole quantity that the length is."""
+    if not length.centred:
+        return value is length.array
+    return value.shape == length.array.shape and _is_deviation(value, length)
 
 
 def _size_by(top: Value, length: Length) -> float | None:
@@ -168,17 +189,19 @@ def _is_deviation(top: Value, length: Length) -> bool:
     return axes == length.axes and (length.whole or _keeps(mean))
 
 
-def _product_of(value: Value) -> tuple[Value, Value] | None:
-    """Two vectors whose inner product a quantity is."""
+def _product_of(value: Value) -> tuple[Value, Value, float] | None:
+    """Two vectors whose inner product a quantity is, or a share of it."""
     if not value.random or value.kind != Kind.COMPUTED:
         return None
-    inputs = value.inputs
-    if value.function is SUM and _is(inputs[0], MULTIPLY):
+    inputs, share = value.inputs, 1.0
+    if value.function in (SUM, MEAN) and _is(inputs[0], MULTIPLY):
         inputs = inputs[0].inputs
+        share = 1 / inputs[0].shape[0] if value.function is MEAN and inputs[0].shape else 1.0
     elif value.function not in (MATMUL, DOT):
         return None
     first, second = inputs
-    return (first, second) if first.shape == second.shape and len(first.shape) == 1 else None
+    alike = first.shape == second.shape and len(first.shape) == 1
+    return (first, second, share) if alike else None
 
 
 def _length(value: Value, lowest: Lowest) -> Length | None:
@@ -194,7 +217,7 @@ def _length(value: Value, lowest: Lowest) -> Length | None:
         found = _spread(value)
     else:
         return None
-    return None if found is None else _scaled(found, factor * math.sqrt(found.factor))
+    return None if found is None else _rooted(found, factor)
 
 
 def _square(value: Value, lowest: Lowest) -> Length | None:
@@ -247,6 +270,10 @@ def _over(value: Value, array: Value, factor: float, centred: bool = False) -> L
 
 def _scaled(length: Length, factor: float) -> Length:
     return replace(length, factor=factor)
+
+
+def _rooted(square: Length, factor: float = 1.0) -> Length:
+    return _scaled(square, factor * math.sqrt(square.factor))
 
 
 # ---- parts of expressions ------------------------------------------------------------------------

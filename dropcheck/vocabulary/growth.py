@@ -208,6 +208,7 @@ def linear(
 
 ANY = within(rule.NONE)  # nothing is known
 BOUNDED = Growth(lambda _: ALL, rule.NONE)  # the hull says it
+SOFTMAX = Growth(lambda _: ALL, exponentials.Softmax())
 PICKED = no_heavier(growing.Picked(0, smooth=True))  # one of the arguments
 CHOSEN = no_heavier(growing.Picked(1, smooth=False))  # one but the first of them
 LARGEST = no_heavier(elements.OneOfMany())  # one of the elements

@@ -240,11 +240,13 @@ def running_product(hulls: Sequence[Hull], use: Use) -> Hull:
 
 
 def matrix_product(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of a @ b."""
-    return _scaled(_product(*hulls), float((use.inputs[0] or (1,))[-1]))
+    """The hull of a @ b; of a vector with itself a sum of squares."""
+    squares = use.same and len(use.inputs[0]) == 1
+    terms = _power(hulls[0], 2.0) if squares else _product(*hulls)
+    return _scaled(terms, float((use.inputs[0] or (1,))[-1]))
 
 
 def sum_of_products(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum of products of elements."""
     terms = math.prod(broadcast(use.inputs)) / max(math.prod(use.shape), 1)
-    return _scaled(_product(*hulls), terms)
+    return _scaled(_power(hulls[0], 2.0) if use.same else _product(*hulls), terms)

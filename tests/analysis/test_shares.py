@@ -56,6 +56,17 @@ BOUNDED: list[tuple[str, float, float]] = [
     ("x @ y / (norm(x) * norm(y))", -1, 1),
     ("dot(x, y) / (2 * norm(y) * sqrt(sum(x**2)))", -0.5, 0.5),
     ("sum(x * y) / (norm(y) * norm(x))", -1, 1),
+    ("2 * mean(x * y) / (norm(x) * norm(y))", -1 / 3, 1 / 3),
+    ("x @ y / sqrt((x @ x) * (3 * (y @ y)))", -(3**-0.5), 3**-0.5),
+    ("x @ y / norm(x) / norm(y)", -1, 1),
+    # correlations
+    ("mean((x - mean(x)) * (y - mean(y))) / (std(y) * std(x))", -1, 1),
+    ("dot(x - mean(x), y - mean(y)) / sqrt(var(x) * var(y))", -6, 6),
+    (
+        "mean((x - mean(x)) * (y - mean(y))) / std(x) / std(y, ddof=1)",
+        -((5 / 6) ** 0.5),
+        (5 / 6) ** 0.5,
+    ),
     # distances from the mean
     ("(x - mean(x)) / std(x)", -math.sqrt(5), math.sqrt(5)),
     ("(x - mean(x))[0] / std(x, ddof=1)", -5 / math.sqrt(6), 5 / math.sqrt(6)),
@@ -98,6 +109,11 @@ def test_a_share_is_bounded_and_the_bound_is_reached(
         "(k - mean(k, axis=0)) / std(k, axis=1, keepdims=1)",
         "x @ y / (norm(x) * norm(x))",
         "x @ y / (norm(x) + norm(y))",
+        "x @ y / norm(x) / norm(x)",
+        "x @ y / sqrt((x @ x) + (y @ y))",
+        "mean((x - mean(x)) * (y - mean(x))) / (std(x) * std(y))",
+        "mean((x - mean(x)) * y) / (std(x) * std(y))",  # it is: not by these rules
+        "mean((x - mean(x)) * (y - mean(y))) / (norm(x) * std(y))",
         "x @ c / norm(x)",  # it is bounded, by norm(c): not by these rules
         "x * inf / norm(x)",
         "x / (0 * norm(x))",

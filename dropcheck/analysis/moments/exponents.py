@@ -1,4 +1,4 @@
-"""Quantities as lines of others that share no draw, as the exponential function asks for.
+"""Quantities as quadratics of others that share no draw, as the exponential function asks for.
 
 In exp(z²/2 - (z - 4)²/2) the squares cancel: the exponent is a line of z, of which the law says
 all, while no exponential of either square has a bound that is of use.
@@ -17,18 +17,41 @@ from dropcheck.language.drawn_from import NO_DRAWS
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.majorants.powers import log_moment_of_quadratic
+from dropcheck.vocabulary.majorants.rule import Argument
+
+
+@dataclass(frozen=True, slots=True)
+class Quadratic:
+    """linear · x + square · x² of the elements of a quantity, summed over some of its axes."""
+
+    of: Value
+    linear: float
+    square: float
+    summed: tuple[int, ...] = ()
+
+    def log_moment(self, x: Argument, t: float) -> float:
+        """A bound of log E exp(t · itself), given what is known of the quantity.
+
+        Of n independent elements it is n times that of one; of others at most that of n times one
+        (Hölder's inequality).
+        """
+        n = math.prod(x.shape[axis] for axis in self.summed)
+        times, within = (n, 1) if x.apart.issuperset(self.summed) else (1, n)
+        b, c = t * within * self.linear, t * within * self.square
+        return times * (log_moment_of_quadratic(x, b, c) if c else x.log_moment(b))
 
 
 @dataclass(frozen=True, slots=True)
 class Straight:
-    """Σ factor · quantity + shift, of quantities that share no draw."""
+    """Σ of quadratics + shift, of quantities that share no draw."""
 
-    parts: tuple[tuple[float, Value], ...]
+    parts: tuple[Quadratic, ...]
     shift: float
 
 
 class Exponents(Identities):
-    """The quantities of a case as such lines, each worked out where it is asked for."""
+    """The quantities of a case as such sums, each worked out where it is asked for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +71,7 @@ class Exponents(Identities):
         return None
 
     def straight(self, value: Value) -> Straight | None:
-        """A quantity as such a line; None where it is none, or no simpler than it stands."""
+        """A quantity as such a sum; None where it is none, or no simpler than it stands."""
         if id(value) not in self._known:
             self._known[id(value)] = self._worked_out(value)
         return self._known[id(value)]
@@ -60,28 +83,37 @@ class Exponents(Identities):
             found = self._line(self._reading.polynomial(value))
         except PolynomialError:
             return None
-        return None if any(one is value for _, one in found.parts) else found
+        return None if any(one.of is value for one in found.parts) else found
 
     def _line(self, polynomial: Polynomial) -> Straight:
-        """The terms of a polynomial, each a number times one element of a letter.
+        """The terms of a polynomial, each a number times one element of a letter or its square.
 
         Raises:
             PolynomialError: they are not, or two of them share a draw.
         """
-        parts: list[tuple[float, Value]] = []
-        shift, sources = 0.0, NO_DRAWS
+        found: dict[tuple[int, tuple[int, ...]], list[float]] = {}
+        shift = 0.0
         for coefficient, _, tensors, atoms, _ in polynomial.terms:
             if not atoms and not tensors:
                 shift += coefficient
                 continue
-            if tensors or len(atoms) != 1 or atoms[0].powers != ((ITSELF, 1),):
+            if tensors or len(atoms) != 1 or len(atoms[0].powers) != 1:
                 raise PolynomialError
-            letter = self._values[atoms[0].draw]
-            summed = {one for one in atoms[0].indices if one >= 0} - polynomial.free
-            if summed or not sources.isdisjoint(letter.sources):
+            ((function, power),) = atoms[0].powers
+            if function != ITSELF or power not in (1, 2):
                 raise PolynomialError
-            sources |= letter.sources
-            parts.append((coefficient, letter))
+            both = found.setdefault((atoms[0].draw, atoms[0].indices), [0.0, 0.0])
+            both[power - 1] += coefficient
         if not math.isfinite(shift):
             raise PolynomialError
+        sources, parts = NO_DRAWS, []
+        for (draw, indices), (linear, square) in found.items():
+            letter = self._values[draw]
+            places = [one for one in indices if one >= 0]
+            if len(set(places)) < len(places) or not sources.isdisjoint(letter.sources):
+                raise PolynomialError
+            sources |= letter.sources
+            summed = (at for at, one in enumerate(indices) if one >= 0)
+            summed = tuple(at for at in summed if indices[at] not in polynomial.free)
+            parts.append(Quadratic(letter, linear, square, summed))
         return Straight(tuple(parts), shift)

@@ -16,7 +16,7 @@ import numpy as np
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.existence import Line, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
-from dropcheck.analysis.moments.exponents import Exponents
+from dropcheck.analysis.moments.exponents import Exponents, Straight
 from dropcheck.analysis.moments.independence import (
     Alignment,
     alignment_of,
@@ -142,12 +142,9 @@ class Norms:
             return None
         return self._dissection.of(quantity.value)
 
-    def straight(self, quantity: Quantity) -> tuple[list[tuple[float, Quantity]], float] | None:
-        """Factors and quantities that share no draw, and a shift: a line of them; None if none."""
-        found = self._exponents.straight(quantity.value)
-        if found is None:
-            return None
-        return [(by, self.quantity(one)) for by, one in found.parts], found.shift
+    def straight(self, quantity: Quantity) -> Straight | None:
+        """A quantity as a sum of quadratics that share no draw; None where it is none."""
+        return self._exponents.straight(quantity.value)
 
     def _work_out(self, quantity: Quantity, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
@@ -279,8 +276,9 @@ class Quantity:
         """v, with log E exp(t (x - E x)) at most v t² / 2 for every t."""
         found = variance_proxy(self.hull, self.line) if self.random else 0.0
         line = self.norms.straight(self) if found == INF else None
-        if line is not None:
-            found = summed(times(by * by, one.variance_proxy) for by, one in line[0])
+        if line is not None and all(one.square == 0 and not one.summed for one in line.parts):
+            parts = [(one.linear, self.norms.quantity(one.of)) for one in line.parts]
+            found = summed(times(by * by, one.variance_proxy) for by, one in parts)
         return _outward(found)
 
     def _bound(self, kind: str, order: float) -> tuple[float, float]:
@@ -369,7 +367,8 @@ def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, f
         else:
             line = None if quantity.use.independent else quantity.norms.straight(quantity)
             if line is not None:
-                found = t * line[1] + summed(one.log_moment(t * by) for by, one in line[0])
+                known = quantity.norms.quantity
+                found = t * line.shift + summed(p.log_moment(known(p.of), t) for p in line.parts)
             if found == INF:
                 found = quantity.majorant.log_moment(quantity.use, t)
     found += OUTWARD * max(1.0, abs(found)) if abs(found) < INF else 0.0

@@ -29,7 +29,7 @@ from dropcheck.vocabulary.function import (
 )
 from dropcheck.vocabulary.functions import algebra, linear_maps
 from dropcheck.vocabulary.functions.other_words import DERIVATIVE
-from dropcheck.vocabulary.growth import BOUNDED, LARGEST
+from dropcheck.vocabulary.growth import LARGEST
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
@@ -305,6 +305,6 @@ ARRAYS = (
           parameters=(*X, AXIS), shape=_diff_shape, polynomial=linear_maps.differences,
           defined=defined_where.ARITHMETIC),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
-           BOUNDED, several=True,
+           growth.SOFTMAX, several=True,
            defined=defined_where.SOFTMAX),
 )  # fmt: skip

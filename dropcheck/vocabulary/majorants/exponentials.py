@@ -27,6 +27,18 @@ class Exponential(Majorant):
         return _exponential_norm(use.arguments[0], -r)
 
 
+class Softmax(Majorant):
+    """exp(x_i) / Σ exp(x_j), between 0 and 1."""
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """1 + Σ exp(x_j) exp(-x_i) over the others, of independent factors or by Hölder."""
+        x = use.arguments[0]
+        axes = use.axes()
+        order = r if len(axes) == 1 and axes[0] in x.apart else 2 * r
+        other = times(_exponential_norm(x, order), _exponential_norm(x, -order))
+        return 1 + (use.length() - 1) * other
+
+
 # The factors t of exp(t x) that are looked at, for a quantity of any size near 1.
 RATES = tuple(3.0**k for k in range(-4, 2))
 

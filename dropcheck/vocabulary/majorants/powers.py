@@ -24,19 +24,21 @@ from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, Par
 
 
 def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
-    """A bound of log E exp(b x + c x²), which is exact for a normal number.
+    """A bound of log E exp(b x + c x²), which is exact for a normal number and c > 0.
 
     With a normal g, exp(c x²) is E exp(√(2c) g x), so that for c > 0 it is E over a normal a, of
     mean b and variance 2c, of E exp(a x), which is at most exp(a E x + a² v / 2) by the variance
-    proxy v (Vershynin 2018, High-Dimensional Probability, lemma 6.2.2 and its proof).
+    proxy v (Vershynin 2018, High-Dimensional Probability, lemma 6.2.2 and its proof). The result is
+    convex in the mean. For c < 0 the quadratic has a largest value.
     """
     if c <= 0:
-        return x.log_moment(b)
-    v, mean = x.variance_proxy, size(x.mean)
+        return min(x.log_moment(b), b * b / (-4 * c) if c else INF)
+    v, mean = x.variance_proxy, x.mean
     left = 1 - 2 * c * v
-    if not (left > 0 and mean < INF):
+    if not (left > 0 and mean.bounded):
         return INF
-    found = (v * b * b / 2 + mean * abs(b) + c * mean * mean) / left - math.log(left) / 2
+    worst = max(m * (b + c * m) for m in (mean.low, mean.high))
+    found = (v * b * b / 2 + worst) / left - math.log(left) / 2
     return INF if math.isnan(found) else found
 
 
