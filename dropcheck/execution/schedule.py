@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Generic, TypeVar
@@ -313,7 +314,10 @@ class _Run(Generic[Result]):
         case.missing = len(case.parts)
         self._out += 1
         for part in case.parts:
-            part.future.add_done_callback(lambda _, part=part: self._drawn.put((case, part)))
+            part.future.add_done_callback(partial(self._put, case, part))
+
+    def _put(self, case: _Active[Result], part: Part, _: object) -> None:
+        self._drawn.put((case, part))
 
     def _take_in(self, case: _Active[Result], part: Part) -> None:
         """Once all parts of a case's request are drawn, let it go on."""

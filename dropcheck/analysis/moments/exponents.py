@@ -113,7 +113,7 @@ class Exponents(Identities):
             if len(set(places)) < len(places) or not sources.isdisjoint(letter.sources):
                 raise PolynomialError
             sources |= letter.sources
-            summed = (at for at, one in enumerate(indices) if one >= 0)
-            summed = tuple(at for at in summed if indices[at] not in polynomial.free)
+            over = (one >= 0 and one not in polynomial.free for one in indices)
+            summed = tuple(axis for axis, each in enumerate(over) if each)
             parts.append(Quadratic(letter, linear, square, summed))
         return Straight(tuple(parts), shift)
