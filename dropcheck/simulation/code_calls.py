@@ -19,7 +19,7 @@ from dropcheck.vocabulary.slot_calls import EVAL, TRAIN
 # Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
 MOST_SPAN_DRAWS = 131_072
 # Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
-# of which nothing is known.
+# of which nothing is known. Code under test has more draws where each is of few numbers.
 MOST_SAMPLE_DRAWS = 8192
 # Numbers of one call whose draws may depend on each other, and its fewest draws: verdicts then rest
 # on how many calls there are, and with more numbers each takes longer.
@@ -119,8 +119,14 @@ def most_of_span(values: Iterable[Value]) -> int:
         if value.call is not None and value.call.asked.single:
             return MOST_CALLS
         if value.call is not None and value.call.dependent:
-            largest = max(one.elements for one in (value, *value.inputs))
-            most = min(most, max(FEWEST_DEPENDENT, DEPENDENT_NUMBERS // largest))
-        elif value.call is not None or value.sample is not None:
+            most = min(most, max(FEWEST_DEPENDENT, DEPENDENT_NUMBERS // _largest(value)))
+        elif value.call is not None:
+            most = min(most, max(MOST_SAMPLE_DRAWS, MOST_SPAN_DRAWS // _largest(value)))
+        elif value.sample is not None:
             most = min(most, MOST_SAMPLE_DRAWS)
     return most
+
+
+def _largest(value: Value) -> int:
+    """The most numbers a draw that a call is given or gives."""
+    return max(one.elements for one in (value, *value.inputs))

@@ -11,49 +11,32 @@ Size = tuple[int, ...]
 Tensor = Any
 
 
-def _layer(kind: Any, x: Tensor, *arguments: Any, **named: Any) -> Any:
-    """A new layer: one that is kept would go on in its own random numbers, whatever the seed."""
-    return kind(*arguments, dtype=keras.backend.standardize_dtype(x.dtype), **named)
+dropout = layers.Dropout
+gaussian_noise = layers.GaussianNoise
+gaussian_dropout = layers.GaussianDropout
+alpha_dropout = layers.AlphaDropout
 
 
-def dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """keras.layers.Dropout."""
-    return _layer(layers.Dropout, x, p)(x, training=training)
-
-
-def channel_dropout(x: Tensor, p: float, training: bool) -> Tensor:
+class channel_dropout(layers.SpatialDropout1D):  # noqa: N801  # the slot's name
     """keras.layers.SpatialDropout1D, whose last axis is that of channels."""
-    turned = keras.ops.swapaxes(x, -1, -2)
-    return keras.ops.swapaxes(
-        _layer(layers.SpatialDropout1D, x, p)(turned, training=training), -1, -2
-    )
+
+    def call(self, x: Tensor, training: bool) -> Tensor:
+        """With the axes as the slot has them."""
+        turned = super().call(keras.ops.swapaxes(x, -1, -2), training=training)
+        return keras.ops.swapaxes(turned, -1, -2)
 
 
-def gaussian_noise(x: Tensor, sd: float, training: bool) -> Tensor:
-    """keras.layers.GaussianNoise."""
-    return _layer(layers.GaussianNoise, x, sd)(x, training=training)
-
-
-def gaussian_dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """keras.layers.GaussianDropout."""
-    return _layer(layers.GaussianDropout, x, p)(x, training=training)
-
-
-def alpha_dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """keras.layers.AlphaDropout."""
-    return _layer(layers.AlphaDropout, x, p)(x, training=training)
-
-
-def drop_path(x: Tensor, p: float, training: bool) -> Tensor:
+class drop_path(layers.Dropout):  # noqa: N801  # the slot's name
     """keras.layers.Dropout with one mask for all axes but the first."""
-    shape = (None, *(1,) * (len(x.shape) - 1))
-    return _layer(layers.Dropout, x, p, noise_shape=shape)(x, training=training)
+
+    def __init__(self, p: float, dtype: str) -> None:
+        super().__init__(p, noise_shape=(None, 1), dtype=dtype)
 
 
 def layer_norm(x: Tensor, training: bool) -> Tensor:
     """keras.layers.LayerNormalization."""
-    layer = _layer(layers.LayerNormalization, x, epsilon=1e-5, center=False, scale=False)
-    return layer(x)
+    kind = keras.backend.standardize_dtype(x.dtype)
+    return layers.LayerNormalization(epsilon=1e-5, center=False, scale=False, dtype=kind)(x)
 
 
 # ---- initialisers --------------------------------------------------------------------------------
