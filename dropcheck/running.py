@@ -141,8 +141,9 @@ def verify_cases(
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     groups = sharing_draws(cases)
     may_travel = engine is not None or any(case.claim.column is not None for case in cases)
+    drawn_by = settings if engine is None else replace(settings, threads=engine.at_once)
     starts = [
-        partial(run_together, [cases[place] for place in group], settings, alpha, repeat, deadline,
+        partial(run_together, [cases[place] for place in group], drawn_by, alpha, repeat, deadline,
                 graphs, kept)
         for group in groups
     ]  # fmt: skip
@@ -221,7 +222,7 @@ def _driven(
     left, engine = list(begun), work.engine
     found_here = drive(
         [partial(resumed, starts[place], begun[place].given) for place in left],
-        work.threads if engine is None else 2 * engine.workers,
+        work.threads if engine is None else engine.at_once,
         work.deadline,
         processes=work.processes and can_fork(),
         executor=None if engine is None else engine.executor,

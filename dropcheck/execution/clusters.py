@@ -32,6 +32,11 @@ class Engine:
     executor: Executor
     workers: int
 
+    @property
+    def at_once(self) -> int:
+        """Parts that are drawn or wait at a worker: a worker that is done has another at hand."""
+        return 2 * self.workers
+
 
 @contextlib.contextmanager
 def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:

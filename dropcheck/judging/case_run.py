@@ -53,9 +53,10 @@ DEFAULT_WORK = 2e10
 MOST_DRAWS_BY_DEFAULT = 1e9
 # Where a time limit is the budget: more than any run can make.
 UNLIMITED_DRAWS = 10**15
-# Asked for at a time: what is held before it is tallied, and spans enough for many workers.
+# Asked for at a time, of spans for each thread: other cases wait for them. It also bounds what is
+# held before it is tallied.
+SPANS_AT_ONCE = 512
 NUMBERS_AT_ONCE = 2**22
-SPANS_AT_ONCE = 2**13
 # A turn under a time limit is a small share of what is left of it.
 TURNS_LEFT = 1000
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
@@ -189,7 +190,7 @@ class CaseRun:
             if tally.spans:
                 a_span = tally.seconds / tally.spans
             held = 1 + NUMBERS_AT_ONCE // (program.columns * program.span_blocks)
-            count = min(SPANS_AT_ONCE, held, needed - tally.spans)
+            count = min(SPANS_AT_ONCE * self.threads, held, needed - tally.spans)
             if self.deadline.limited:
                 turn = self.threads * max(TURN_SECONDS, self.deadline.left() / TURNS_LEFT)
                 count = min(count, max(1, int(turn / max(a_span, 1e-9))))
