@@ -81,18 +81,22 @@ def region_floor(region: Region, widen: float) -> float:
 
 
 def reach(estimate: float, error: float, region: Region, widen: float) -> float:
-    """The half-width at which an interval about the estimate would decide.
+    """The half-width at which an interval about the estimate would decide; 0 where none would."""
+    return max(*ways(estimate, error, region, widen), 0.0)
+
+
+def ways(estimate: float, error: float, region: Region, widen: float) -> tuple[float, float]:
+    """The half-widths at which an interval about the estimate would verify, and would refute.
 
     The estimate may be off by `error`; the value within that which lies nearest to the region is
-    taken, so that chance alone does not promise an early refutation. 0 where none would decide.
+    taken, so that chance alone does not promise an early refutation.
     """
     nearest = min(max(estimate, region.low), region.high)
     moved = estimate + math.copysign(min(abs(nearest - estimate), error), nearest - estimate)
     low_end = region.low if region.low_open else region.low - widen
     high_end = region.high if region.high_open else region.high + widen
     verify = min(moved - low_end, high_end - moved)
-    refute = max(moved - region.high, region.low - moved)
-    return max(verify, refute, 0.0)
+    return verify, max(moved - region.high, region.low - moved)
 
 
 def promised(

@@ -63,7 +63,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         if broken is not None:
             return broken
     tally, judged = Tally(outlook.program, outlook.centres), None
-    looks = looking(run, tally, expected=outlook.expected, fewest=outlook.fewest, most=outlook.most)
+    looks = looking(run, tally, expected=outlook.expected, fewest=outlook.fewest, most=outlook.ends)
     while (look := (yield from looks.look())) is not None:
         tally = looks.tally
         run.refuse_if_nowhere_defined(tally)
@@ -184,7 +184,7 @@ def _more(
     rows = tally.sums / tally.block_values
     place = judged.place
     now = replace(outlook, middle=rows.mean(axis=0), pilot=tally)
-    target = target_of(compiled, now, place, judged.comparison, judged.widen)
+    target, _ = target_of(compiled, now, place, judged.comparison, judged.widen)
     needed = draws_for(run, compiled, now, place, target)
     if needed >= ENDLESS:
         return math.inf

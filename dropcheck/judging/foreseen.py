@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from dropcheck.inference.enclosure import gradient
 from dropcheck.inference.spread import NetSpread, Spread, seen_variance
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Floats
 from dropcheck.judging.knowledge import ExactAverages, Knowledge
-from dropcheck.judging.look import ENDLESS, enclosing
+from dropcheck.judging.look import enclosing
 from dropcheck.judging.outlook import (
     Direction,
     Outlook,
@@ -167,9 +168,8 @@ def _of_calls(run: CaseRun, compiled: Compiled, knowledge: Knowledge, seen: Outl
 
 
 def _needed(run: CaseRun, compiled: Compiled, outlook: Outlook, targets: Targets) -> int:
-    """Draws after which all comparisons are likely to be decided."""
-    each = enumerate(targets.widths)
-    return max(draws_for(run, compiled, outlook, place, width) for place, width in each)
+    """Draws after which the statement is likely to be settled."""
+    return targets.settled(partial(draws_for, run, compiled, outlook))
 
 
 def _of_net_means(knowledge: Knowledge, seen: Outlook, targets: Targets) -> Outlook | None:
@@ -224,7 +224,7 @@ def outlook_in_strata(
     # weights are bounded: with them what is bounded stays so
     outlook = _exactly(run, found.compiled, found.exact, knowledge.guarantee, most)
     if plain is None:
-        return outlook if outlook.expected < ENDLESS else None
+        return outlook if outlook.endless is None else None
     less = SAVING * outlook.expected * outlook.program.cost
     return outlook if less < plain.expected * plain.program.cost else None
 
@@ -272,15 +272,13 @@ def _exactly(
     targets = targets_of(run, compiled, whole)
     if targets is None:
         return whole
-    draws = max(first_order(run, whole, place, one) for place, one in enumerate(targets.widths))
+    draws, _ = targets.ends(partial(first_order, run, whole), known=True)
     choices = [(draws * plain.cost, known(_in_blocks(plain, draws)))]
     if compiled.crossed is not None and compiled.crossed.program.sums_about(exact.centres):
         crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
         for one in map(known, _blockings(crossed)):
-            each = [
-                first_order(run, one, place, width) for place, width in enumerate(targets.widths)
-            ]
-            choices.append((max(each) * crossed.cost, one))
+            needed, _ = targets.ends(partial(first_order, run, one), known=True)
+            choices.append((needed * crossed.cost, one))
     _, found = min(choices, key=lambda choice: choice[0])
     return expecting(run, compiled, found)
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import Enclosed, enclose
-from dropcheck.inference.region import reach, region_floor, widening
+from dropcheck.inference.region import region_floor, ways, widening
 from dropcheck.inference.sides import SIGNIFICANT, may_be_off
 from dropcheck.inference.spread import NetSpread, Spread
 from dropcheck.judging.case_run import CaseRun, Floats
 from dropcheck.judging.look import (
     ENDLESS,
+    ROUNDING,
     enclosing,
     scales_of,
     sharpness_of,
@@ -70,12 +72,18 @@ class Outlook:
     exact_means: Floats | None = None  # the averages themselves, where the model says them
     scales: tuple[float, ...] | None = None  # of each comparison
     pilot: Tally | None = None
-    endless: Reason = Reason.AT_THE_EDGE  # why no number of draws would do, where none does
+    endless: Reason | None = None  # why no number of draws would do, where none does
 
     @property
     def calls_enough(self) -> bool:
         """Whether no more calls of code are expected than some seconds allow, where calls count."""
         return not self.program.whole or self.expected <= MOST_CALLS * self.program.unit_draws
+
+    @property
+    def ends(self) -> int:
+        """The draws after which a run ends: those to which it looks where the model says why."""
+        given_up = self.endless is not None and self.exact_means is not None
+        return min(self.expected, self.most) if given_up else self.most
 
     @property
     def scale(self) -> float | None:
@@ -121,10 +129,41 @@ def rows_of(program: Program, draws: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The half-width at which each comparison is likely to be decided, and its scale."""
+    """The half-width at which each comparison is likely to be decided, and its scale.
+
+    Where that is 0, `sharp` is the half-width at which a closed end would decide. Those that are
+    `refuting` are likely to be refuted.
+    """
 
     widths: tuple[float, ...]
+    refuting: tuple[bool, ...]
+    sharp: tuple[float, ...]
     scales: tuple[float, ...]
+
+    def settled(self, needed: Callable[[int, float], int]) -> int:
+        """Draws after which a statement is likely to be settled: one that is refuted settles it.
+
+        `needed` are those of a comparison, by its place, to a half-width.
+        """
+        draws = [needed(*each) for each in enumerate(self.widths)]
+        refuted = (own for own, refutes in zip(draws, self.refuting, strict=True) if refutes)
+        return min(refuted, default=max(draws))
+
+    def ends(
+        self, needed: Callable[[int, float], int], *, known: bool
+    ) -> tuple[int, Reason | None]:
+        """Draws after which a statement is likely to be settled; or why no number would do.
+
+        Where the model says so, the draws are then those that show how near the quantity is.
+        """
+        draws = self.settled(needed)
+        if draws < ENDLESS:
+            return draws, None
+        if all(self.widths):
+            return draws, Reason.TOO_FINE
+        if known:
+            draws = max(needed(*each) for each in enumerate(self.sharp))
+        return draws, Reason.AT_THE_EDGE
 
 
 def targets_of(
@@ -143,12 +182,17 @@ def targets_of(
     if not all(map(math.isfinite, scales)):
         return None
     each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
-    widths: list[float] = []
+    widths: list[tuple[float, bool]] = []
+    sharp: list[float] = []
     for place, (comparison, part, scale) in enumerate(each):
-        sharpness = sharpness_of(run, part, scale, operands) / unit_of(comparison, operands)
-        target = target_of(compiled, outlook, place, comparison, sharpness, if_true=if_true)
-        widths.append(target)
-    return Targets(tuple(widths), scales)
+        unit = unit_of(comparison, operands)
+        sharp.append(sharpness_of(run, part, scale, operands) / unit)
+        near = ROUNDING * scale / unit
+        widths.append(
+            target_of(compiled, outlook, place, comparison, sharp[-1], near, if_true=if_true)
+        )
+    targets, refuting = zip(*widths, strict=True)
+    return Targets(targets, refuting, tuple(sharp), scales)
 
 
 def target_of(
@@ -157,22 +201,28 @@ def target_of(
     place: int,
     comparison: Comparison,
     sharpness: float,
+    near: float = 0.0,
     *,
     if_true: bool = False,
-) -> float:
-    """The half-width at which one comparison is likely to be decided."""
+) -> tuple[float, bool]:
+    """The half-width at which one comparison is likely to be decided; whether it is refuted then.
+
+    `near` is what rounding alone may do to the quantity.
+    """
     theta = theta_of(compiled, comparison, outlook.centres)
     estimate = float(theta(outlook.middle[:, np.newaxis])[0])
     spread = outlook.directions[place].spread
-    near = 0.0 if outlook.pilot is None else 2 * spread.standard_error(outlook.pilot.units)
+    if outlook.pilot is not None:
+        near = 2 * spread.standard_error(outlook.pilot.units)
     if if_true:
         nearest = min(max(estimate, comparison.region.low), comparison.region.high)
         if abs(estimate - nearest) <= SIGNIFICANT * near / 2:
             estimate = nearest
     if comparison.region.strict_end_within(estimate, near):
-        return 0.0
+        return 0.0, False
     widen = widening(comparison.region, sharpness)
-    return reach(estimate, near, comparison.region, widen)
+    verify, refute = ways(estimate, near, comparison.region, widen)
+    return max(verify, refute, 0.0), refute > max(verify, 0.0)
 
 
 def expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
@@ -180,13 +230,10 @@ def expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
     targets = targets_of(run, compiled, outlook)
     if targets is None:
         return outlook
-    needed = [draws_for(run, compiled, outlook, *each) for each in enumerate(targets.widths)]
-    return replace(
-        outlook,
-        scales=targets.scales,
-        expected=max(*needed, outlook.fewest),
-        endless=Reason.TOO_FINE if all(targets.widths) else Reason.AT_THE_EDGE,
-    )
+    known = outlook.exact_means is not None
+    expected, endless = targets.ends(partial(draws_for, run, compiled, outlook), known=known)
+    expected = max(expected, outlook.fewest)
+    return replace(outlook, scales=targets.scales, expected=expected, endless=endless)
 
 
 def first_order(run: CaseRun, outlook: Outlook, place: int, target: float) -> int:

@@ -23,6 +23,7 @@ from dropcheck.judging import limit_theorem
 from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun
 from dropcheck.judging.events import certainty, counting
 from dropcheck.judging.events.counting import by_averages
+from dropcheck.judging.exactly import known_exception
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.knowledge import Knowledge
@@ -178,7 +179,9 @@ def _of_averages(
         return smallest_seen(run, compiled, outlook, most, share)
 
     result = replace(result, scale=outlook.scale, smallest=smallest)
-    return _decided_after(result, outlook.expected, outlook.endless)
+    if outlook.endless is not None:
+        return _decided_after(result, ENDLESS, outlook.endless, outlook.ends)
+    return _decided_after(result, outlook.expected)
 
 
 def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
@@ -233,11 +236,15 @@ def _of_counts(
     pilot = None
     if isinstance(claim, Proportion):
         pilot = yield from counting.piloted(run, claim, counted)
-        in_strata = by_averages(run, counted.program, pilot.expected)
+        in_strata = by_averages(run, counted.program, pilot.foreseen.expected)
         if in_strata is not None:
             return (yield from _of_averages(run, *in_strata))
         program, most, tally = pilot.program, pilot.most, pilot.tally
         fewest = FEWEST_DRAWS
+    elif known_exception(run, claim.event, claim.condition, claim.probability) is not None:
+        return Forecast(
+            case=run.case, guarantee=Guarantee.EXACT, resolution=run.resolution, draws=0
+        )
     else:
         most = run.most_draws(counted.program)
         program = counted.program.fitted(most, FEWEST_BLOCKS)
@@ -249,12 +256,15 @@ def _of_counts(
     if undefined is not None:
         return replace(result, explanation=undefined, ends=_in_spans(fewest, result))
     share = certainty.seen_draws(counted, tally) / tally.drawn
+    share = share if pilot is None else pilot.foreseen.shown
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         return replace(result, explanation=why, ends=_given_up(run))
     if pilot is None:
         # where a condition holds in some draws only, their number is doubled until it is enough
-        draws = certainty.draws_that_bound(run) * 2 ** math.ceil(math.log2(1 / share))
+        draws = certainty.draws_that_bound(run)
+        if not tally.totals[0] > 0:  # else the first look shows a counterexample
+            draws *= 2 ** math.ceil(math.log2(1 / share))
         result = replace(
             result,
             scale=1.0,
@@ -271,7 +281,8 @@ def _of_counts(
         return None if seen is None else max(seen, floor)
 
     result = replace(result, scale=pilot.scale, smallest=smallest)
-    return _decided_after(result, max(pilot.expected, min(FEWEST_DRAWS, most)))
+    draws = max(pilot.foreseen.expected, min(FEWEST_DRAWS, most))
+    return _decided_after(result, draws, pilot.foreseen.endless, pilot.foreseen.ends)
 
 
 def _of_laws(
@@ -336,10 +347,13 @@ def _of_pilot(
     )
 
 
-def _decided_after(result: Forecast, draws: int, endless: Reason = Reason.AT_THE_EDGE) -> Forecast:
-    """The forecast with the draws to a verdict."""
+def _decided_after(
+    result: Forecast, draws: int, endless: Reason = Reason.AT_THE_EDGE, ends: int | None = None
+) -> Forecast:
+    """The forecast with the draws to a verdict; where none do, a run may end before its budget."""
     if draws >= ENDLESS:
-        return replace(result, explanation=endless.explain())
+        early = None if ends is None or ends >= result.most else _in_spans(ends, result)
+        return replace(result, explanation=endless.explain(), ends=early)
     return replace(result, draws=_in_spans(draws, result))
 
 

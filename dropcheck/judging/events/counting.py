@@ -13,14 +13,15 @@ from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
-from dropcheck.judging.events.certainty import seen_in
+from dropcheck.judging.events import certainty
 from dropcheck.judging.evidence.units import looking, planner
-from dropcheck.judging.exactly import of_proportion
+from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.foreseen import outlook_in_strata
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
-from dropcheck.judging.look import ROUNDING, more, planned
+from dropcheck.judging.look import ENDLESS, ROUNDING, more, planned
+from dropcheck.judging.outlook import fewest_that
 from dropcheck.reasons import Reason
-from dropcheck.results import Guarantee, Method, Region, Verdict
+from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import (
     PILOT,
     Compiled,
@@ -34,64 +35,144 @@ from dropcheck.simulation import (
 
 # Draws of the pilot: a probability is then known to a hundredth.
 COUNTED_DRAWS = 8192
+# Where it leaves open on which side of an end the probability lies, it is made longer, up to a
+# share of the budget.
+PILOT_GROWTH, MOST_PILOT = 4, 1 / 16
 # Blocks at the planned look: whole spans are drawn, of a few blocks each, and none in vain.
 PLANNED_BLOCKS = 512
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What is known of counts before they are made, by the model or by a pilot.
+
+    A verdict is expected after `expected` draws, and `shown` is the share of the draws that count.
+    Where no number of draws would do, `endless` says why, and `ends` are those after which a run
+    looks no longer: fewer than the budget where the model says so.
+    """
+
+    expected: int
+    ends: int
+    shown: float
+    endless: Reason = Reason.AT_THE_EDGE
+
+
+@dataclass(frozen=True, slots=True)
 class CountedPilot:
-    """What a pilot says of a probability: as for block means, with the region it must lie in."""
+    """A pilot of a probability, what is foreseen, and the region that it must lie in."""
 
     program: Program
     most: int
     tally: Tally
-    expected: int
+    foreseen: Foreseen
     region: Region
     widen: float
     scale: float
+    exact: Exact | None  # what the statement makes of the probability, where the model says it
 
 
 def piloted(
     run: CaseRun, claim: Proportion, counted: Counted
 ) -> Generator[Request, SpanSums, CountedPilot]:
-    """Draw a pilot, used for nothing but to plan the looks."""
+    """Draw a pilot, used for nothing but to plan the looks, where the model does not plan them."""
     most = run.most_draws(counted.program)
     whole = counted.program.fitted(most, FEWEST_BLOCKS)
-    program = whole.in_blocks(1)
     reading = run.reading
-    (comparison,) = reading.comparisons
+    region = reading.comparisons[0].region
     scale = reading.known_scale
     if scale is None:  # the size of a probability is 1
         scale = abs(claim.factor) + abs(claim.constant)
-    widen = widening(comparison.region, run.sharpness(scale))
-    pilot = Tally(program)
-    yield from run.draw_until(pilot, PILOT, COUNTED_DRAWS)
-    run.refuse_if_nowhere_defined(pilot)
-    interval = None if pilot.undefined else interval_of(claim, counted, pilot, run.alpha)
-    expected = 1
-    if interval is not None and math.isfinite(interval.estimate):
-        expected = planned(
-            pilot.drawn,
-            _to_plan_by(claim, counted, interval, pilot),
-            comparison.region,
-            widen,
-            run.alpha * budget.PLANNED,
-        )
+    widen = widening(region, run.sharpness(scale))
+    pilot, wanted = Tally(whole.in_blocks(1)), COUNTED_DRAWS
+    exact = of_proportion(claim)
+    known = None if exact is None else _by_model(run, claim, exact, region, scale, most)
+    while True:
+        yield from run.draw_until(pilot, PILOT, wanted)
+        run.refuse_if_nowhere_defined(pilot)
+        foreseen = known or _by_pilot(run, claim, counted, pilot, region, widen, most)
+        wanted = PILOT_GROWTH * pilot.drawn
+        open_ended = known is None and foreseen.expected >= ENDLESS
+        if not open_ended or wanted > most * MOST_PILOT or run.out_of_time():
+            break
     return CountedPilot(
-        program=whole.in_blocks(expected // PLANNED_BLOCKS),
+        program=whole.in_blocks(min(foreseen.expected, foreseen.ends) // PLANNED_BLOCKS),
         most=most,
         tally=pilot,
-        expected=expected,
-        region=comparison.region,
+        foreseen=foreseen,
+        region=region,
         widen=widen,
         scale=scale,
+        exact=exact,
     )
+
+
+def _by_pilot(
+    run: CaseRun,
+    claim: Proportion,
+    counted: Counted,
+    pilot: Tally,
+    region: Region,
+    widen: float,
+    most: int,
+) -> Foreseen:
+    expected = 1
+    if not pilot.undefined and certainty.seen_in(counted, pilot):
+        interval = interval_of(claim, counted, pilot, run.alpha)
+        likely = _to_plan_by(claim, counted, interval, pilot)
+        expected = planned(pilot.drawn, likely, region, widen, run.alpha * budget.PLANNED)
+    shown = certainty.seen_draws(counted, pilot) / max(pilot.drawn, 1)
+    return Foreseen(expected, most, shown)
+
+
+def _by_model(
+    run: CaseRun, claim: Proportion, exact: Exact, region: Region, scale: float, most: int
+) -> Foreseen | None:
+    """What is foreseen where the probability is known; None where that of the condition is not."""
+    condition = None if claim.condition is None else exact_probability(claim.condition, None)
+    shown = 1.0 if condition is None else condition.value
+    if claim.condition is not None and (condition is None or not shown > condition.error):
+        return None
+    sharpness = run.sharpness(scale)
+    expected = _to_decide(run, claim, exact, shown, region, widening(region, sharpness))
+    if expected < ENDLESS:
+        return Foreseen(expected, most, shown)
+    if not region.strict_end_within(exact.value, exact.error + _rounding(claim)):
+        return Foreseen(expected, most, shown, Reason.TOO_FINE)
+    # as many as decide where the ends are closed show how near the probability is
+    closed = Region(region.low, region.high)
+    ends = min(_to_decide(run, claim, exact, shown, closed, sharpness), most)
+    return Foreseen(expected, ends, shown)
+
+
+def _to_decide(
+    run: CaseRun, claim: Proportion, exact: Exact, shown: float, region: Region, widen: float
+) -> int:
+    """Draws after which counts are likely to decide, the probability being known."""
+    chance = min(max((exact.value - claim.constant) / claim.factor, 0.0), 1.0)
+    alpha = run.alpha * budget.PLANNED
+
+    def decides(draws: int) -> bool:
+        seen = int(draws * shown)
+        off = budget.CHANCE * math.sqrt(seen * chance * (1 - chance))
+        first, second = (
+            _decided(
+                claim, _of_counts(claim, min(max(round(hits), 0), seen), seen, alpha), region, widen
+            )
+            for hits in (seen * chance - off, seen * chance + off)
+        )
+        return first is second is not Verdict.INCONCLUSIVE
+
+    return fewest_that(decides, FEWEST_DRAWS, ENDLESS)
 
 
 def interval_of(claim: Proportion, counted: Counted, tally: Tally, alpha: float) -> Interval:
     """The exact interval of the probability, and so of what the statement makes of it."""
-    seen = seen_in(counted, tally)
-    hits = round(float(tally.totals[0]))
+    return _of_counts(
+        claim, round(float(tally.totals[0])), certainty.seen_in(counted, tally), alpha
+    )
+
+
+def _of_counts(claim: Proportion, hits: int, seen: int, alpha: float) -> Interval:
     share = hits / seen if seen else math.nan
     error = math.sqrt(share * (1 - share) / seen) if seen else math.nan
     estimate, *ends = (
@@ -101,12 +182,21 @@ def interval_of(claim: Proportion, counted: Counted, tally: Tally, alpha: float)
     return Interval(estimate, min(ends), max(ends), abs(claim.factor) * error)
 
 
+def _decided(claim: Proportion, interval: Interval, region: Region, widen: float) -> Verdict:
+    rounding = min(_rounding(claim), widen / 1000)
+    return decide(interval.low, interval.high, region, widen, rounding)
+
+
+def _rounding(claim: Proportion) -> float:
+    return ROUNDING * (abs(claim.factor) + abs(claim.constant))
+
+
 def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: Tally) -> Interval:
     """The interval with an error that is not 0 where every draw came out alike.
 
     It is that of one hit and one miss more: what was never met may still be what is claimed.
     """
-    seen = seen_in(counted, tally)
+    seen = certainty.seen_in(counted, tally)
     likely = (round(float(tally.totals[0])) + 1) / (seen + 2)
     error = abs(claim.factor) * math.sqrt(likely * (1 - likely) / max(seen, 1))
     return replace(interval, standard_error=error)
@@ -118,15 +208,20 @@ def by_proportion(
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     plan = planner(run)
     pilot = yield from piloted(plan, claim, counted)
-    averages = by_averages(plan, counted.program, pilot.expected)
+    averages = by_averages(plan, counted.program, pilot.foreseen.expected)
     if averages is not None:
         return (yield from judge_averages(run, *averages))
-    program, most, region, widen = pilot.program, pilot.most, pilot.region, pilot.widen
+    program, region, widen = pilot.program, pilot.region, pilot.widen
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)
     looks = looking(
-        run, tally, expected=pilot.expected, fewest=FEWEST_DRAWS, most=most, counted=True
+        run,
+        tally,
+        expected=pilot.foreseen.expected,
+        fewest=FEWEST_DRAWS,
+        most=pilot.foreseen.ends,
+        counted=True,
     )
     while (look := (yield from looks.look())) is not None:
         tally = looks.tally
@@ -134,8 +229,7 @@ def by_proportion(
         if broken is not None:
             return broken
         final = interval_of(claim, counted, tally, look.alpha)
-        rounding = ROUNDING * (abs(claim.factor) + abs(claim.constant))
-        verdict = decide(final.low, final.high, region, widen, min(rounding, widen / 1000))
+        verdict = _decided(claim, final, region, widen)
         hopeless = math.isnan(final.estimate) and run.seems_never(tally.drawn)
         if verdict is not Verdict.INCONCLUSIVE or hopeless or run.out_of_time():
             break
@@ -146,7 +240,7 @@ def by_proportion(
         explanation = Reason.TOO_WIDE.explain()
     return Finding(
         verdict=verdict,
-        exact=of_proportion(claim),
+        exact=pilot.exact,
         method=Method.PROPORTION,
         guarantee=Guarantee.EXACT,
         quantity=run.reading.comparisons[0].measures,
