@@ -270,8 +270,8 @@ def draws_for(run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, ta
     return draws
 
 
-def fewest_that(decides: Callable[[int], bool], fewest: int, most: int) -> int:
-    """The fewest draws that decide, to 5%; `most` where none do.
+def fewest_that(decides: Callable[[int], bool], fewest: int, most: int, share: float = 0.05) -> int:
+    """The fewest draws that decide, to a share of them; `most` where none do.
 
     >>> fewest_that(lambda draws: draws >= 1000, 64, 10**6) in range(1000, 1051)
     True
@@ -283,7 +283,7 @@ def fewest_that(decides: Callable[[int], bool], fewest: int, most: int) -> int:
         if high >= most:
             return most
         low, high = high, min(8 * high, most)
-    while high > 1.05 * low:
+    while high > (1 + share) * low:
         between = round(math.sqrt(low * high))
         low, high = (low, between) if decides(between) else (between, high)
     return high

@@ -87,7 +87,7 @@ def test_a_plan_is_within_a_factor_of_two_of_the_run_for_most_shipped_claims() -
 def test_a_plan_is_the_same_whatever_the_threads() -> None:
     registry = registry_of(
         mean="x ~ normal(1, 1); E(x) == 1; resolution: 0.0001",
-        rare="x ~ bernoulli(0.1); P(x == 1) == 0.1; resolution: 0.001",
+        unknown="x ~ normal(0, 1)[3]; P(x[0] * x[1] > x[2] + 1) == 0.2; resolution: 0.001",
     )
     plans = [planned(registry, max_draws=200_000, threads=threads) for threads in (1, 3)]
     numbers = [[(case.draws, case.budget, case.discrepancy) for case in one.cases] for one in plans]

@@ -133,15 +133,13 @@ def _by_model(
     if claim.condition is not None and (condition is None or not shown > condition.error):
         return None
     sharpness = run.sharpness(scale)
-    expected = _to_decide(run, claim, exact, shown, region, widening(region, sharpness))
-    if expected < ENDLESS:
-        return Foreseen(expected, most, shown)
     if not region.strict_end_within(exact.value, exact.error + _rounding(claim)):
+        expected = _to_decide(run, claim, exact, shown, region, widening(region, sharpness))
         return Foreseen(expected, most, shown, Reason.TOO_FINE)
     # as many as decide where the ends are closed show how near the probability is
     closed = Region(region.low, region.high)
     ends = min(_to_decide(run, claim, exact, shown, closed, sharpness), most)
-    return Foreseen(expected, ends, shown)
+    return Foreseen(ENDLESS, ends, shown)
 
 
 def _to_decide(
@@ -162,7 +160,7 @@ def _to_decide(
         )
         return first is second is not Verdict.INCONCLUSIVE
 
-    return fewest_that(decides, FEWEST_DRAWS, ENDLESS)
+    return fewest_that(decides, FEWEST_DRAWS, ENDLESS, share=0.002)
 
 
 def interval_of(claim: Proportion, counted: Counted, tally: Tally, alpha: float) -> Interval:
