@@ -16,7 +16,7 @@ from typing import Any
 
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.claims.source import Position, Report, Source, forbidden
-from dropcheck.claims.values import shortened
+from dropcheck.claims.values import TOO_SMALL, shortened, vanishes
 from dropcheck.errors import DropcheckError
 
 DEEPEST = 20  # the format itself needs five levels
@@ -251,6 +251,11 @@ class _Composer:
             except (OverflowError, ValueError):
                 message = f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number"
                 self.report.add(start, message, "numbers are float64, up to 1.8e308")
+                return Broken(start)
+            if value == 0 and isinstance(value, float) and vanishes(text):
+                self.report.add(
+                    start, f"{shortened(text)} {TOO_SMALL}", "write 0, or what is meant"
+                )
                 return Broken(start)
         hidden = forbidden(text) if event.style == '"' else None
         if hidden is not None:  # an escape writes what the file itself may not hold

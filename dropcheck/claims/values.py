@@ -56,6 +56,25 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
+LITERAL = re.compile(
+    r"(?<![\w.])(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?(?!\w)"
+)
+TOO_SMALL = "is too small, and would be 0: numbers are float64, down to 5e-324"
+
+
+def vanishes(text: str) -> bool:
+    """Whether a text has a number that is 0 in float64, and is not written as 0.
+
+    >>> vanishes("1e-400"), vanishes("2 * 1e-400"), vanishes("0.0e-400"), vanishes("5e-324")
+    (True, True, False, False)
+    """
+    for found in LITERAL.findall(text):
+        mantissa = re.split("[eE]", found)[0]
+        if re.search("[1-9]", mantissa) and not float(found):
+            return True
+    return False
+
+
 class NotANumberError(ValueError):
     """A text that is not even written like a number."""
 
@@ -97,6 +116,8 @@ def parse_number(text: str) -> float:
         value = float(text)  # what Python's grammar refuses too: `010`
     except ValueError:
         value = _arithmetic(text)
+    if vanishes(text):
+        raise ValueError(TOO_SMALL)
     if not math.isfinite(value):
         raise ValueError("is too large: numbers are float64, up to 1.8e308")
     return value + 0.0  # -0.0 is 0.0: one number, one case
@@ -120,9 +141,12 @@ def _evaluate(node: ast.expr) -> float:
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _UNARY[type(op)](_evaluate(operand))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            result = _BINARY[type(op)](_evaluate(left), _evaluate(right))
+            first = _evaluate(left)
+            result = _BINARY[type(op)](first, _evaluate(right))
             if isinstance(result, complex):  # Python's (-8)**(1/3)
                 raise ValueError("is not a real number")
+            if not result and isinstance(op, ast.Pow) and first:
+                raise ValueError(TOO_SMALL)
             return result
         case _:
             raise NotANumberError("is not a number")

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 
 from dropcheck.claims.registry import SourceText
+from dropcheck.claims.values import LITERAL, TOO_SMALL, vanishes
 from dropcheck.language import syntax
 from dropcheck.language.suggestions import NO_FUNCTIONS, attribute_hint
 from dropcheck.language.syntax import Node, Position
@@ -189,6 +190,10 @@ class Converter:
                 "this number is too large for a float64",
                 "the largest is about 1.8e308; infinity is inf",
             )
+        if number == 0 and isinstance(value, float):
+            written = LITERAL.match(at.source.text.split("\n")[at.line][at.column :])
+            if written is not None and vanishes(written.group()):
+                raise at.error(f"this number {TOO_SMALL}", "write 0, or what is meant")
         return syntax.Number(at, number)
 
     def _called(self, at: Position, function: ast.expr) -> str:

@@ -87,6 +87,7 @@ from dropcheck.errors import MOST_PROBLEMS
         ("[16, 64, 2**8]", "1/0", (23, 11), "'1/0' divides by zero", "512"),
         ("[16, 64, 2**8]", "1" + "0" * 400, (23, 11), "is too large a number", "1.8e308"),
         ("[16, 64, 2**8]", "1" + "0" * 9000, (23, 11), "is too large a number", "1.8e308"),
+        ("[16, 64, 2**8]", "1e-999", (23, 11), "1e-999 is too small", "write 0"),
         ("[16, 64, 2**8]", "1e999", (23, 11), "1e999 is too large a number", "1.8e308"),
         ("scale: 1e-3", "d-k: 1", (25, 7), "'d-k' is not a name", "call it 'd_k'"),
         ("scale: 1e-3", "2x: 1", (25, 7), "'2x' is not a name", ""),

@@ -117,6 +117,7 @@ REFUSED: Refused = {
     "": (1, 1, "an expression is missing", "write one"),
     "  # nothing": (1, 1, "an expression is missing", "write one"),
     # numbers beyond float64
+    "0.0 + 2e-400": (1, 7, "too small", "write 0"),
     "1e400": (1, 1, "too large for a float64", "1.8e308"),
     "9" * 400: (1, 1, "too large for a float64", "1.8e308"),
     "1 + " + "9" * 5000: (1, 5, "too large for a float64", "1.8e308"),
