@@ -214,16 +214,15 @@ def _hidden(
     if not implied > UNSEEN * seen:
         return None
     chance = math.log(1 / run.alpha) / draws
-    unit = judged.unit
+    unit, measures, entry = judged.unit, judged.comparison.measures, judged.comparison.entry
+    possible = run.prepared.hull(measures, entry)
     return Reason.HIDDEN_VALUES.explain(
         value=min(math.sqrt(implied / chance), direction.spread.width) * unit,
         chance=chance,
         draws=draws,
-        quantity=expression(
-            run.prepared.statement, judged.comparison.measures, judged.comparison.entry
-        ),
-        low=interval.low * unit,
-        high=interval.high * unit,
+        quantity=expression(run.prepared.statement, measures, entry),
+        low=possible.nearest(interval.low * unit),
+        high=possible.nearest(interval.high * unit),
     )
 
 

@@ -231,6 +231,11 @@ def refuse_statement(source: SourceText, first: int, row: str) -> None:
         raise at.error(f"{word!r} does not begin a line of the language", _STATEMENTS[word])
     end = column + len(word)
     rest = row[end:]
+    times = re.fullmatch(r"\s+([^:=~]+?)\s*:\s*", rest)
+    if word in ("repeat", "loop") and times is not None:
+        at = Position(source, first, column)
+        hint = f"write for t in range({times.group(1)}):"
+        raise at.error(f"{word!r} does not begin a line of the language", hint)
     counted = _COUNTED_UP.match(rest.lstrip())
     if word and counted is not None:
         at = Position(source, first, end + len(rest) - len(rest.lstrip()))

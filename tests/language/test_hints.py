@@ -147,6 +147,7 @@ def test_words_of_others_are_none_of_ours() -> None:
         ("y = int(x)", 11, "write floor(x)"),
         ("y = integrate(x, 0, 1)", 11, "(b - a) * E(g(u))"),
         ("while x > 0:", 7, "for t in range(T)"),
+        ("repeat 3 * 4 :", 7, "for t in range(3 * 4):"),
         ("if x > 0: y = 1", 7, "where(c, a, b)"),
         ("y = x[x > 0]", 13, "take(x, i)"),
         ("y = v[v > 0]", 13, "sum(where(c, x, 0))"),
