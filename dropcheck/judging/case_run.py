@@ -336,6 +336,7 @@ class CaseRun:
             result=outcome,
             explanation=finding.explanation,
             more_draws=more,
+            timed_out=more is not None and self.out_of_time(),
             more_seconds=None
             if more is None or not finding.draws
             else more * finding.seconds / finding.draws / self.threads,

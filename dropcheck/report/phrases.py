@@ -299,7 +299,12 @@ def needs(case: CaseResult) -> str | None:
         return None
     time = "" if case.more_seconds is None else f", {numbers.duration(case.more_seconds)}"
     total = numbers.option(case.draws + case.more_draws)
-    return f"needs about {numbers.option(case.more_draws)} more draws{time} (--max-draws {total})"
+    option = f"--max-draws {total}"
+    if case.timed_out and case.column is not None:
+        option = f"its seconds are up: {option} in their place"
+    elif case.timed_out:
+        option = f"the time limit ended it: {option} in its place, or a longer --time-limit"
+    return f"needs about {numbers.option(case.more_draws)} more draws{time} ({option})"
 
 
 def headline(case: CaseResult) -> str:

@@ -292,6 +292,7 @@ class CaseResult:
     result: Outcome
     explanation: Explanation | None
     more_draws: int | None  # draws that an undecided case is likely to need beyond those made
+    timed_out: bool = False  # whether time ended it, and no number of draws
     more_seconds: float | None = None  # what they are likely to take, on the threads of this run
     warnings: tuple[str, ...]
     location: Location

@@ -182,6 +182,16 @@ def because(explanation: Explanation) -> CaseResult:
             replace(UNDECIDED, more_draws=3_100_000, more_seconds=4.04),
             "too few draws: needs about 3.1e6 more draws, 4.0 s (--max-draws 3.4e6)",
         ),
+        (
+            replace(UNDECIDED, timed_out=True),
+            "too few draws: needs about 1.3e6 more draws (the time limit ended it: --max-draws "
+            "1.5e6 in its place, or a longer --time-limit)",
+        ),
+        (
+            replace(UNDECIDED, timed_out=True, column="torch"),
+            "too few draws: needs about 1.3e6 more draws (its seconds are up: --max-draws 1.5e6 in "
+            "their place)",
+        ),
         (because(Reason.HEAVY_SUM.explain()), "heavy-tailed"),
         (
             because(Reason.NO_MOMENT.explain(operator="E", order=1, moment="mean")),
