@@ -186,7 +186,7 @@ def _text(points: Sequence[Point], beside: Sequence[Point]) -> str:
 def where(cell: Cell) -> str:
     """Which case of a cell is spoken of: `values@torch float32, p=0.1 and 2 more`.
 
-    Of a cell made of several, their names: `mean@torch, values@torch (float32, float16) at p=0.1`.
+    Of a cell made of several, their names: `mean@torch, values@torch (float16) at p=0.1`.
     """
     case = cell.worst
     claims = list(dict.fromkeys(one.claim for one in cell.cases))
@@ -197,8 +197,9 @@ def where(cell: Cell) -> str:
         text = ", ".join(names) + (f" ({', '.join(dtypes)})" if dtypes else "")
         points = dict.fromkeys(values.short_parameters(one.point) for one in cell.cases)
         shown = [*filter(None, points)]
-        more = [f"{len(shown) - MOST_POINTS} more"] if len(shown) > MOST_POINTS else []
-        return f"{text} at {'; '.join([*shown[:MOST_POINTS], *more])}" if shown else text
+        if len(shown) > MOST_POINTS:
+            shown[MOST_POINTS:] = [f"{len(shown) - MOST_POINTS} more"]
+        return f"{text} at {'; '.join(shown)}" if shown else text
     name = " ".join(filter(None, (case.claim, case.dtype)))
     more = f" and {cell.alike - 1} more" if cell.alike > 1 else ""
     return ", ".join(filter(None, (name, values.short_parameters(case.point) + more)))

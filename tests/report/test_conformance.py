@@ -16,7 +16,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.reasons import Reason
 from dropcheck.report import Report
-from dropcheck.report.conformance import Mark, conformance
+from dropcheck.report.conformance import Cell, Head, Mark, conformance, where
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.html import conformance_section
 from dropcheck.report.terminal.run_table import run_report
@@ -54,6 +54,13 @@ UNEXPECTED = of_code(
 WIDE = replace(UNDECIDED, claim="spread")
 CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"), EXPECTED,
          UNEXPECTED, of_code(WIDE, "torch"))  # fmt: skip
+
+
+def test_errors_of_one_cause_name_their_parameter_values() -> None:
+    claims = [at(of_code(LOW, "torch"), p / 10) for p in range(1, 6)]
+    claims.append(of_code(replace(WIDE, parameters={"p": 0.1}), "torch"))
+    text = where(Cell(Head("torch", "float32"), tuple(claims)))
+    assert text == "mean@torch, spread@torch (float32) at p=0.1; p=0.2; p=0.3; 2 more"
 
 
 def made(name: str, *cases: CaseResult) -> str:
