@@ -32,7 +32,7 @@ from dropcheck.language.syntax import (
     always,
     of_every_draw,
 )
-from dropcheck.vocabulary.functions import hint_for
+from dropcheck.vocabulary.functions import FUNCTIONS, hint_for
 from dropcheck.vocabulary.relations import EXAMPLES, FOLLOWS, INDEPENDENT
 
 
@@ -166,10 +166,11 @@ def parse_statement(source: SourceText) -> Statement:
     if of_every_draw(node):
         return always(node)
     if not isinstance(node, Compare):
-        raise node.at.error(
-            "a claim compares two sides, and this is one side alone",
-            "write 'L == R', an inequality such as 'L <= R', or a range 'a <= L <= b'",
-        )
+        hint = "write 'L == R', an inequality such as 'L <= R', or a range 'a <= L <= b'"
+        called = FUNCTIONS.get(node.name) if isinstance(node, Call) else None
+        if isinstance(node, Logic) or (called is not None and called.truth):
+            hint = f"claim its probability: P({' '.join(source.text.split())}) == 1"
+        raise node.at.error("a claim compares two sides, and this is one side alone", hint)
     operators = node.operators
     if "!=" in operators:
         raise node.at.error(

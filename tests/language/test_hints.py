@@ -180,3 +180,9 @@ def test_a_function_of_elements_is_given_one_number() -> None:
     assert problem.message == "sum: an array is needed, and this is a single number"
     assert "sum([a, b])" in (problem.hint or "")
     assert checked("x ~ normal(0, 1)[3]", "E(sum(x)) == 0").problems == ()
+
+
+@pytest.mark.parametrize("claim", ["any(x > 0)", "all(x >= 0)", "x[0] > 0 or x[1] > 0"])
+def test_a_truth_alone_is_no_claim_but_its_probability_is(claim: str) -> None:
+    assert told("x ~ normal(0, 1)[3]", claim).hint == f"claim its probability: P({claim}) == 1"
+    assert checked("x ~ normal(0, 1)[3]", f"P({claim}) == 1").problems == ()
