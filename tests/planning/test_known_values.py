@@ -43,6 +43,7 @@ def test_a_probability_under_a_condition_is_planned_by_both() -> None:
     assert len(set(found)) == 1
     width = stats.norm.isf(0.6e-6 / 2) + 1
     seen = width**2 * truth * (1 - truth) / (0.04644 - abs(truth - 0.4644)) ** 2
+    assert found[0] is not None
     assert found[0] == pytest.approx(seen / stats.norm.sf(3.29), rel=0.2)
     (result,) = tried(registry_of(rare=claim))
     assert result.verdict is Verdict.VERIFIED
