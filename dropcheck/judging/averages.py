@@ -36,7 +36,7 @@ from dropcheck.judging.look import (
     judge_look,
     shown,
     theta_of,
-    why_undefined,
+    undefined_at_averages,
 )
 from dropcheck.judging.outlook import BOX_SHARE, Direction, Outlook, draws_for, target_of
 from dropcheck.reasons import Explanation, Reason
@@ -77,16 +77,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         if decided or hopeless or run.out_of_time():
             break
     if judged is None:
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE,
-            method=Method.BLOCK_MEANS,
-            guarantee=outlook.guarantee,
-            draws=tally.draws,
-            blocks=len(tally.sums),
-            seconds=tally.seconds,
-            sampling=tally.program.sampling,
-            explanation=why_undefined(compiled, tally),
-        )
+        return undefined_at_averages(compiled, tally, outlook.guarantee)
     needed = _more(run, compiled, outlook, judged, tally)
     finding = shown(run, compiled, judged, tally, outlook.guarantee, needed)
     exact = exact_quantity(compiled, knowledge, judged.comparison)

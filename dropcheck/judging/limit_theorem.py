@@ -40,7 +40,7 @@ from dropcheck.judging.look import (
     planned,
     shown,
     theta_of,
-    why_undefined,
+    undefined_at_averages,
 )
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
@@ -126,16 +126,7 @@ def by_limit_theorem(
         if over or hopeless or run.out_of_time():
             break
     if judged is None:
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE,
-            method=Method.BLOCK_MEANS,
-            guarantee=Guarantee.ASYMPTOTIC,
-            draws=tally.draws,
-            blocks=len(tally.sums),
-            seconds=tally.seconds,
-            sampling=program.sampling,
-            explanation=why_undefined(compiled, tally),
-        )
+        return undefined_at_averages(compiled, tally, Guarantee.ASYMPTOTIC)
     needed = (
         None
         if carried_by_few(judged.interval, tally.draws)

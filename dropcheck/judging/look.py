@@ -295,6 +295,20 @@ def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> En
     return enclosed
 
 
+def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee) -> Finding:
+    """The finding where the quantity is undefined at the averages themselves, and why it is."""
+    return Finding(
+        verdict=Verdict.INCONCLUSIVE,
+        method=Method.BLOCK_MEANS,
+        guarantee=guarantee,
+        draws=tally.draws,
+        blocks=len(tally.sums),
+        seconds=tally.seconds,
+        sampling=tally.program.sampling,
+        explanation=why_undefined(compiled, tally),
+    )
+
+
 def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
     """What makes the quantity undefined at the averages themselves."""
     for leaf in compiled.functional.leaves.values():

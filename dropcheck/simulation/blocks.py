@@ -104,16 +104,19 @@ class Tally:
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
-        self.spans += len(spans.sums) // self.program.span_blocks
-        self.seconds += spans.seconds
-        self.undefined += spans.undefined
-        if self.first_undefined is None:
-            self.first_undefined = spans.first_undefined
+        self._count(spans)
         waiting = _after(self._waiting, spans.sums)
         full = len(waiting) // self._joined * self._joined
         self._waiting = waiting[full:]
         self._rows = _after(self._rows, _join(waiting[:full], self._joined))
         self._bound_rows()
+
+    def _count(self, spans: SpanSums) -> None:
+        self.spans += len(spans.sums) // self.program.span_blocks
+        self.seconds += spans.seconds
+        self.undefined += spans.undefined
+        if self.first_undefined is None:
+            self.first_undefined = spans.first_undefined
 
     @classmethod
     def of(cls, program: Program, centres: Sums | None, kept: SpanSums, joined: int) -> Tally:
@@ -232,11 +235,7 @@ class Counts(Tally):
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
-        self.spans += len(spans.sums) // self.program.span_blocks
-        self.seconds += spans.seconds
-        self.undefined += spans.undefined
-        if self.first_undefined is None:
-            self.first_undefined = spans.first_undefined
+        self._count(spans)
         if self._each is not None:
             for row in spans.sums:
                 self._each(row)

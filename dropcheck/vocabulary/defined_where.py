@@ -309,7 +309,6 @@ NEGATIVE = DefinedWhere(nonzero=_first_nonzero, smooth=_arithmetic, infinities=T
 SIZE = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True, whole=True)
 ROOT = _between(0.0, math.inf, nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True)
 CUBE_ROOT = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True)
-ENTIRE = DefinedWhere(smooth=_analytic(), infinities=True)
 ENTIRE_THROUGH_ZERO = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(), infinities=True)
 ABOVE_ZERO = DefinedWhere(nonzero=_SURELY, smooth=_analytic(), infinities=True)
 WAVE = DefinedWhere(smooth=_analytic())

@@ -10,7 +10,6 @@ from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
-_MATMUL = "@"
 # indices that make an axis, or stand for several
 _OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.Array, syntax.Compare, syntax.Logic)
 
