@@ -17,7 +17,7 @@ gaussian_dropout = layers.GaussianDropout
 alpha_dropout = layers.AlphaDropout
 
 
-class channel_dropout(layers.SpatialDropout1D):  # noqa: N801  # the slot's name
+class channel_dropout(layers.SpatialDropout1D):  # type: ignore[misc]  # noqa: N801  # the slot's name
     """keras.layers.SpatialDropout1D, whose last axis is that of channels."""
 
     def call(self, x: Tensor, training: bool) -> Tensor:
@@ -26,7 +26,7 @@ class channel_dropout(layers.SpatialDropout1D):  # noqa: N801  # the slot's name
         return keras.ops.swapaxes(turned, -1, -2)
 
 
-class drop_path(layers.Dropout):  # noqa: N801  # the slot's name
+class drop_path(layers.Dropout):  # type: ignore[misc]  # noqa: N801  # the slot's name
     """keras.layers.Dropout with one mask for all axes but the first."""
 
     def __init__(self, p: float, dtype: str) -> None:
