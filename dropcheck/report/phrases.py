@@ -298,13 +298,9 @@ def needs(case: CaseResult) -> str | None:
     if case.more_draws is None:
         return None
     time = "" if case.more_seconds is None else f", {numbers.duration(case.more_seconds)}"
-    total = numbers.option(case.draws + case.more_draws)
-    option = f"--max-draws {total}"
-    if case.timed_out and case.column is not None:
-        option = f"its seconds are up: {option} in their place"
-    elif case.timed_out:
-        option = f"the time limit ended it: {option} in its place, or a longer --time-limit"
-    return f"needs about {numbers.option(case.more_draws)} more draws{time} ({option})"
+    more, total = map(numbers.option, (case.more_draws, case.draws + case.more_draws))
+    up = "its seconds are up: " if case.column else "--time-limit ended it: make it longer, or "
+    return f"needs about {more} more draws{time} ({up * case.timed_out}--max-draws {total})"
 
 
 def headline(case: CaseResult) -> str:

@@ -184,13 +184,12 @@ def because(explanation: Explanation) -> CaseResult:
         ),
         (
             replace(UNDECIDED, timed_out=True),
-            "too few draws: needs about 1.3e6 more draws (the time limit ended it: --max-draws "
-            "1.5e6 in its place, or a longer --time-limit)",
+            "too few draws: needs about 1.3e6 more draws (--time-limit ended it: make it longer, "
+            "or --max-draws 1.5e6)",
         ),
         (
             replace(UNDECIDED, timed_out=True, column="torch"),
-            "too few draws: needs about 1.3e6 more draws (its seconds are up: --max-draws 1.5e6 in "
-            "their place)",
+            "too few draws: needs about 1.3e6 more draws (its seconds are up: --max-draws 1.5e6)",
         ),
         (because(Reason.HEAVY_SUM.explain()), "heavy-tailed"),
         (
