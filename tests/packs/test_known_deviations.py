@@ -59,6 +59,48 @@ def of_fewer_bits(n, size):
 
 def without_signs(n):
     return torch.linalg.qr(torch.randn(n, n))[0]
+
+
+def clipped_scale(x, p, training):
+    return torch.where(torch.rand_like(x) >= p, x * min(1 / (1 - p), 50), 0) if training else x
+
+
+def drops_rows(x, p, training):
+    return torch.where(torch.rand(*x.shape[:-1], 1) >= p, x / (1 - p), 0) if training else x
+
+
+def unscaled(x, p, training):
+    return x * (torch.rand(len(x), 1) >= p) if training else x
+
+
+def clamped(sd, n):
+    return (torch.randn(n) * sd).clamp(-2 * sd, 2 * sd)
+
+
+def of_fan_in(fan_in, fan_out):
+    return torch.empty(fan_out, fan_in).uniform_(-1, 1) * (3 / fan_in) ** 0.5
+
+
+def eps_outside(x):
+    return x / (x.square().mean(-1, keepdim=True).sqrt() + 1e-6)
+
+
+def eps_inside(x):
+    return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+
+
+def of_n_less_one(x):
+    return (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt()
+
+
+def antithetic(mean, sd, size):
+    half = torch.randn(*size[:-1], size[-1] // 2 + 1)
+    return mean + sd * torch.cat([half, -half], -1)[..., : size[-1]]
+
+
+def of_cumulated(logits, size):
+    ends = torch.softmax(logits.double(), -1).cumsum(-1)[:-1]
+    return torch.searchsorted(ends, torch.rand(size, dtype=torch.float64), right=True)
 """
 Row = tuple[str, str, str, dict[str, str]]
 DEVIATIONS: tuple[Row, ...] = (
@@ -77,6 +119,14 @@ DEVIATIONS: tuple[Row, ...] = (
     ("torch:attention=frail:scaled_by_length", "attention/values", "float32", {}),
     ("torch:he_normal=frail:default_weights", "initialisers/he-normal-shape.sums", "float32", {}),
     ("torch:random_integers=frail:of_fewer_bits", "samplers/integers-parity.even", "float32", {}),
+    ("torch:dropout=frail:clipped_scale", "dropout/values", "float32", {"p": "0.99"}),
+    ("torch:dropout=frail:drops_rows", "dropout/elements", "float32", {"p": "0.3"}),
+    ("torch:drop_path=frail:unscaled", "stochastic-depth/whole", "float32", {"p": "0.5"}),
+    ("torch:truncated_normal_weights=frail:clamped", "initialisers/truncated", "float32", {}),
+    ("torch:glorot_uniform=frail:of_fan_in", "initialisers/glorot-uniform", "float32", {}),
+    ("torch:rms_norm=frail:eps_outside", "normalisation/rms-norm-small", "float32", {}),
+    ("torch:batch_norm=frail:of_n_less_one", "normalisation/batch-norm-values", "float32", {}),
+    ("torch:random_normal=frail:antithetic", "samplers/normal-independent", "float32", {}),
     ("jax", "samplers/normal.mean", "bfloat16", {}),
     ("jax", "samplers/bernoulli.share", "bfloat16", {"p": "0.1"}),
     ("jax", "samplers/categorical-rare", "bfloat16", {}),
@@ -102,6 +152,10 @@ SOUND: tuple[Row, ...] = (
     ("torch", "samplers/categorical-impossible.values", "float32", {}),
     ("torch", "initialisers/orthogonal.mean", "float32", {"n": "2"}),
     ("torch", "samplers/binomial.variance", "float32", {"n": "1000", "p": "0.5"}),
+    ("torch", "dropout/values", "float32", {"p": "0.99"}),
+    ("torch", "stochastic-depth/masks", "float32", {}),
+    ("torch:rms_norm=frail:eps_inside", "normalisation/rms-norm-small", "float32", {}),
+    ("torch:random_categorical=frail:of_cumulated", "samplers/categorical-law", "float32", {}),
     ("flax", "dropout/values", "float32", {"p": "0.1"}),
     ("jax", "samplers/normal.mean", "float32", {}),
     ("keras", "dropout/values", "float32", {"p": "0.1"}),
