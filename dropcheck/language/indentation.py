@@ -232,7 +232,7 @@ def refuse_statement(source: SourceText, first: int, row: str) -> None:
     end = column + len(word)
     rest = row[end:]
     times = re.fullmatch(r"\s+([^:=~]+?)\s*:\s*", rest)
-    if word in ("repeat", "loop") and times is not None:
+    if re.fullmatch("repeat|loop", word) and times is not None:
         at = Position(source, first, column)
         hint = f"write for t in range({times.group(1)}):"
         raise at.error(f"{word!r} does not begin a line of the language", hint)
