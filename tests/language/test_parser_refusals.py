@@ -260,7 +260,7 @@ def test_every_line_in_error_is_told() -> None:
         ("E(x)", "one side alone", "L == R"),
         ("not E(x) == 1", "one side alone", "L == R"),
         ("-(a == b)", "one side alone", "L == R"),
-        ("a == b or b == c", "one side alone", "L == R"),
+        ("a == b or b == c", "one side alone", "claim its probability: P("),
         ("a == b and b == c", "states one thing", "P(… and …) == 1"),
         ("a != b", "'!=' cannot be verified", "expect: refuted"),
         ("a == b == c", "two signs of the same direction", "a <= L <= b"),
