@@ -3,7 +3,8 @@
 The denominator is then at least a share of the numerator's size, whatever the draws are:
 
 * a / (a + b) lies in [0, 1] where a and b are not negative; so does an element's share of a sum;
-* |x_i| <= ||x||, and |x · y| <= ||x|| ||y|| (Cauchy and Schwarz), also of distances from means;
+* |x_i| <= ||x||_p, and |x · y| <= ||x||_p ||y||_q where 1/p + 1/q >= 1 (Hölder, and that norms fall
+  with their order), also of distances from means;
 * |x_i - mean| <= sqrt((n - 1) / n) ||x - mean|| (Samuelson 1968, "How deviant can you be?").
 """
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.elementwise import (
+    ABS,
     ADD,
     DIVIDE,
     MULTIPLY,
@@ -25,7 +27,7 @@ from dropcheck.vocabulary.functions.elementwise import (
     SUBTRACT,
 )
 from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
-from dropcheck.vocabulary.functions.reductions import MEAN, NORM, STD, SUM, VAR
+from dropcheck.vocabulary.functions.reductions import MAX, MEAN, NORM, STD, SUM, VAR
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.shapes import normalise_axes
 
@@ -40,7 +42,8 @@ Lowest = Callable[[Value], float]
 class Length:
     """At least `factor` times the length of an array, or of its distances from its mean.
 
-    It stands for the array's own elements where it is over all of them, or keeps the axes.
+    The length is the norm of an order: 2, or infinite for the largest size, for example. It stands
+    for the array's own elements where it is over all of them, or keeps the axes.
     """
 
     array: Value
@@ -48,6 +51,7 @@ class Length:
     factor: float
     centred: bool = False
     keepdims: bool = False
+    order: float = 2.0
 
     @property
     def whole(self) -> bool:
@@ -150,6 +154,8 @@ def _by_lengths(top: Value, factor: float, lengths: Sequence[Length | None]) -> 
     product = _product_of(top)
     if first is None or second is None or product is None or not (first.whole and second.whole):
         return None
+    if 1 / first.order + 1 / second.order < 1:
+        return None
     one, other, share = product
     for left, right in ((one, other), (other, one)):
         if _has_length(left, first) and _has_length(right, second):
@@ -206,13 +212,15 @@ def _product_of(value: Value) -> tuple[Value, Value, float] | None:
 
 def _length(value: Value, lowest: Lowest) -> Length | None:
     """A length that a quantity is no smaller than."""
-    value, factor = _without_factor(value)
+    value, factor = _largest_term(value, lowest)
     if not factor > 0 or value.kind != Kind.COMPUTED:
         return None
     if value.function is SQRT or (value.function is POWER and value.inputs[1].known == 0.5):
         found = _square(value.inputs[0], lowest)
-    elif value.function is NORM and dict(value.options).get("ord", 2.0) == 2:
-        return _over(value, value.inputs[0], factor)
+    elif value.function is NORM and (order := float(dict(value.options).get("ord", 2.0))) >= 1:
+        return _over(value, value.inputs[0], factor, order=order)
+    elif value.function is MAX and _is(value.inputs[0], ABS):
+        return _over(value, value.inputs[0].inputs[0], factor, order=math.inf)
     elif value.function is STD:
         found = _spread(value)
     else:
@@ -222,20 +230,7 @@ def _length(value: Value, lowest: Lowest) -> Length | None:
 
 def _square(value: Value, lowest: Lowest) -> Length | None:
     """A length whose square, times `factor`, a quantity is no smaller than."""
-    scale = 1.0
-    for _ in range(MOST_STEPS):
-        value, factor = _without_factor(value)
-        scale *= factor
-        if not _is(value, ADD):
-            break
-        kept = [
-            one
-            for one, other in (value.inputs, value.inputs[::-1])
-            if one.random and one.shape == value.shape and lowest(other) >= 0
-        ]
-        if not kept or not scale > 0:  # a term may be left out of what has a plus before it alone
-            return None
-        value = kept[0]
+    value, scale = _largest_term(value, lowest)
     if not scale > 0 or value.kind != Kind.COMPUTED:
         return None
     if value.function is VAR:
@@ -256,6 +251,26 @@ def _square(value: Value, lowest: Lowest) -> Length | None:
     return _scaled(length, scale / length.count) if value.function is MEAN else length
 
 
+def _largest_term(value: Value, lowest: Lowest) -> tuple[Value, float]:
+    """A quantity and a number, whose product a sum is no smaller than; the number is 0 where none.
+
+    What is not negative may be left out, where it has a plus before it.
+    """
+    scale = 1.0
+    for _ in range(MOST_STEPS):
+        value, factor = _without_factor(value)
+        scale *= factor
+        if not _is(value, ADD):
+            break
+        for one, other in (value.inputs, value.inputs[::-1]):
+            if scale > 0 and one.random and one.shape == value.shape and lowest(other) >= 0:
+                value = one
+                break
+        else:
+            return value, 0.0
+    return value, scale
+
+
 def _spread(value: Value) -> Length | None:
     """Of a variance or a deviation: squared distances from the mean, over n - ddof."""
     length = _over(value, value.inputs[0], 1.0, centred=True)
@@ -263,9 +278,11 @@ def _spread(value: Value) -> Length | None:
     return _scaled(length, 1 / degrees) if degrees > 0 else None
 
 
-def _over(value: Value, array: Value, factor: float, centred: bool = False) -> Length:
+def _over(
+    value: Value, array: Value, factor: float, *, centred: bool = False, order: float = 2.0
+) -> Length:
     axes = normalise_axes(dict(value.options).get("axis"), array.shape)
-    return Length(array, axes, factor, centred=centred, keepdims=_keeps(value))
+    return Length(array, axes, factor, centred=centred, keepdims=_keeps(value), order=order)
 
 
 def _scaled(length: Length, factor: float) -> Length:

@@ -52,7 +52,14 @@ BOUNDED: list[tuple[str, float, float]] = [
     ("m / norm(m, axis=1, keepdims=1)", -1, 1),
     ("m / sqrt(mean(m**2, axis=0, keepdims=1) + 1e-5)", -2, 2),
     ("reshape(m, -1) / norm(m, axis=[0, 1])", -1, 1),
+    ("x / (norm(x) + 1e-8)", -1, 1),
+    ("x / (2 * (1e-8 + norm(x, ord=1)) + g)", -0.5, 0.5),
+    ("x / norm(x, ord=3)", -1, 1),
+    ("round(x / (max(abs(x)) / 127))", -127, 127),
+    ("m / max(abs(m), axis=0, keepdims=1)", -1, 1),
     # products of two
+    ("x @ y / (norm(x, ord=1) * max(abs(y)))", -1, 1),
+    ("x @ y / (norm(x, ord=1) * norm(y))", -1, 1),
     ("x @ y / (norm(x) * norm(y))", -1, 1),
     ("dot(x, y) / (2 * norm(y) * sqrt(sum(x**2)))", -0.5, 0.5),
     ("sum(x * y) / (norm(y) * norm(x))", -1, 1),
@@ -96,7 +103,12 @@ def test_a_share_is_bounded_and_the_bound_is_reached(
         "v / sum(w, axis=[0, 1])",
         "x / norm(y)",
         "x / norm(x, ord=1)**2",
-        "x / norm(x, ord=3)",  # it is no larger than 1, but not by these rules
+        "x / norm(x, ord=0.5)",  # it is no larger than 1, but not by these rules
+        "x @ y / (norm(x, ord=inf) * norm(y))",
+        "x / (norm(x) - 1)",
+        "x / (1 - norm(x))",
+        "x / max(x)",
+        "x / (norm(x) + s)",
         "k / norm(k)",  # rows by columns: the lengths belong to other elements
         "k / norm(k, axis=0)",
         "w[:3] / sum(w[:3], axis=0)",

@@ -132,13 +132,16 @@ SQRT = entry(
     defined=defined_where.ROOT,
 )  # fmt: skip
 
+ABS = entry(
+    "abs", np.absolute, "size without the sign", hulls.magnitude,
+    growth.same_size(powers.Magnitude(1.0)),
+    carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs"),
+    ranges=pieces.absolute, square=algebra.squared, with_sizes=algebra.size,
+    defined=defined_where.SIZE,
+)  # fmt: skip
+
 NUMBERS = (
-    entry("abs", np.absolute, "size without the sign", hulls.magnitude,
-          growth.same_size(powers.Magnitude(1.0)),
-          carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs"),
-          ranges=pieces.absolute, square=algebra.squared,
-          with_sizes=algebra.size,
-          defined=defined_where.SIZE),
+    ABS,
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
           elsewhere=("sgn",), ranges=pieces.steps(np.sign),
           defined=defined_where.SIZE),

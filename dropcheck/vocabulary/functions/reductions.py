@@ -254,6 +254,9 @@ NORM = _over("norm", _norm,
       unknown, growth.no_heavier(elements.VectorNorm()), more=(option("ord", 2.0),),
       carries_size=True, latex=(r"\lVert ", r" \rVert"), square=algebra.squared_norm,
       defined=defined_where.NORM)  # fmt: skip
+MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
+            latex=r"\max", elsewhere=("amax",),
+            defined=defined_where.PICKED)  # fmt: skip
 
 ARRAYS = (
     SUM,
@@ -264,9 +267,7 @@ ARRAYS = (
     VAR,
     STD,
     NORM,
-    _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
-          latex=r"\max", elsewhere=("amax",),
-          defined=defined_where.PICKED),
+    MAX,
     _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST, empty=False,
           latex=r"\min", elsewhere=("amin",),
           defined=defined_where.PICKED),
