@@ -104,6 +104,11 @@ class Reason(Enum):
     # the interval
     TOO_WIDE = ("the interval is still too wide",)
     TOO_FEW_BLOCKS = ("{blocks} of the {needed} blocks that an interval takes",)
+    NOT_INDEPENDENT = (
+        "the average of the draws lies outside of the interval that independent draws would have",
+        "draws of one call depend on each other, or calls differ: mend the code, or leave "
+        "'elements: independent' out of its slot",
+    )
     TOO_FEW_FOR_BOUND = ("too few draws to bound the violations",)
     NO_DIFFERENCE_YET = ("no draw differs yet, and {needed:,.0f} are needed",)
     TOO_SKEWED = ("the averages are still too skewed for the normal limit",)

@@ -164,10 +164,10 @@ def _by_lengths(top: Value, factor: float, lengths: Sequence[Length | None]) -> 
 
 
 def _has_length(value: Value, length: Length) -> bool:
-    """Whether it is of a whole quantity that the length is."""
+    """Whether it is of a whole quantity that the length is, each element once."""
     if not length.centred:
         return value is length.array
-    return value.shape == length.array.shape and _is_deviation(value, length)
+    return _is(value, SUBTRACT) and _is_deviation(value, length)
 
 
 def _size_by(top: Value, length: Length) -> float | None:

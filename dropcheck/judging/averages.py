@@ -30,6 +30,7 @@ from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import (
     ENDLESS,
+    ROUNDING,
     Decide,
     Judged,
     enclosing,
@@ -106,13 +107,23 @@ def _deciding(compiled: Compiled, outlook: Outlook, tally: Tally) -> Decide:
         )
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
-        of_code = compiled.program.tests_code
-        region = comparison.region
+        of_code, region = compiled.program.tests_code, comparison.region
+        if of_code and _far_outside(interval):
+            return replace(interval, unmet=Reason.NOT_INDEPENDENT.explain()), Verdict.INCONCLUSIVE
         return interval, decide(
             interval.low, interval.high, region, widen, rounding, of_code=of_code
         )
 
     return decided
+
+
+def _far_outside(interval: Interval) -> bool:
+    """Whether the average of all draws is farther from the interval than that is wide.
+
+    Of independent draws it is well within it.
+    """
+    outside = max(interval.low - interval.estimate, interval.estimate - interval.high)
+    return outside > max(interval.high - interval.low, ROUNDING * abs(interval.estimate))
 
 
 def interval_of(
@@ -170,7 +181,7 @@ def _more(
     run: CaseRun, compiled: Compiled, outlook: Outlook, judged: Judged, tally: Tally
 ) -> float | None:
     """Draws that an undecided case is likely to need beyond those made; infinite where none do."""
-    if judged.verdict is not Verdict.INCONCLUSIVE:
+    if judged.verdict is not Verdict.INCONCLUSIVE or judged.interval.unmet is not None:
         return None
     rows = tally.sums / tally.block_values
     place = judged.place
@@ -195,6 +206,8 @@ def _hidden(
     """
     interval, draws = judged.interval, tally.draws
     if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
+        return None
+    if interval.unmet is not None:
         return None
     direction = outlook.directions[judged.place]
     if _of_truths(compiled, judged) or isinstance(direction.spread, NetSpread):

@@ -19,7 +19,7 @@ from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
-from dropcheck.vocabulary.functions.truths import COMPARISONS, ON_PAPER, nearly_tied
+from dropcheck.vocabulary.functions.truths import ON_PAPER, nearly_tied
 from dropcheck.vocabulary.law_parts import MIXTURE_COST, Stratum, mixture_of
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -167,16 +167,19 @@ def tied_in(
     first: list[Value] = []
 
     def observe(value: Value, inputs: list[Array]) -> None:
-        if not first and value.operation in COMPARISONS and nearly_tied(*inputs).any():
+        if not first and value.operation in ON_PAPER and nearly_tied(*inputs).any():
             first.append(value)
 
-    if not any(step.value.operation in COMPARISONS for step in program.steps):
+    if not any(step.value.operation in ON_PAPER for step in program.steps):
         return None
     other = replace(
         program,
         steps=_on_paper(program.steps),
-        lean=_on_paper(program.lean),
-        apart=_on_paper(program.apart),
+        tables=(),
+        lean=(),
+        paired=False,
+        separations=None,
+        apart=(),
         shared=False,
     )
     with np.errstate(all="ignore"):
@@ -184,17 +187,26 @@ def tied_in(
         if not first:
             return None
         again = other.registers(generator(), draws)
+    factors = (register for term in program.terms for register, _ in term.factors)
+    given = (term.given for term in program.terms if term.given is not None)
     same = all(
         np.array_equal(filled(held[one]), filled(again[one]), equal_nan=True)
-        for one in program.targets
+        for one in {*program.targets, *factors, *given}
     )
+    if same and draws < program.span_draws:  # they tie, and may make a difference more seldom
+        return tied_in(program, generator, program.span_draws)
     return None if same else Tied(first[0], other)
 
 
 def _on_paper(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps with comparisons that go between processes by the names of their functions."""
+    values = [
+        replace(step.value, operation=ON_PAPER.get(step.value.operation, step.value.operation))
+        for step in steps
+    ]
     return tuple(
-        replace(step, kernel=ON_PAPER[step.value.operation])
+        replace(step, value=value, kernel=kernel_of(value))
         if step.value.operation in ON_PAPER
         else step
-        for step in steps
+        for step, value in zip(steps, values, strict=True)
     )

@@ -30,6 +30,7 @@ Condition = tuple[str, Callable[..., Any]]
 does, of all arguments in order, as arrays that broadcast."""
 
 MOST_POINTS = 4096  # values of a discrete law that are gone through one by one
+EXACT_INTEGERS = 2.0**53  # from here on float64 has not every whole number
 LEFT_OUT = 5e-31  # the probability that may be left out on either side: no run meets it
 
 
@@ -166,7 +167,7 @@ class Law(Distribution):
         if not high - low < at_most:
             low = float(self.quantile(LEFT_OUT, *values))
             high = float(self.upper_quantile(LEFT_OUT, *values))
-        if not high - low < at_most:
+        if not (high - low < at_most and max(-low, high) < EXACT_INTEGERS):
             return None
         found = np.arange(low, high + 1.0)
         chances, rest = self._chances(found, values)

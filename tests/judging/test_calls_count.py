@@ -18,6 +18,7 @@ from dropcheck.claims.registry import Asked, Code, Slot
 from dropcheck.code.columns import with_columns
 from dropcheck.judging.prepared import prepare
 from dropcheck.planning.plan import plan_cases
+from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -33,6 +34,11 @@ slots:
     model: "m ~ bernoulli(0.5)[shape(x)]\\ny = m * x"
     gives: y
     evaluation: x
+  each:
+    takes: [x]
+    model: "m ~ bernoulli(0.5)[shape(x)]\\ny = m * x"
+    gives: y
+    elements: independent
   norm:
     takes: [x]
     model: y = (x - mean(x, keepdims=1)) / sqrt(var(x, keepdims=1) + 1e-5)
@@ -50,6 +56,12 @@ claims:
       wrong: P(y[0] > 0) == 0.55
       evaluated: noisy.eval(x) == x
       seldom-all: P(all(y == 0)) <= 0.0655
+  each:
+    title: A slot whose elements are independent
+    parameters: {dtype: float32}
+    resolution: 0.003
+    model: "x ~ uniform(1, 2)[8]\\ny = each(x)"
+    claims: {share: E(mean(y == 0)) == 0.5}
   norm:
     title: A slot that draws nothing, of four numbers
     parameters: {dtype: float32}
@@ -134,6 +146,16 @@ def test_an_event_on_which_all_draws_agree_is_decided() -> None:
 def test_a_share_of_code_is_told_from_another() -> None:
     assert judged(sound, "noisy.half").verdict.value == "verified"
     assert judged(sound, "noisy.wrong").verdict.value == "refuted"
+
+
+def test_elements_that_are_not_independent_though_the_slot_says_so_are_seen() -> None:
+    def kept_at_times(generator: np.random.Generator, x: Array) -> Array:
+        return x if generator.random() < 0.05 else sound(generator, x)
+
+    assert judged(sound, "each.share").verdict.value == "verified"
+    found = [judged(kept_at_times, "each.share", seed, 1_000_000) for seed in range(4)]
+    assert {one.verdict.value for one in found} <= {"inconclusive", "refuted"}
+    assert Reason.NOT_INDEPENDENT in {one.reason for one in found}
 
 
 def test_calls_too_few_to_show_what_is_wrong_verify_nothing() -> None:

@@ -6,10 +6,12 @@ False alarms: at the default settings 1e-6 of a verdict; with the fixed seed eve
 from __future__ import annotations
 
 import pytest
-from trials import judged
+from trials import entry, judged, registry_of
 
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 HALF = "m ~ bernoulli(0.5)[10]"
 
@@ -22,6 +24,12 @@ HALF = "m ~ bernoulli(0.5)[10]"
         ("x ~ binomial(10, 0.3)", "P(abs(x / 10 - 0.3) <= 0.1) == 0.7004"),
         ("x ~ binomial(10, 0.3)", "E(where(x / 10 - 0.3 <= 0.1, 1, 0)) == 0.85"),
         ("x ~ binomial(10, 0.3)", "Var(x * (x / 10 == 0.1 * 3)) == 2"),
+        # in a condition, in part of an event, in what is certain, in quantiles and laws
+        (HALF, "P(sum(m) == 7, given=mean(m) - 0.5 >= 0.2) == 0"),
+        (HALF, "P(mean(m) - 0.5 >= 0.2 or sum(m) < 7) == 1"),
+        (HALF, "P(mean(m) - 0.5 >= 0.2 and sum(m) == 7) == 0"),
+        ("m ~ bernoulli(0.7)[10]", "Median(10 * (mean(m) - 0.5 >= 0.2)) == 10"),
+        (f"{HALF}; y = mean(m) - 0.5 >= 0.2", "y ~ bernoulli(0.0546875)"),
     ],
 )
 def test_what_rounding_decides_is_undecided(model: str, claim: str) -> None:
@@ -49,3 +57,11 @@ def test_where_ties_make_no_difference_the_claim_is_decided(model: str, claim: s
 
 def test_what_is_false_either_way_is_refuted() -> None:
     assert judged(HALF, "P(mean(m) - 0.5 >= 0.2) > 0.3").verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_ties_count_in_other_processes_too(threads: int) -> None:
+    claims = {f"c{i}": "P(mean(m) - 0.5 >= 0.2) == 176 / 1024" for i in range(12)}
+    registry = registry_of(*(entry(one, HALF, claim) for one, claim in claims.items()))
+    found = verify_cases(registry.expand(), Settings(threads=threads), registry)
+    assert {one.reason for one in found} == {Reason.TIED}

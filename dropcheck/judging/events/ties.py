@@ -16,34 +16,47 @@ from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Finding
 from dropcheck.judging.events.counting import by_proportion
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import PILOT, Compiled, Counted, Request, SpanSums, tied_in
+from dropcheck.simulation import PILOT, Counted, Program, Request, SpanSums, Tally, tied_in
 
 
 def unless_tied(run: CaseRun, finding: Finding) -> Generator[Request, SpanSums, Finding]:
     """A finding; undecided where the rounding of a comparison decides what is averaged.
 
-    Of code under test the numbers are compared as it gave them, and of what is claimed to hold
-    always values that tie are counted as it is claimed.
+    Of code under test the numbers are compared as it gave them, and where a comparison is claimed
+    to hold always, values that tie are counted as it is claimed.
     """
     compiled = run.prepared.compiled
-    always = isinstance(run.prepared.strategy, Certainty)
-    if finding.verdict is Verdict.INCONCLUSIVE or always:
+    if finding.verdict is Verdict.INCONCLUSIVE or compiled is None:
         return finding
-    if not isinstance(compiled, Compiled | Counted) or compiled.program.calls_own_code:
+    if compiled.program.calls_own_code:
         return finding
     program = compiled.program
+    if isinstance(compiled, Counted) and compiled.exact is not None:
+        program = compiled.exact  # without the favour
     draws = min(program.span_draws, PILOT_DRAWS)
     tied = tied_in(program, lambda: run.generator(PILOT, 0), draws)
-    if tied is None:
-        return finding
-    strategy = run.prepared.strategy
-    if isinstance(compiled, Counted) and isinstance(strategy, Proportion):
-        counted = replace(compiled, program=tied.program)
-        on_paper = yield from by_proportion(replace(run, held=None), strategy, counted)
-        if on_paper.verdict is finding.verdict:
-            return replace(finding, exact=None)
+    if tied is None or (yield from _alike_on_paper(run, finding.verdict, tied.program)):
+        return finding if tied is None else replace(finding, exact=None)
     line = tied.by.at.location.line
     place = "" if line is None else f" in line {line}"
     why = Reason.TIED.explain(sign=tied.by.operation, place=place)
     undecided = Verdict.INCONCLUSIVE
     return replace(finding, verdict=undecided, explanation=why, more_draws=None, exact=None)
+
+
+def _alike_on_paper(
+    run: CaseRun, verdict: Verdict, program: Program
+) -> Generator[Request, SpanSums, bool]:
+    """Whether a claim about one event has the same verdict where values that tie are equal."""
+    strategy, compiled = run.prepared.strategy, run.prepared.compiled
+    if isinstance(compiled, Counted) and isinstance(strategy, Proportion):
+        # strata are worked out for the program as it stands
+        again = replace(run, held=None, prepared=replace(run.prepared, in_strata=[None]))
+        counted = replace(compiled, program=program)
+        found = yield from by_proportion(again, strategy, counted)
+        return found.verdict is verdict
+    if isinstance(strategy, Certainty):
+        counterexamples = Tally(program)
+        yield from run.draw_until(counterexamples, PILOT, PILOT_DRAWS)
+        return bool(counterexamples.totals[0] > 0) is (verdict is Verdict.REFUTED)
+    return False

@@ -193,8 +193,8 @@ def _favoured(sign: str, favour: bool) -> Function:
 # claim that it always (or never) holds is given the benefit of the doubt.
 FAVOURED = {COMPARISONS[sign]: _favoured(sign, favour=True) for sign in ("==", "<=", ">=")}
 DENIED = {COMPARISONS[sign]: _favoured(sign, favour=False) for sign in ("!=", "<", ">")}
-# Each comparison with what differs by rounding alone taken as equal.
-ON_PAPER = {one.name: other.kernel for one, other in (FAVOURED | DENIED).items()}
+# Each comparison, by name, with the one that takes what differs by rounding alone as equal.
+ON_PAPER = {one.name: other.name for one, other in (FAVOURED | DENIED).items()}
 
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,

@@ -31,8 +31,11 @@ class Softmax(Majorant):
     """exp(x_i) / Σ exp(x_j), between 0 and 1."""
 
     def inverse(self, use: Applied, r: float) -> float:
-        """1 + Σ exp(x_j) exp(-x_i) over the others, of independent factors or by Hölder."""
-        x = use.arguments[0]
+        """1 + Σ exp(x_j) exp(-x_i) over the others, of independent factors or by Hölder.
+
+        Below order 1, where sums have no such bound, it is that of order 1 (Lyapunov).
+        """
+        x, r = use.arguments[0], max(r, 1.0)
         axes = use.axes()
         order = r if len(axes) == 1 and axes[0] in x.apart else 2 * r
         other = times(_exponential_norm(x, order), _exponential_norm(x, -order))
