@@ -226,12 +226,12 @@ class _Builder:
     def _misspelt(
         self, entries: dict[str, Entry], parameters: dict[str, Entry], words: set[str]
     ) -> bool:
-        """Whether a key was reported that nothing uses as a parameter, and that has a word."""
+        """Whether a key was reported that nothing uses as a parameter."""
         said = [_shown(one.node) for one in entries.values()] + list(self.notation.values())
         wrong = set(parameters) - words.union(*map(_WORD.findall, said))
         for name in (*wrong,):
             node, hint = parameters[name].node, suggestion(name, _CLAIM_KEYS)
-            if hint and isinstance(node, Scalar) and isinstance(node.value, str):
+            if hint and isinstance(node, Scalar):
                 message = f"{name!r} is neither a key nor used in the model or the claim"
                 self.report.add(parameters[name].key_start, message, hint)
             else:

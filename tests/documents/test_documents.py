@@ -128,7 +128,7 @@ WHERE = {
 
 @pytest.mark.parametrize("where", WHERE)
 def test_marks_are_read_where_text_may_stand(tmp_path: Path, where: str) -> None:
-    mark = "<!-- dropcheck: == E(10 * b); model: b ~ bernoulli(q); q: 0.8; nope: 1 -->"
+    mark = "<!-- dropcheck: == E(10 * b); model: b ~ bernoulli(q); q: 0.8; qqqq: 1 -->"
     text = WHERE[where].format(mark)
     registry = read(tmp_path, text)
     (claim,) = registry.claims.values()
@@ -142,7 +142,7 @@ def test_marks_are_read_where_text_may_stand(tmp_path: Path, where: str) -> None
     assert note.location is not None
     assert note.location.line is not None
     assert note.location.column is not None
-    assert lines[note.location.line - 1][note.location.column - 1 :].startswith("nope")
+    assert lines[note.location.line - 1][note.location.column - 1 :].startswith("qqqq")
 
 
 NO_MARKS = [

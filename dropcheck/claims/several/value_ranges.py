@@ -133,7 +133,8 @@ def read_range(text: str) -> Range:
     """
     found = _matched(text)
     if found["step"] is None:
-        by_one = f"{found['low'].strip()}..{found['high'].strip()} by 1"
+        high = found["high"].strip().removesuffix("by").strip()
+        by_one = f"{found['low'].strip()}..{high} by 1"
         raise RangeError("does not say its step", f"write {by_one}, or with another step")
     step, times = _decimal(found["step"]), found["times"] is not None
     low, high = read_ends(text)

@@ -243,6 +243,8 @@ GEOMETRIC = discrete(
     name="geometric",
     summary="trials up to and including the first success, from 1; 0 < p <= 1",
     parameters=(SUCCESS,),
+    # a draw stays below 2**53, where whole numbers end, but for a chance below 1e-1000
+    conditions=(("p >= 1e-12 is required", lambda p: p >= 1e-12),),
     ends=(1.0, math.inf),
     degenerate=lambda p: (p == 1, 1.0),
     moments=math.inf,
