@@ -133,16 +133,13 @@ def in_nets(program: Program, size: int) -> Program:
     for step in program.steps:
         if step.kernel is None and step.value.law is not None and step.value.law.standard:
             cost += step.value.elements * step.value.law.standard.quantile_cost
+    return replace(_step_by_step(program), net=size, cost=cost)
+
+
+def _step_by_step(program: Program) -> Program:
+    """The program without its shortcuts, and without others that make the same draws."""
     return replace(
-        program,
-        net=size,
-        cost=cost,
-        tables=(),
-        lean=(),
-        paired=False,
-        separations=None,
-        apart=(),
-        shared=False,
+        program, tables=(), lean=(), paired=False, separations=None, apart=(), shared=False
     )
 
 
@@ -172,16 +169,7 @@ def tied_in(
 
     if not any(step.value.operation in ON_PAPER for step in program.steps):
         return None
-    other = replace(
-        program,
-        steps=_on_paper(program.steps),
-        tables=(),
-        lean=(),
-        paired=False,
-        separations=None,
-        apart=(),
-        shared=False,
-    )
+    other = replace(_step_by_step(program), steps=_on_paper(program.steps))
     with np.errstate(all="ignore"):
         held = program.registers(generator(), draws, observe)
         if not first:
