@@ -49,6 +49,7 @@ _COUNTED = re.compile(
     r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
     r"(?:\s+(?:by|step)\s+(?P<step>\w+))?\s*(?:\)?\s*[:{]?|do)\s*"
 )
+_REPEATED = re.compile(r"(?:repeat|loop)\s+([^:=~]+?)\s*:")
 _COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
 
 
@@ -231,10 +232,10 @@ def refuse_statement(source: SourceText, first: int, row: str) -> None:
         raise at.error(f"{word!r} does not begin a line of the language", _STATEMENTS[word])
     end = column + len(word)
     rest = row[end:]
-    times = re.fullmatch(r"\s+([^:=~]+?)\s*:\s*", rest)
-    if re.fullmatch("repeat|loop", word) and times is not None:
+    repeated = _REPEATED.fullmatch(row.strip())
+    if repeated is not None:
         at = Position(source, first, column)
-        hint = f"write for t in range({times.group(1)}):"
+        hint = f"write for t in range({repeated.group(1)}):"
         raise at.error(f"{word!r} does not begin a line of the language", hint)
     counted = _COUNTED_UP.match(rest.lstrip())
     if word and counted is not None:

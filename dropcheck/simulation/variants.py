@@ -5,7 +5,7 @@ Beside them stand single draws to make the cells from, and comparisons taken the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -169,7 +169,7 @@ def tied_in(
 
     if not any(step.value.operation in ON_PAPER for step in program.steps):
         return None
-    other = replace(_step_by_step(program), steps=_on_paper(program.steps))
+    other = replace(_step_by_step(program), steps=tuple(map(_on_paper, program.steps)))
     with np.errstate(all="ignore"):
         held = program.registers(generator(), draws, observe)
         if not first:
@@ -186,15 +186,10 @@ def tied_in(
     return None if same else Tied(first[0], other)
 
 
-def _on_paper(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps with comparisons that go between processes by the names of their functions."""
-    values = [
-        replace(step.value, operation=ON_PAPER.get(step.value.operation, step.value.operation))
-        for step in steps
-    ]
-    return tuple(
-        replace(step, value=value, kernel=kernel_of(value))
-        if step.value.operation in ON_PAPER
-        else step
-        for step, value in zip(steps, values, strict=True)
-    )
+def _on_paper(step: Step) -> Step:
+    """A step whose comparison goes between processes by the name of its function."""
+    name = ON_PAPER.get(step.value.operation)
+    if name is None:
+        return step
+    value = replace(step.value, operation=name)
+    return replace(step, value=value, kernel=kernel_of(value))
