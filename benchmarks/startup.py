@@ -18,7 +18,7 @@ COMPLETING = "import typer, pydantic.type_adapter, rich.table"
 READING = "import numpy, typer, rich.table"
 HEAVY = "import numpy, scipy.special, typer, rich.table"
 COMPLETION = {
-    "_DROPCHECK_COMPLETE": "bash_complete",
+    "_DROPCHECK_COMPLETE": "complete_bash",
     "COMP_WORDS": "dropcheck run qk-",
     "COMP_CWORD": "2",
 }
