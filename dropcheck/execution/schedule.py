@@ -262,7 +262,7 @@ class _Run(Generic[Result]):
         self._waiting = deque(enumerate(starts))
         self._parked: list[tuple[bool, int, int, _Active[Result]]] = []  # a heap
         self._out = 0  # cases whose spans are drawn elsewhere
-        self._drawn: SimpleQueue[tuple[_Active[Result], Part]] = SimpleQueue()
+        self._drawn: SimpleQueue[tuple[_Active[Result], int]] = SimpleQueue()
         self._finished: deque[tuple[int, Result]] = deque()
         self._executors = executors
         self._threads = threads
@@ -314,14 +314,15 @@ class _Run(Generic[Result]):
         case.missing = len(case.parts)
         self._out += 1
         for part in case.parts:
-            part.future.add_done_callback(partial(self._put, case, part))
+            # a future keeps its callbacks: one that held the part would keep the sums in a cycle
+            part.future.add_done_callback(partial(self._put, case, part.request.draws))
 
-    def _put(self, case: _Active[Result], part: Part, _: object) -> None:
-        self._drawn.put((case, part))
+    def _put(self, case: _Active[Result], draws: int, _: object) -> None:
+        self._drawn.put((case, draws))
 
-    def _take_in(self, case: _Active[Result], part: Part) -> None:
+    def _take_in(self, case: _Active[Result], draws: int) -> None:
         """Once all parts of a case's request are drawn, let it go on."""
-        self._watch(part.request.draws)
+        self._watch(draws)
         case.missing -= 1
         if case.missing:
             return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any
@@ -144,6 +146,26 @@ def test_an_error_in_a_case_ends_the_run_and_its_threads(error: type[BaseExcepti
     with pytest.raises(error):
         list(drive([asking(found, "b", [50]), failing, asking(found, "c", [50])], 2))
     assert no_workers_left()
+
+
+def test_sums_are_let_go_as_soon_as_the_next_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would wait for a collection of cycles: memory grew with the draws."""
+    submitted, held = executors.SpanExecutors.submit, []
+    futures: list[weakref.ref[Any]] = []
+
+    def submit(self: executors.SpanExecutors, request: Request) -> list[executors.Part]:
+        held.append(sum(each() is not None for each in futures))
+        parts = submitted(self, request)
+        futures.extend(weakref.ref(part.future) for part in parts)
+        return parts
+
+    monkeypatch.setattr(executors.SpanExecutors, "submit", submit)
+    gc.disable()
+    try:
+        dict(drive([asking(program(), "one", [40] * 8)], 2))
+    finally:
+        gc.enable()
+    assert max(held) <= len(futures) / 8  # those of the request before, at most
 
 
 def test_an_error_in_a_draw_reaches_the_caller() -> None:
