@@ -270,7 +270,8 @@ def whole(registry: Registry, clock: Clock, *, quick: bool) -> Iterator[Figure]:
             spent += clock() - started
             alone += sum(_alone(request, count, clock) for request, count in asked.values())
     note = f"{plural(len(cases), 'case')}, lowered, analysed, drawn and judged"
-    yield Figure("g", "run all, over its numbers alone", Spread.of([spent / alone]), note=note)
+    ratio = Spread.of([spent / alone])
+    yield Figure("g", "run all, over its numbers alone", ratio, bar=Bar(2.0), note=note)
 
 
 def _alone(request: Request, count: int, clock: Clock) -> float:

@@ -94,7 +94,7 @@ def running(repeats: int, clock: str, threads: int | None = None) -> Iterator[Fi
         clock,
     )
     summary = runs[-1].output.strip().splitlines()[-1]
-    yield Figure("g", f"run all, over `{HEAVY}`", times, bar=Bar(8.0), note=summary)
+    yield Figure("g", f"run all, over `{HEAVY}`", times, note=summary)
     cpu = Spread.of([a.cpu / b.cpu for a, b in zip(runs, bare, strict=True)])
     yield Figure("g", "the same in processor time of all threads", cpu)
     peaks = Spread.of([run.peak / 1e6 for run in runs])
