@@ -9,7 +9,7 @@ import numpy as np
 
 from dropcheck.analysis.shares import quotient_hull
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of
-from dropcheck.vocabulary.functions.elementwise import DIVIDE
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, SUBTRACT
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
 # Rounding in the arithmetic of the ends: they are moved outward by this share.
@@ -44,8 +44,15 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
         shapes = tuple(one.shape for one in value.inputs)
         same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
         use = Use(kernel_of(value), value.shape, shapes, same)
-        found = _outward(value.function.bounds(below, use))
+        plain = value.function.bounds(below, use)
+        found = _outward(plain)
+        if plain.low == 0 and not (value.function.additive and _may_cancel(value, below)):
+            found = Hull(0.0, found.high)  # no rounding goes below 0
         return _met(found, quotient_hull(value, _lowest)) if value.function is DIVIDE else found
+
+
+def _may_cancel(value: Value, below: Sequence[Hull]) -> bool:
+    return value.function is SUBTRACT or any(one.low < 0 for one in below)
 
 
 def _met(first: Hull, second: Hull) -> Hull:

@@ -19,8 +19,12 @@ from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
 from dropcheck.language.lowering.slot_lowering import define_call, names_given
-from dropcheck.language.lowering.statement_sides import Sides, check_range, statement_sides
-from dropcheck.language.lowering.tolerance_checks import check_tolerance
+from dropcheck.language.lowering.statement_sides import (
+    Sides,
+    check_range,
+    check_tolerance,
+    statement_sides,
+)
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import (
@@ -232,10 +236,7 @@ def lower_case(
     statements = (not postpone and parsed.beside) or (parsed.statement,)
     for statement in statements:
         try:  # in the order of the file, whichever is judged: one graph for all
-            lowered = None
-            if statement is not None:
-                lowered = _stated(context, statement, parameters, sound=not problems)
-            found.append(lowered)
+            found.append(_stated(context, statement, parameters, sound=not problems))
         except DropcheckError as error:
             found.append(None)
             if statement is parsed.statement:
@@ -246,19 +247,20 @@ def lower_case(
     own = found[place]
     assert own is not None
     check_tolerance(claim, parsed.statement, own.operands)
-    if len(found) > 1:
-        own = dataclasses.replace(own, beside=tuple(found), place=place)
-    return dataclasses.replace(own, size=context.graph.size)
+    beside = tuple(found) if len(found) > 1 else ()
+    return dataclasses.replace(own, beside=beside, place=place, size=context.graph.size)
 
 
 def _stated(
     context: Context,
-    statement: Statement,
+    statement: Statement | None,
     parameters: Mapping[str, ParameterValue],
     *,
     sound: bool,
-) -> LoweredCase:
+) -> LoweredCase | None:
     """A statement in the graph of its model; the notes are those on the model and its own."""
+    if statement is None:
+        return None
     notes = len(context.notes)
     context.every_element = statement.certain
     sides, law = Sides(()), None

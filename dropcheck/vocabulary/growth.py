@@ -206,6 +206,11 @@ def linear(
     return no_heavier(growing.Linear(factor, summand, above, slope))
 
 
+def share(a: float, b: float = 0.0) -> Growth:
+    """A distribution function F with -log F(x) <= log 2 + a |x| + b x², alike on both sides."""
+    return Growth(lambda _: ALL, exponentials.Share(a, b))
+
+
 ANY = within(rule.NONE)  # nothing is known
 BOUNDED = Growth(lambda _: ALL, rule.NONE)  # the hull says it
 SOFTMAX = Growth(lambda _: ALL, exponentials.Softmax())

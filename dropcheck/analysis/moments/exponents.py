@@ -7,6 +7,7 @@ all, while no exponential of either square has a bound that is of use.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dropcheck.analysis.polynomials.letters import Identities
@@ -17,6 +18,7 @@ from dropcheck.language.drawn_from import NO_DRAWS
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, summed, times
 from dropcheck.vocabulary.majorants.powers import log_moment_of_quadratic
 from dropcheck.vocabulary.majorants.rule import Argument
 
@@ -37,9 +39,9 @@ class Quadratic:
         (Hölder's inequality).
         """
         n = math.prod(x.shape[axis] for axis in self.summed)
-        times, within = (n, 1) if x.apart.issuperset(self.summed) else (1, n)
+        alone, within = (n, 1) if x.apart.issuperset(self.summed) else (1, n)
         b, c = t * within * self.linear, t * within * self.square
-        return times * (log_moment_of_quadratic(x, b, c) if c else x.log_moment(b))
+        return alone * (log_moment_of_quadratic(x, b, c) if c else x.log_moment(b))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,13 @@ class Straight:
 
     parts: tuple[Quadratic, ...]
     shift: float
+
+
+def proxy_of(line: Straight | None, proxy: Callable[[Value], float]) -> float:
+    """The variance proxy of a sum: that of parts that share no draw adds up."""
+    if line is None or any(one.square or one.summed for one in line.parts):
+        return INF
+    return summed(times(one.linear**2, proxy(one.of)) for one in line.parts)
 
 
 class Exponents(Identities):

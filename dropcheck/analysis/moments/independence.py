@@ -201,3 +201,8 @@ def _carried(quantity: Described, axes: Callable[[Any], frozenset[int]]) -> froz
         one = quantity.below[place]
         found.append(carried(axes(one), one.shape, quantity.shape))
     return max(found, key=len)
+
+
+def disjoint(sources: Sequence[Sources]) -> bool:
+    """Whether the draws of two quantities, at most, are others; of more it is not asked."""
+    return len(sources) < 2 or (len(sources) == 2 and sources[0].isdisjoint(sources[1]))

@@ -16,11 +16,12 @@ import numpy as np
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.existence import Line, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
-from dropcheck.analysis.moments.exponents import Exponents, Straight
+from dropcheck.analysis.moments.exponents import Exponents, Straight, proxy_of
 from dropcheck.analysis.moments.independence import (
     Alignment,
     alignment_of,
     centred_axes,
+    disjoint,
     factors,
     grouped,
     signed_axes,
@@ -43,14 +44,15 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     centring,
     common,
     highest,
+    log_of,
     nearest_zero,
     size,
     spread_within,
     summed,
     times,
 )
-from dropcheck.vocabulary.majorants.exponentials import norm_by_exponentials
-from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant, Part
+from dropcheck.vocabulary.majorants.exponentials import log_size_by_powers, norm_by_exponentials
+from dropcheck.vocabulary.majorants.rule import NONE, Applied, Part
 from dropcheck.vocabulary.majorants.sums import of_parts
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
@@ -194,13 +196,15 @@ class Quantity:
         self.norms = norms
         self.known: dict[tuple[str, float], tuple[float, float]] = {}
         self._parts: Sequence[Sequence[Part]] | None = None
+        self.majorant = value.function.growth.majorant if value.kind == Kind.COMPUTED else NONE
+        self.even_share = self.majorant.even_share
         self.depth: int = 1 + max((one.depth for one in below), default=0)
         self.of_one_draw = self.depth <= MOST_DEPTH and is_function_of_one_draw(value)
         self.use = Applied(
             arguments=below,
             options={name: thawed(option) for name, option in value.options},
             shape=value.shape,
-            independent=_disjoint(below),
+            independent=disjoint([one.sources for one in value.inputs]),
             same=len(below) == 2 and below[0] is below[1],
             parts=self.parts,
         )
@@ -236,11 +240,6 @@ class Quantity:
             self._dissected.append(self.norms.dissected(self))
         return self._dissected[0]
 
-    @property
-    def majorant(self) -> Majorant:
-        """The rules of the function that makes it."""
-        return self.value.function.growth.majorant if self.value.kind == Kind.COMPUTED else NONE
-
     def norm(self, p: float) -> float:
         """A bound of (E|x|^p)^(1/p); of an order below 1 that of order 1."""
         return self._bound("sizes", max(p, 1.0))[0] if self.random else size(self.hull)
@@ -266,6 +265,10 @@ class Quantity:
         nearest = 0.0 if self.fixed is None else float(np.abs(self.fixed).min(initial=INF))
         return 1 / nearest if nearest else INF
 
+    def log_size(self, p: float) -> float:
+        """A bound of the norm of log|x|."""
+        return self._bound("log_size", max(p, 1.0))[0] if self.random else log_of(self.fixed)
+
     @property
     def density(self) -> float:
         """What the density of each element is at most."""
@@ -275,10 +278,9 @@ class Quantity:
     def variance_proxy(self) -> float:
         """v, with log E exp(t (x - E x)) at most v t² / 2 for every t."""
         found = variance_proxy(self.hull, self.line) if self.random else 0.0
-        line = self.norms.straight(self) if found == INF else None
-        if line is not None and all(one.square == 0 and not one.summed for one in line.parts):
-            parts = [(one.linear, self.norms.quantity(one.of)) for one in line.parts]
-            found = summed(times(by * by, one.variance_proxy) for by, one in parts)
+        if found == INF:
+            line = self.norms.straight(self)
+            found = proxy_of(line, lambda one: self.norms.quantity(one).variance_proxy)
         return _outward(found)
 
     def _bound(self, kind: str, order: float) -> tuple[float, float]:
@@ -298,15 +300,6 @@ class Quantity:
             groups = grouped(factors(self), lambda part: part[0].value.sources)
             self._parts = groups
         return self._parts
-
-
-# ---- what is known without an order -------------------------------------------------------------
-
-
-def _disjoint(below: Sequence[Quantity]) -> bool:
-    """Whether two arguments, at most, share no draw; of more it is not asked."""
-    two = len(below) == 2
-    return len(below) < 2 or (two and below[0].value.sources.isdisjoint(below[1].value.sources))
 
 
 # ---- bounds, by order ---------------------------------------------------------------------------
@@ -385,12 +378,20 @@ def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, floa
     return min(_outward(found), _outward(1 / nearest) if nearest else INF), 0.0
 
 
+def _log_size(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
+    found = INF if exhausted else quantity.majorant.log_size(quantity.use, p)
+    if found == INF and not exhausted:
+        found = log_size_by_powers(quantity, p)
+    return _outward(found), 0.0
+
+
 _BY_INTEGRAL = ("sizes", "spread")
 _WORK = {
     "sizes": _sizes,
     "spread": lambda *asked: _sizes(*asked)[::-1],
     "log_moment": _log_moment,
     "inverse": _inverse,
+    "log_size": _log_size,
 }
 
 

@@ -13,14 +13,17 @@ from dropcheck.language.graph import Plain, Value, hashable
 from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import batch_shape, check_values, own_axes, read_draw
+from dropcheck.language.lowering.log_densities import written_out
 from dropcheck.language.suggestions import function_hint, notation_hint
 from dropcheck.language.syntax import Call, Name, Node, bind, unknown_keyword
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Function, Parameter
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.functions.elementwise import ROUND
+from dropcheck.vocabulary.functions.elementwise import EXP, ROUND
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
+from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
 from dropcheck.vocabulary.functions.truths import WHERE
+from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import operator_like
 from dropcheck.vocabulary.relations import INDEPENDENT, SIGNATURE
@@ -209,9 +212,30 @@ def _of_law(context: Context, node: Call) -> Value:
         )
     batches = (batch, x.shape[: len(x.shape) - len(own)])
     shape = shape_at(node.at, f"{node.name}: ", shapes.broadcast, batches)
+    written = _written_out(context, function, drawn.law, arguments, x, node)
+    if written is not None and written.shape == shape:
+        return written
     return context.graph.operation(
         function, (*arguments, x), shape, node.at, (("law", drawn.law.name),)
     )
+
+
+def _written_out(
+    context: Context, function: Function, law: Law, arguments: list[Value], x: Value, node: Call
+) -> Value | None:
+    """A density, or its logarithm, as an expression; None where it is left to the law.
+
+    A density is, of symmetric laws on the whole line: its formula falls with the distance from the
+    middle, so that bounds of its terms are bounds of it; of others the law says more.
+    """
+    if function not in (DENSITY, LOG_DENSITY):
+        return None
+    if function is DENSITY and (law.discrete or not law.symmetric or callable(law.ends)):
+        return None
+    found = written_out(context.graph, law, arguments, x, node.at)
+    if found is None or function is LOG_DENSITY:
+        return found
+    return context.graph.elementwise(EXP, (found,), node.at)
 
 
 def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | None:

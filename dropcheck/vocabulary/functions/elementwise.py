@@ -112,6 +112,9 @@ NEGATIVE = _sign(
 
 SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
 
+# what a normal law's hazard phi(t) / Phi(-t) is above t, at most, t >= 0: it rises from √(2/π) with
+# a slope below 1 (Sampford 1953, Annals of Mathematical Statistics 24, 130-132)
+_HAZARD = math.sqrt(2.0 / math.pi)
 _BALL = hulls.within(-1.0, 1.0)
 _EXP, _BOTH_WAYS = growth.EXPONENTIAL, growth.EXPONENTIAL_BOTH_WAYS
 _linear = growth.linear
@@ -140,6 +143,11 @@ ABS = entry(
     defined=defined_where.SIZE,
 )  # fmt: skip
 
+EXP = entry(
+    "exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp", ranges=slopes.EXP,
+    defined=defined_where.ABOVE_ZERO,
+)  # fmt: skip
+
 NUMBERS = (
     ABS,
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
@@ -149,8 +157,7 @@ NUMBERS = (
     entry("cbrt", np.cbrt, "cube root", rising, growth.root(3),
           carries_size=True, latex=(r"\sqrt[3]{", "}"), ranges=slopes.CBRT,
           defined=defined_where.CUBE_ROOT),
-    entry("exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp", ranges=slopes.EXP,
-          defined=defined_where.ABOVE_ZERO),
+    EXP,
     entry("expm1", np.expm1, "exp(x) − 1", rising,
           growth.EXPONENTIAL_LESS_ONE, ranges=slopes.EXP,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
@@ -247,7 +254,7 @@ NUMBERS = (
     entry("softplus", lambda x: np.logaddexp(x, 0.0), "log(1 + exp(x))", rising,
           _linear(summand=math.log(2.0), above=True, slope=1.0), ranges=slopes.SOFTPLUS,
           defined=defined_where.ABOVE_ZERO),
-    entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, BOUNDED,
+    entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, growth.share(1.0),
           elsewhere=("expit",), ranges=slopes.SIGMOID,
           defined=defined_where.ABOVE_ZERO),
     entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY, ranges=slopes.LOGIT,
@@ -257,7 +264,8 @@ NUMBERS = (
           defined=defined_where.ENTIRE_THROUGH_ZERO),
     entry("erfc", Special("erfc"), "1 − erf(x)", hulls.falling, BOUNDED, ranges=slopes.ERFC,
           defined=defined_where.ABOVE_ZERO),
-    entry("Phi", Special("ndtr"), "standard normal distribution function", rising, BOUNDED,
+    entry("Phi", Special("ndtr"), "standard normal distribution function", rising,
+          growth.share(_HAZARD, 0.5),
           latex=r"\Phi", elsewhere=("ndtr", "norm_cdf"), ranges=slopes.NORMAL_DISTRIBUTION,
           defined=defined_where.ABOVE_ZERO),
     entry("phi", lambda x: np.exp(-0.5 * x * x) / _ROOT_2PI, "standard normal density",
@@ -266,7 +274,8 @@ NUMBERS = (
           defined=defined_where.ABOVE_ZERO),
     entry("gamma", Special("gamma"), "gamma function", unknown, ANY,
           defined=defined_where.GAMMA),
-    entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown, ANY,
+    entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown,
+          growth.within(exponentials.LogGamma()),
           defined=defined_where.LOG_GAMMA),
     entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY,
           defined=defined_where.LOG_GAMMA),

@@ -14,14 +14,12 @@ import numpy as np
 from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.defined_where import DefinedWhere, Known
 from dropcheck.vocabulary.function import Array, Function, entry, values
-from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.growth import ANY, BOUNDED
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_known import arguments_fit, inside_support
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast
-from dropcheck.vocabulary.smoothness import ranges
 from dropcheck.vocabulary.smoothness.ranges import Kernel, Ranges, RangesRule
 
 # The last digits that a function of a law may have wrong: ends of hulls are moved outward by it.
@@ -162,36 +160,6 @@ def _level(arguments: Sequence[Known], use: Use) -> int:
     return min(level, _taken(arguments, use))
 
 
-# ---- the logarithm of a density that is a parabola ----------------------------------------------
-
-
-def _as_parabola(*operands: Any, law: str) -> Any:
-    """The logarithm of a density as a polynomial, where the law says that it is one.
-
-    Raises:
-        PolynomialError: it is none, or its arguments are not fixed.
-    """
-    *arguments, x = operands
-    parabola, known = LAWS[law].parabola, [one.fixed for one in arguments]
-    if parabola is None or any(one is None for one in known):
-        raise PolynomialError
-    with np.errstate(all="ignore"):
-        centre, unit, top = parabola(*known)
-    z = (x - centre) / unit
-    return z * z * -0.5 + top
-
-
-def _parabola_ranges(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
-    """The ranges of the logarithm of a density."""
-    *given, x = arguments
-    parabola = _law_of(kernel).parabola
-    if parabola is None or not all(np.ptp([one.low, one.high]) == 0 for one in given):
-        everywhere = np.full(len(x.low), np.inf)
-        return Ranges(-everywhere, everywhere, np.full(x.off.shape, np.inf))
-    centre, unit, top = (float(one) for one in parabola(*(one.low[0] for one in given)))
-    return ranges.parabola(x, centre, unit, top)
-
-
 # ---- the entries --------------------------------------------------------------------------------
 
 
@@ -210,15 +178,29 @@ def _of_law(name: str, kernel: Kernel, summary: str, bounds: BoundsRule,
 _CDF = _monotone(UNIT)
 _SURVIVAL = _monotone(UNIT, falls=True)
 
+DENSITY = _of_law(
+    "density",
+    lambda *arrays, law: LAWS[law].density(arrays[:-1], arrays[-1]),
+    "the density of a law at x, or the probability of x where the law is discrete",
+    _density_bounds(logarithm=False),
+    ANY,
+    of_vectors=True,
+    elsewhere=("pmf",),
+)
+LOG_DENSITY = _of_law(
+    "logdensity",
+    lambda *arrays, law: LAWS[law].log_density(arrays[:-1], arrays[-1]),
+    "the natural logarithm of the density",
+    _density_bounds(logarithm=True),
+    ANY,
+    of_vectors=True,
+    defined=DefinedWhere(_in_support),
+    elsewhere=("logpdf", "logpmf"),
+)
+
 ALL = (
-    _of_law("density", lambda *arrays, law: LAWS[law].density(arrays[:-1], arrays[-1]),
-            "the density of a law at x, or the probability of x where the law is discrete",
-            _density_bounds(logarithm=False), ANY, of_vectors=True, elsewhere=("pmf",)),
-    _of_law("logdensity", lambda *arrays, law: LAWS[law].log_density(arrays[:-1], arrays[-1]),
-            "the natural logarithm of the density",
-            _density_bounds(logarithm=True), ANY, of_vectors=True,
-            polynomial=_as_parabola, ranges=_parabola_ranges, defined=DefinedWhere(_in_support),
-            elsewhere=("logpdf", "logpmf")),
+    DENSITY,
+    LOG_DENSITY,
     _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x", _CDF, BOUNDED,
             ranges=_monotone_ranges(_CDF), elsewhere=("distribution_function",)),
     _of_law("survival", _asked(Law.survival),

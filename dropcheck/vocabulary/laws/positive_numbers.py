@@ -62,8 +62,7 @@ def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -
 
 def _lognormal_log_density(x: Array, mean: Array, sd: Array) -> Any:
     log_x = np.log(x)
-    # at 0 the density's limit is 0, but the terms there are inf - inf
-    return np.where(x > 0, normal_log_density(log_x, mean, sd) - log_x, -np.inf)
+    return normal_log_density(log_x, mean, sd) - log_x
 
 
 def _lognormal_list(

@@ -69,7 +69,7 @@ EVEN = (2, 4, 6, 8)  # the orders of the moments that a law symmetric about 0 ha
 def normal_log_density(x: Array, mean: Array, sd: Array) -> Any:
     """That of a normal law."""
     z = (x - mean) / sd
-    return -0.5 * z * z - LOG_ROOT_TWO_PI - np.log(sd)
+    return -0.5 * (z * z) - LOG_ROOT_TWO_PI - np.log(sd)
 
 
 def normal_norm(p: float) -> Any:

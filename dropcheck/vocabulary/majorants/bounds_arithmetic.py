@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from dropcheck.vocabulary.hulls import Hull, union
 
@@ -143,3 +146,15 @@ def highest(hull: Hull, t: float) -> float:
 def nearest_zero(hull: Hull) -> float:
     """How near to 0 the numbers of a hull come."""
     return max(hull.low, -hull.high, 0.0)
+
+
+def log_of(fixed: Any) -> float:
+    """The largest |log|x| | of the numbers of an array; infinite of no array, and of 0.
+
+    >>> round(log_of(np.array([2.0, -0.25])), 4), log_of(np.zeros(1)), log_of(None)
+    (1.3863, inf, inf)
+    """
+    if fixed is None:
+        return INF
+    with np.errstate(divide="ignore"):
+        return float(np.abs(np.log(np.abs(fixed))).max(initial=0.0))

@@ -18,6 +18,10 @@ from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
 class Exponential(Majorant):
     """exp(x), by its log-moments."""
 
+    def log_size(self, use: Applied, p: float) -> float:
+        """That of x."""
+        return use.arguments[0].norm(p)
+
     def norm(self, use: Applied, p: float) -> float:
         """E exp(p x) to the power 1 / p."""
         return _exponential_norm(use.arguments[0], p)
@@ -29,6 +33,11 @@ class Exponential(Majorant):
 
 class Softmax(Majorant):
     """exp(x_i) / Σ exp(x_j), between 0 and 1."""
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """Its logarithm is x_i - log Σ exp(x_j), between 0 and -log n - 2 max |x|."""
+        n = use.length()
+        return math.log(n) + 2 * times(raised(float(n), 1 / p), use.arguments[0].norm(p))
 
     def inverse(self, use: Applied, r: float) -> float:
         """1 + Σ exp(x_j) exp(-x_i) over the others, of independent factors or by Hölder.
@@ -85,22 +94,14 @@ class Hyperbolic(Majorant):
 
 
 class Logarithm(Majorant):
-    """A logarithm, as a multiple of the natural one.
-
-    In units of a number c, s |log(x / c)| <= exp(s |log(x / c)|) / e, and that exponential is at
-    most (x / c)^s + (c / x)^s, for each s > 0.
-    """
+    """A logarithm, as a multiple of the natural one."""
 
     def __init__(self, factor: float) -> None:
         self._factor = factor
 
     def norm(self, use: Applied, p: float) -> float:
-        """|log c|, and the distance from it."""
-        x = use.arguments[0]
-        unit = x.norm(1.0)
-        if not 0 < unit < INF:
-            return INF
-        return self._factor * (abs(math.log(unit)) + distance_of_log(x, unit, p))
+        """What is known of log|x|."""
+        return self._factor * use.arguments[0].log_size(p)
 
     def spread(self, use: Applied, p: float) -> float:
         """At most twice the distance from any number."""
@@ -116,14 +117,58 @@ class Logarithm(Majorant):
         return -rate * logarithm(x.inverse(-rate))
 
 
+def log_size_by_powers(x: Argument, p: float) -> float:
+    """A bound of ||log|x| ||_p: |log c|, and the distance from it, of c = E|x|."""
+    unit = x.norm(1.0)
+    return abs(math.log(unit)) + distance_of_log(x, unit, p) if 0 < unit < INF else INF
+
+
 def distance_of_log(x: Argument, unit: float, p: float) -> float:
-    """A bound of ||log(x / unit)||_p."""
+    """A bound of ||log|x / unit| ||_p.
+
+    s |log(x / c)| <= exp(s |log(x / c)|) / e for each s > 0, and that exponential is at most
+    (x / c)^s + (c / x)^s.
+    """
     found = INF
     for s in (1.0, 1 / p, 0.5 / p):
         above = raised(x.norm(s * p) / unit, s)
         below = raised(times(x.inverse(s * p), unit), s)
         found = min(found, (above + below) / (math.e * s))
     return found
+
+
+class Share(Majorant):
+    """A distribution function F with 1 - F(x) = F(-x), and -log F(x) <= log 2 + a |x| + b x²."""
+
+    even_share = True
+
+    def __init__(self, a: float, b: float) -> None:
+        self._a, self._b = a, b
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """By Minkowski's inequality."""
+        x = use.arguments[0]
+        square = times(self._b, raised(x.norm(2 * p), 2.0)) if self._b else 0.0
+        return math.log(2.0) + self._a * x.norm(p) + square
+
+
+class LogGamma(Majorant):
+    """The logarithm of the gamma function, of numbers above 0.
+
+    From 1 on it is at least -0.1215, and at most (x - 1/2) log x - x + log(2 pi) / 2 + 1/12 (DLMF
+    5.6.1), which is below x log x + 1/8; before, that of x + 1 less log x. And s log x < x^s / e.
+    """
+
+    def norm(self, use: Applied, p: float) -> float:
+        """By Minkowski's inequality."""
+        x, found = use.arguments[0], INF
+        if x.hull.low < 0:
+            return INF
+        for s in (1.0, 0.25):
+            near_0 = 0.0 if x.hull.low >= 1 else raised(x.inverse(s * p), s)
+            above = raised(x.norm((1 + s) * p), 1 + s)
+            found = min(found, (above + near_0) / (math.e * s))
+        return 1 / 8 + found
 
 
 class LogarithmOfOneMore(Majorant):
@@ -159,10 +204,7 @@ class TimesLogarithm(Majorant):
                 1 / math.e + raised(x.norm((1 + s) * p), 1 + s) / (math.e * s) for s in (1.0, 0.25)
             )
         order = p if use.independent else 2 * p
-        unit = y.norm(1.0)
-        if not 0 < unit < INF:
-            return INF
-        return times(x.norm(order), abs(math.log(unit)) + distance_of_log(y, unit, order))
+        return times(x.norm(order), y.log_size(order))
 
 
 class Choose(Majorant):

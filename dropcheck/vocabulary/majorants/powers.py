@@ -92,12 +92,25 @@ class Powers(Majorant):
         return tuple(enumerate(self._powers))
 
     def norm(self, use: Applied, p: float) -> float:
-        """Of independent parts the product, by Hölder's inequality otherwise."""
-        return of_parts(use.parts(), p)
+        """Of independent parts the product, by Hölder's inequality otherwise.
+
+        Where the parts of a factor have no bound, the factor may have one.
+        """
+        found = of_parts(use.parts(), p)
+        whole = [(use.arguments[at], power) for at, power in self.powers(use)]
+        if found < INF or not any(_largest(part) < INF for part in whole):
+            return found
+        return _of_group(whole, p)
 
     def inverse(self, use: Applied, r: float) -> float:
         """That of the reciprocal, which is such a product too."""
         return of_parts([[(one, -power) for one, power in group] for group in use.parts()], r)
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """The logarithms of the factors, times their powers, add up."""
+        powers = self.powers(use)
+        sizes = (times(abs(power), use.arguments[at].log_size(p)) for at, power in powers)
+        return math.fsum(sizes) if powers else INF
 
     def log_moment(self, use: Applied, t: float) -> float:
         """Of the square of one number."""

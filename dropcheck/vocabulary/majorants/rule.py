@@ -11,6 +11,7 @@ Beside the norm there are, of the same shape,
 * the spread: the norm of the distance from the element's own mean, ||x - E x||_p;
 * the log-moment: log E exp(t · x), which the exponential function needs;
 * the inverse: (E|x|^-r)^(1/r), which a division needs;
+* the log-size: || log|x| ||_p, which a logarithm needs;
 * the mean: where the means of all elements lie.
 
 Sources: Hardy, Littlewood and Pólya, Inequalities (1952), for Hölder's (thm 189), Minkowski's (thm
@@ -82,6 +83,13 @@ class Argument(Protocol):
     def inverse(self, r: float) -> float:
         """A bound of (E|x|^-r)^(1/r)."""
 
+    def log_size(self, p: float) -> float:
+        """A bound of the norm of log|x|."""
+
+    @property
+    def even_share(self) -> bool:
+        """Whether it lies between 0 and 1, and 1 less it has the same log-size."""
+
     def parts(self) -> Sequence[Sequence[tuple[Argument, float]]]:
         """Its size as a product of powers of others, in groups that share no draw."""
 
@@ -135,10 +143,12 @@ class Majorant:
 
     Each takes the use of the function and an order; what is derived for every function, such as
     the norm from the hull, is no business of these. `holds_back`: it keeps what grows from going
-    below or above some value, as a queue's length stays above 0.
+    below or above some value, as a queue's length stays above 0. `even_share`: it lies between 0
+    and 1, and what bounds its logarithm bounds that of 1 less it.
     """
 
     holds_back = False
+    even_share = False
 
     def norm(self, use: Applied, p: float) -> float:
         """A bound of ||f||_p."""
@@ -154,6 +164,10 @@ class Majorant:
 
     def inverse(self, use: Applied, r: float) -> float:
         """A bound of (E|f|^-r)^(1/r)."""
+        return INF
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """A bound of || log|f| ||_p, where it is better than what follows from norm and inverse."""
         return INF
 
     def mean(self, use: Applied) -> Hull:

@@ -115,6 +115,9 @@ def of_largest(count: int, each: Size, p: float) -> float:
     return found
 
 
+ONE = Hull(1.0, 1.0)
+
+
 class Sum(Majorant):
     """a + b, or a - b."""
 
@@ -169,6 +172,15 @@ class Sum(Majorant):
         if self._sign < 0 or min(a.hull.low, b.hull.low) < 0:
             return INF
         return min(a.inverse(r), b.inverse(r))
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """Of two that are not negative log(a + b) lies between both logarithms, or log 2 above."""
+        a, b = use.arguments
+        if self._sign < 0 and b.even_share and a.hull == ONE:
+            return b.log_size(p)
+        if self._sign < 0 or min(a.hull.low, b.hull.low) < 0:
+            return INF
+        return math.log(2.0) + combined([a.log_size(p), b.log_size(p)], p)
 
 
 # ---- sums of elements ---------------------------------------------------------------------------

@@ -181,13 +181,3 @@ def whole_power(a: Ranges, exponent: int) -> Ranges:
     if exponent % 2 == 0:
         return Ranges(np.power(a.least, exponent), np.power(size, exponent), off)
     return Ranges(np.power(a.low, exponent), np.power(a.high, exponent), off)
-
-
-def parabola(x: Ranges, centre: float, unit: float, top: float) -> Ranges:
-    """The ranges of top - ((x - centre) / unit)² / 2."""
-    cells = len(x.low)
-    z = divide((subtract((x, fixed(centre, cells)), abs, False), fixed(unit, cells)), abs, False)
-    square = whole_power(z, 2)
-    found = Ranges(top - square.high / 2, top - square.low / 2, square.off / 2)
-    # top and square may cancel all but their rounding, of some operations each
-    return Ranges(found.low, found.high, found.off + 2.0**-49 * (square.size + abs(top)))
