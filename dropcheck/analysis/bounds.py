@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dropcheck.analysis.shares import quotient_hull
+from dropcheck.analysis.shares import product_hull, quotient_hull
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, SUBTRACT
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, SUBTRACT
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
 # Rounding in the arithmetic of the ends: they are moved outward by this share.
@@ -48,7 +48,12 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
         found = _outward(plain)
         if plain.low == 0 and not (value.function.additive and _may_cancel(value, below)):
             found = Hull(0.0, found.high)  # no rounding goes below 0
-        return _met(found, quotient_hull(value, _lowest)) if value.function is DIVIDE else found
+        more = _OF_BOTH.get(value.function)
+        return _met(found, more(value, _lowest)) if more else found
+
+
+# what is known of two quantities together, beyond their hulls
+_OF_BOTH = {DIVIDE: quotient_hull, MULTIPLY: product_hull}
 
 
 def _may_cancel(value: Value, below: Sequence[Hull]) -> bool:

@@ -20,6 +20,7 @@ from dropcheck.vocabulary.functions.elementwise import (
     ABS,
     ADD,
     DIVIDE,
+    MINIMUM,
     MULTIPLY,
     NEGATIVE,
     POWER,
@@ -76,6 +77,24 @@ def quotient_hull(value: Value, lowest: Lowest) -> Hull:
     if bound is None or not math.isfinite(bound):
         return EVERYWHERE
     return Hull(-bound * (1 + ROUNDING), bound * (1 + ROUNDING))
+
+
+def product_hull(value: Value, lowest: Lowest) -> Hull:
+    """Where a quantity lies that is multiplied by a number over its length, or by less than that.
+
+    So a gradient is clipped: g * minimum(1, c / norm(g)).
+    """
+    for top, by in (value.inputs, value.inputs[::-1]):
+        least = by.inputs if _is(by, MINIMUM) else (by,)
+        for one in least[:MOST_STEPS]:
+            if not (top.random and _is(one, DIVIDE) and one.inputs[1].random):
+                continue
+            number, bound = one.inputs[0].known, _ratio(top, one.inputs[1], lowest)
+            others = all(lowest(other) >= 0 for other in least if other is not one)
+            if isinstance(number, float) and number >= 0 and bound is not None and others:
+                most = number * bound * (1 + ROUNDING)
+                return Hull(-most, most)
+    return EVERYWHERE
 
 
 # ---- shares of sums ------------------------------------------------------------------------------

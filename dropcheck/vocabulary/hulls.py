@@ -83,9 +83,10 @@ def _product(first: Hull, second: Hull) -> Hull:
 
 
 def _quotient(over: Hull, under: Hull) -> Hull:
-    if under.low <= 0 <= under.high:
+    if under.low < 0 < under.high or under.low == under.high == 0:
         return EVERYWHERE
-    return _product(over, Hull(1.0 / under.high, 1.0 / under.low))
+    low = 1.0 / under.high if under.high else -math.inf
+    return _product(over, Hull(low, 1.0 / under.low if under.low else math.inf))
 
 
 def _scaled(hull: Hull, factor: float) -> Hull:

@@ -53,6 +53,9 @@ BOUNDED: list[tuple[str, float, float]] = [
     ("m / sqrt(mean(m**2, axis=0, keepdims=1) + 1e-5)", -2, 2),
     ("reshape(m, -1) / norm(m, axis=[0, 1])", -1, 1),
     ("x / (norm(x) + 1e-8)", -1, 1),
+    ("x * minimum(1, 2 / norm(x))", -2, 2),
+    ("minimum(2 / max(abs(x)), g) * x", -2, 2),
+    ("x * (3 / norm(x))", -3, 3),
     ("x / (2 * (1e-8 + norm(x, ord=1)) + g)", -0.5, 0.5),
     ("x / norm(x, ord=3)", -1, 1),
     ("round(x / (max(abs(x)) / 127))", -127, 127),
@@ -108,6 +111,10 @@ def test_a_share_is_bounded_and_the_bound_is_reached(
         "x / (norm(x) - 1)",
         "x / (1 - norm(x))",
         "x / max(x)",
+        "x * minimum(s, 2 / norm(x))",  # s may be far below 0
+        "x * minimum(1, -2 / norm(x))",
+        "x * maximum(1, 2 / norm(x))",
+        "y * minimum(1, 2 / norm(x))",
         "x / (norm(x) + s)",
         "k / norm(k)",  # rows by columns: the lengths belong to other elements
         "k / norm(k, axis=0)",

@@ -116,6 +116,12 @@ def test_what_has_no_bounds_is_given_none(quantity: str) -> None:
     assert hull.width == math.inf
 
 
+@pytest.mark.parametrize("quantity", ["1 / exp(x)", "2 / abs(x)", "0.3 * exp(x) + sigmoid(x)"])
+def test_what_is_above_0_is_seen_to_be(quantity: str) -> None:
+    hull, _ = drawn(quantity)
+    assert (hull.low, hull.high) == (0.0, math.inf)
+
+
 def test_the_place_of_the_largest_lies_on_its_axis() -> None:
     hull = support(expression("x ~ normal(0, 1)[4, 3]", "max(argmax(x))"))
     assert (hull.low, hull.high) == pytest.approx((0, 2), abs=1e-9)

@@ -334,6 +334,13 @@ def test_norms_follow_from_those_of_the_arguments(name: str) -> None:
     assert math.isfinite(LAWS[name].random_norm(4.0, mixture.norm, hull))
 
 
+@pytest.mark.parametrize("name", ["gamma", "chi_square"])
+def test_shapes_of_gamma_variables_may_have_no_bounds(name: str) -> None:
+    mixture = Mixture(LAWS[name], 0)
+    mixture.unbounded = True
+    assert math.isfinite(mixture.bound(4.0))
+
+
 def test_rarity_by_a_random_rate_is_in_the_bound() -> None:
     """P(x > 0) is 5e-8 where the rate is 1e-7 times a uniform variable; all moments are that."""
 

@@ -148,6 +148,12 @@ EXP = entry(
     defined=defined_where.ABOVE_ZERO,
 )  # fmt: skip
 
+MINIMUM = entry(
+    "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", hulls.smallest,
+    growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.smallest,
+    with_sizes=algebra.smaller, defined=defined_where.PICKED,
+)  # fmt: skip
+
 NUMBERS = (
     ABS,
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
@@ -223,10 +229,7 @@ NUMBERS = (
           parameters=values("x low high"), elsewhere=("clamp",), ranges=pieces.clip,
           with_sizes=algebra.held_between,
           defined=defined_where.PICKED),
-    entry("minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", hulls.smallest,
-          growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.smallest,
-          with_sizes=algebra.smaller,
-          defined=defined_where.PICKED),
+    MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", hulls.largest,
           growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.largest,
           with_sizes=algebra.larger,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm
 
 EULER = 0.57721566490153286061  # the mean of a standard Gumbel variable
 # Riemann's ζ(k), k from 0 on; ζ(0) and ζ(1) are not used
@@ -169,3 +170,13 @@ def least_whole(reached: Callable[[Any], Any], size: Any, high: Any) -> Any:
         below, above = np.where(there, below, middle), np.where(there, middle, above)
         # where they are neighbours, the middle is `below` itself, and stays
     return above
+
+
+def gamma_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
+    """That of a gamma variable: Γ(a + p) / Γ(a) <= (a + p)^p, by Minkowski and Hölder.
+
+    With k the whole number from p on, that ratio is E y^p <= (E y^k)^(p/k) (Lyapunov), and E y^k is
+    the product of a + i over i < k, none of which is above a + p.
+    """
+    largest = max(abs(hull(1).low), abs(hull(1).high))
+    return min(largest * (norm(0, p) + p), norm(1, 2 * p) * (norm(0, 2 * p) + p))

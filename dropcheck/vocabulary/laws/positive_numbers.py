@@ -32,6 +32,7 @@ from dropcheck.vocabulary.laws.formulas import (
     beta_cdf,
     beta_quantile,
     beta_survival,
+    gamma_of_random,
     gamma_quantile,
     gamma_upper_quantile,
     log_rising,
@@ -60,11 +61,6 @@ def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -
     return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
 
 
-def _lognormal_log_density(x: Array, mean: Array, sd: Array) -> Any:
-    log_x = np.log(x)
-    return normal_log_density(log_x, mean, sd) - log_x
-
-
 def _lognormal_list(
     of_unit_mean: Callable[[Any], MomentList], mean: Array, sd: Array
 ) -> MomentList:
@@ -83,7 +79,7 @@ LOGNORMAL = _positive(
     near_ends=lambda mean, sd: (math.inf, math.inf),
     tails=lambda mean, sd: (math.inf, 0.0),
     sampler=_lognormal_draws,
-    log_density_inside=_lognormal_log_density,
+    log_density_inside=lambda x, mean, sd: normal_log_density(np.log(x), mean, sd) - np.log(x),
     elsewhere=("lognorm",),
     note="mean and sd are those of the logarithm, and sd is no variance",
     standard=Standard(
@@ -158,6 +154,7 @@ GAMMA = _positive(
     tails=lambda shape, scale: (math.inf, 1 / scale),
     sampler=_gamma_draws,
     log_density_inside=_gamma_log_density,
+    norm_of_random=gamma_of_random,
     standard=STANDARD_GAMMA,
     line=lambda shape, scale: (0.0, scale, shape),
     standard_arguments=(None, 1.0),
@@ -175,6 +172,7 @@ CHI_SQUARE = _positive(
     tails=lambda df: (math.inf, 0.5),
     sampler=lambda generator, size, df: _gamma_draws(generator, size, df / 2.0, TWO),
     log_density_inside=lambda x, df: _gamma_log_density(x, df / 2.0, TWO),
+    norm_of_random=lambda p, norm, hull: norm(0, p) + 2.0 * p,  # twice a gamma variable of df / 2
     elsewhere=("chi2", "chisq", "chi_squared", "chisquare", "chisquared"),
     standard=STANDARD_GAMMA,
     line=lambda df: (0.0, 2.0, df / 2.0),
