@@ -105,7 +105,7 @@ class Reason(Enum):
     TOO_WIDE = ("the interval is still too wide",)
     TOO_FEW_BLOCKS = ("{blocks} of the {needed} blocks that an interval takes",)
     NOT_INDEPENDENT = (
-        "the average of the draws lies outside of the interval that independent draws would have",
+        "calls of the code differ more than they would if draws of a call were independent",
         "draws of one call depend on each other, or calls differ: mend the code, or leave "
         "'elements: independent' out of its slot",
     )

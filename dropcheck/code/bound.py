@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
 from dropcheck.code.calling import caller
 from dropcheck.code.draws_first import draws_first, draws_last
 from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
+from dropcheck.code.shared_numbers import CALLS, FEWEST_CALLS, draws_of_a_call, shared_numbers
 from dropcheck.code.targets import said_by
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
@@ -24,6 +26,8 @@ SINGLE_PROBES = 8
 # Pairs of draws of which one is changed. What draws again until it is content may change the other
 # draw now and then; what mixes draws changes it each time.
 MIXING_PROBES = 6
+# After which so slow a code is compared by fewer calls.
+PROBE_SECONDS = 2.0
 _WORDS = Words(
     source="seed",
     draw_from_it="draw from the framework's own source, which is seeded before, or from the one "
@@ -275,6 +279,8 @@ class Bound:
             return self._run(plan, key, probe, same, itertools.repeat(number).__next__)
 
         check_draws(once, _WORDS, self._fault)
+        if "train" in train and not asked.single and asked.draws > 1:
+            self._check_independence(plan, key, probe, inputs)
         if asked.single or not plan.varying or asked.draws < 3:
             return
         pair = _replaced(asked, draws=2, modes=train)
@@ -289,6 +295,27 @@ class Bound:
                 "gives a draw another value when only the draw after it changes",
                 "it mixes draws along the first axis: where it is meant to, call the first axis of "
                 "what it is given 'batch', and one draw is one call",
+            )
+
+    def _check_independence(
+        self, plan: Plan, key: object, probe: Asked, inputs: Sequence[Array]
+    ) -> None:
+        """Refuse draws of one call that share random numbers where each is to count by itself."""
+        if not self.slot.independent and self.slot.law is None:
+            return
+        own = _replaced(probe, draws=draws_of_a_call(plan.elements), modes=probe.modes)
+        same = [_repeated(one, own.draws) for one in inputs]
+        found: list[Array] = []
+        end = time.monotonic() + PROBE_SECONDS
+        while len(found) < CALLS and (len(found) < FEWEST_CALLS or time.monotonic() < end):
+            seed = itertools.repeat(len(found)).__next__
+            found.append(self._run(plan, key, own, same, seed)["train"])
+        shared = shared_numbers(np.stack(found))
+        if shared is not None:
+            declared = "or leave 'elements: independent' out of its slot: a call is then one draw"
+            raise self._fault(
+                f"gives {shared} random numbers in common",
+                f"{_WORDS.draw_each}; {declared}" if self.slot.independent else _WORDS.draw_each,
             )
 
     # ---- messages -------------------------------------------------------------------------------

@@ -37,7 +37,8 @@ class Plan:
     fixed: Mapping[int, Any]  # arguments that are the same in every call, by place
     varying: tuple[int, ...]  # the places of the others
     lead: tuple[int, ...]  # the lengths of the axes of seeds and calls that there are
-    elements: int | None  # numbers of one draw, where all calls are to have few shapes
+    elements: int  # numbers of one draw
+    one_shape: bool  # whether all calls are to have few shapes
     single: bool  # whether one draw is one call
     callers: dict[frozenset[str], Call] = field(default_factory=dict)  # by the modes of a call
 
@@ -45,7 +46,7 @@ class Plan:
         """The draws of one call, where so many are asked for: those of all calls are made equal."""
         if self.single:
             return 1
-        if self.elements is None:
+        if not self.one_shape:
             return draws
         least = max(1, LEAST_ELEMENTS // self.elements)
         most = max(1, MOST_ELEMENTS // self.elements)
@@ -107,7 +108,8 @@ def planned(
         fixed=fixed,
         varying=varying,
         lead=lead,
-        elements=max(1, largest) if adapter.one_shape else None,
+        elements=max(1, largest),
+        one_shape=adapter.one_shape,
         single=asked.single,
     )
 

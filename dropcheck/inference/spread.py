@@ -42,6 +42,8 @@ from dropcheck.inference.catoni import (
     variance_above,
     variance_expected,
 )
+from dropcheck.inference.interval import Theta
+from dropcheck.vocabulary import special
 
 Floats = npt.NDArray[np.float64]
 
@@ -258,3 +260,25 @@ def _best_rate(allowed: float, variance: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if excess(middle) > 0 else (middle, high)
     return high
+
+
+def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> float:
+    """The half-width of an interval for a function of averages, from parts that are independent.
+
+    Within a part, draws may depend on each other. The jackknife by parts has the standard error
+    (Tukey 1958, "Bias and confidence in not quite large samples", Ann. Math. Stat. 29), and
+    Student's quantile that of so many parts.
+
+    Args:
+        sums: of the averaged quantities in each part, [parts, terms].
+        sizes: how many values the sums of each part have, [parts].
+        theta: the function, of averages [terms, points].
+        alpha: the error of both ends together.
+    """
+    parts = len(sums)
+    if parts < 2:
+        return math.inf
+    left = (sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, np.newaxis]
+    values = theta(left.T)
+    error = math.sqrt((parts - 1) * float(np.var(values)))
+    return -float(special.stdtrit(parts - 1, alpha / 2)) * error if error > 0 else 0.0

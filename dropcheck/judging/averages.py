@@ -30,9 +30,9 @@ from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import (
     ENDLESS,
-    ROUNDING,
     Decide,
     Judged,
+    by_calls,
     enclosing,
     judge_look,
     shown,
@@ -71,7 +71,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         broken = run.undefined(tally, Method.BLOCK_MEANS, outlook.guarantee)
         if broken is not None:
             return broken
-        decided_by = _deciding(compiled, outlook, tally)
+        decided_by = by_calls(_deciding(compiled, outlook, tally), compiled, tally)
         judged = judge_look(run, compiled, tally, look.alpha, decided_by, outlook.exact_means)
         decided = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and run.seems_never(tally.draws)
@@ -108,22 +108,11 @@ def _deciding(compiled: Compiled, outlook: Outlook, tally: Tally) -> Decide:
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         of_code, region = compiled.program.tests_code, comparison.region
-        if of_code and _far_outside(interval):
-            return replace(interval, unmet=Reason.NOT_INDEPENDENT.explain()), Verdict.INCONCLUSIVE
         return interval, decide(
             interval.low, interval.high, region, widen, rounding, of_code=of_code
         )
 
     return decided
-
-
-def _far_outside(interval: Interval) -> bool:
-    """Whether the average of all draws is farther from the interval than that is wide.
-
-    Of independent draws it is well within it.
-    """
-    outside = max(interval.low - interval.estimate, interval.estimate - interval.high)
-    return outside > max(interval.high - interval.low, ROUNDING * abs(interval.estimate))
 
 
 def interval_of(

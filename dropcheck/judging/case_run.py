@@ -16,6 +16,7 @@ from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
+from dropcheck.judging.error_of_code import calls_made
 from dropcheck.judging.evidence.held import Held
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
@@ -53,8 +54,7 @@ DEFAULT_WORK = 2e10
 MOST_DRAWS_BY_DEFAULT = 1e9
 # Where a time limit is the budget: more than any run can make.
 UNLIMITED_DRAWS = 10**15
-# Asked for at a time, of spans for each thread: other cases wait for them. It also bounds what is
-# held before it is tallied.
+# Asked for at a time, of spans for each thread: others wait for them, and they are held till then.
 SPANS_AT_ONCE = 512
 NUMBERS_AT_ONCE = 2**22
 # A turn under a time limit is a small share of what is left of it.
@@ -108,6 +108,7 @@ class CaseRun:
     deadline: Deadline = field(default_factory=Deadline)  # never by default
     supply: Supply | None = None  # of draws that many runs of the case share out
     held: Held | None = None  # what earlier runs drew, where that counts
+    spans: dict[int, int] = field(default_factory=dict)  # drawn, by what for
 
     @property
     def case(self) -> Case:
@@ -208,6 +209,7 @@ class CaseRun:
                 first = max(spans.first_undefined - program.span_values, 0)
                 spans = replace(spans, first_undefined=first)
             tally.add(spans)  # fewer come back than were asked for where time is up
+            self.spans[purpose] = tally.spans
             if self.out_of_time():
                 return
 
@@ -231,10 +233,9 @@ class CaseRun:
 
     def _only_powers_overflow(self) -> bool:
         """Whether the quantities that are averaged are finite in some draws."""
-        compiled = self.prepared.compiled
-        if not isinstance(compiled, Compiled):
+        if not isinstance(self.prepared.compiled, Compiled):
             return False
-        program = compiled.program
+        program = self.prepared.compiled.program
         return program.finite(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
 
     def undefined(
@@ -347,6 +348,7 @@ class CaseRun:
             dtype=self.case.dtype,
             of=None if claim.column is None else claim.of,
             xfail=self.case.xfail,
+            calls=calls_made(self.prepared, self.spans.get(MAIN, 0), finding.draws),
             evidence=None if self.held is None else self.held.evidence(),
         )
 

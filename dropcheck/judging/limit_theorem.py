@@ -34,6 +34,7 @@ from dropcheck.judging.look import (
     ROUNDING,
     Decide,
     Judged,
+    by_calls,
     enclosing,
     judge_look,
     more,
@@ -120,6 +121,7 @@ def by_limit_theorem(
         decided = deciding(compiled, tally, pilot.rarest, pilot.doubt, pilot.tally)
         if unseen:
             decided = _with_unseen_calls(decided, run, tally, unseen)
+        decided = by_calls(decided, compiled, tally)
         judged = judge_look(run, compiled, tally, look.alpha, decided)
         over = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
         hopeless = judged is None and run.seems_never(tally.draws)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.enclosure import Enclosed
 from dropcheck.inference.interval import Interval, Theta
-from dropcheck.inference.region import reach, region_floor, widening
+from dropcheck.inference.region import decide, reach, region_floor, widening
 from dropcheck.inference.scale import scale_of_sides
 from dropcheck.inference.sides import Looked, claimed_about, may_be_off
+from dropcheck.inference.spread import between_parts
 from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation import Compiled, Tally, means_of
+from dropcheck.simulation import FEWEST_CALLS, Compiled, Tally, means_of
 from dropcheck.vocabulary.enclosures import Affine
 
 # Differences below this share of the largest magnitude on the way are rounding.
 ROUNDING = 1e-12
+
+# An interval from calls that is so many times as wide as one from their draws is no chance: of
+# independent draws it is as wide, give or take a few of its own standard errors, of 9% each.
+TOO_FAR = 2.0
 
 # More draws than any run can make: what is claimed lies where no interval can decide.
 ENDLESS = 10**15
@@ -122,6 +127,45 @@ def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
 Decide = Callable[[Comparison, float, float, float], tuple[Interval, Verdict]]
 """How one comparison is judged: from its share of α, the widening of its region, and the rounding
 allowance, an interval and what it says."""
+
+
+def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
+    """The same, of code whose draws count each by the word of its slot, with room for its calls.
+
+    That these are independent is no more than a word. Calls are, as each has a seed of its own: the
+    interval reaches as far as one from the averages of calls does.
+    """
+    if not tally.program.declared:
+        return decided
+
+    def wider(
+        comparison: Comparison, alpha: float, widen: float, rounding: float
+    ) -> tuple[Interval, Verdict]:
+        interval, verdict = decided(comparison, alpha, widen, rounding)
+        if verdict is Verdict.INCONCLUSIVE or interval.unmet is not None:
+            return interval, verdict
+        theta = theta_of(compiled, comparison, tally.centres)
+        interval = of_calls(interval, tally, theta, alpha)
+        if interval.unmet is not None:
+            return interval, Verdict.INCONCLUSIVE
+        region = comparison.region
+        verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=True)
+        return interval, verdict
+
+    return wider
+
+
+def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:
+    """An interval from draws and the one from calls together."""
+    half = between_parts(*tally.by_call, theta, alpha)
+    too_far = 2 * half > TOO_FAR * (interval.high - interval.low)
+    unmet = too_far and tally.calls >= FEWEST_CALLS
+    return replace(
+        interval,
+        low=min(interval.low, interval.estimate - half),
+        high=max(interval.high, interval.estimate + half),
+        unmet=Reason.NOT_INDEPENDENT.explain() if unmet else interval.unmet,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

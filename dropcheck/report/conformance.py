@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from dropcheck.claims import values
-from dropcheck.report import numbers
+from dropcheck.report import numbers, promises
 from dropcheck.report import phrases as words
 from dropcheck.results import CaseResult, Outcome, Value
 
@@ -234,17 +234,21 @@ def said(cell: Cell) -> str | None:
 
 
 def measured(case: CaseResult) -> str:
-    """The estimate of a case and its interval, on two lines; nothing where there is none."""
+    """The estimate of a case, its interval and its draws, a line each; nothing of no estimate."""
     if case.estimate is None and case.interval is None:
         return ""
     estimate = words.estimated(case).removeprefix("difference ")
-    return "\n".join(text for text in (estimate, words.interval(case)) if text != numbers.UNKNOWN)
+    texts = (estimate, words.interval(case), promises.drawn(case) or numbers.UNKNOWN)
+    return "\n".join(text for text in texts if text != numbers.UNKNOWN)
 
 
 def legend(table: Conformance) -> tuple[str, ...]:
     """What the signs mean, of those that the reader of a table does not know."""
     known = {Mark.HOLDS, Mark.FAILS}
     parts = [f"{one.sign} {one.meaning}" for one in table.marks if one not in known]
+    calls = [case.calls for cell in table.cells for case in cell.cases]
+    if any(one is not None and one.declared for one in calls):
+        parts.append("draws of a call count each where slots say elements: independent")
     if any(not cell.cases for row in table.rows for cell in row.cells):
         parts.append(f"{NOTHING} says nothing of it")
     return tuple(parts)

@@ -92,6 +92,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "resolution": case.resolution,
         "draws": case.draws,
         "blocks": case.blocks,
+        "calls": None if case.calls is None else asdict(case.calls),
         "seconds": case.seconds,
         "guarantee": case.guarantee,
         "verdict": str(case.verdict),

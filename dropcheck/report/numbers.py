@@ -192,13 +192,14 @@ def count(number: int) -> str:
     return text.removesuffix(".0") + unit
 
 
-def draws(number: int) -> str:
-    """A number of draws with its noun.
+def draws(number: int, calls: int | None = None) -> str:
+    """A number of draws with its noun, and of code that of the calls that they come from.
 
-    >>> draws(1), draws(2), draws(262_144)
-    ('1 draw', '2 draws', '262k draws')
+    >>> draws(1), draws(2), draws(262_144), draws(262_144, 64)
+    ('1 draw', '2 draws', '262k draws', '262k draws of 64 calls')
     """
-    return f"{count(number)} draw" if number == 1 else f"{count(number)} draws"
+    text = f"{count(number)} draw" if number == 1 else f"{count(number)} draws"
+    return text if calls is None else f"{text} of {plural(calls, 'call')}"
 
 
 def option(number: float) -> str:

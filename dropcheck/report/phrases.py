@@ -133,13 +133,6 @@ def exactly(case: CaseResult) -> str | None:
     )
 
 
-def basis(case: CaseResult) -> str:
-    """What the verdict rests on: `moments, confirmed exactly`."""
-    if case.guarantee is None:
-        return numbers.UNKNOWN
-    return f"{case.guarantee}, confirmed exactly" if case.confirmed else str(case.guarantee)
-
-
 def evidence(kept: Evidence | None) -> str | None:
     """What of several runs a verdict rests on: `7 nights, 3G draws, 2G of them of earlier runs`."""
     if kept is None:

@@ -24,6 +24,19 @@ def _give(case: CaseResult) -> str:
     return f"±{numbers.rough(case.within or 0.0, 3)}"
 
 
+def basis(case: CaseResult) -> str:
+    """What the verdict rests on: `moments, confirmed exactly`."""
+    declared = case.calls is not None and case.calls.declared
+    more = ", confirmed exactly" * case.confirmed + ", if elements are independent" * declared
+    return numbers.UNKNOWN if case.guarantee is None else f"{case.guarantee}{more}"
+
+
+def drawn(case: CaseResult) -> str:
+    """What was drawn: `262k draws of 64 calls`; empty where nothing was."""
+    calls = None if case.calls is None else case.calls.count
+    return numbers.draws(case.draws, calls) if case.draws else ""
+
+
 def off(case: CaseResult) -> str | None:
     """How far a verified quantity is from what is claimed; None where nothing shows that it is."""
     if case.verdict is not Verdict.VERIFIED or case.region is None or case.estimate is None:

@@ -250,6 +250,17 @@ class Searched:
     every: bool  # whether the claim is about no others
 
 
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How many calls of code the draws of a case come from.
+
+    Where they are `declared` independent, each draw counts: the guarantee holds if that is true.
+    """
+
+    count: int
+    declared: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """One case, judged, with all that was decided. What is unknown is None, never made up."""
@@ -306,6 +317,7 @@ class CaseResult:
     dtype: str | None = None
     of: str | None = None
     xfail: str | None = None
+    calls: Calls | None = None
     evidence: Evidence | None = None  # of several runs, where that is kept
 
     @property

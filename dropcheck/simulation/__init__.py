@@ -4,7 +4,8 @@ This is the room's door: what judges and plans a case imports what is named here
 it uses only
 
 - how it draws: `calls_own_code`, `tests_code`, `cost`, `sampling`, `combined`, `rarest`, `shared`,
-  and `whole`, where each span is one block;
+  `whole`, where each span is one block, and `declared`, where each is a call of code whose draws
+  count each, with the `fewest_planned`, and how many `calls` its draws come from;
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
   `in_blocks`, `in_blocks_of`;
@@ -24,6 +25,7 @@ What a program is made of, and the shortcuts that it takes, are the room's own.
 from dropcheck.simulation.assemble import Registers
 from dropcheck.simulation.blocks import MOST_ROWS, Collected, Counts, Request, Tally
 from dropcheck.simulation.cell_counts import AtCuts, Counter, FarOut, Tables, TwoAtCuts
+from dropcheck.simulation.code_calls import FEWEST_CALLS
 from dropcheck.simulation.compile import (
     AtThresholds,
     Compiled,
@@ -51,6 +53,7 @@ from dropcheck.simulation.variants import (
 )
 
 __all__ = [
+    "FEWEST_CALLS",
     "MAIN",
     "MOST_ROWS",
     "PILOT",

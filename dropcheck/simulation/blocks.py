@@ -174,6 +174,23 @@ class Tally:
         return self.draws // self.program.unit_draws
 
     @property
+    def by_call(self) -> tuple[Sums, Sums]:
+        """Sums of each span, or of as many as a row has, [spans, terms]; how many values each has.
+
+        Where a row has part of one span and part of the next, it counts for the first.
+        """
+        place = np.arange(len(self._rows)) * self.block_draws // self.program.span_draws
+        starts = np.flatnonzero(np.diff(place, prepend=-1))
+        sizes = np.diff(starts, append=len(place)) * self.block_values
+        sums = np.add.reduceat(self.sums, starts) if len(starts) else self.sums
+        return sums, sizes.astype(np.float64)
+
+    @property
+    def calls(self) -> int:
+        """Spans that the sums rest on; of code each is a call."""
+        return self.draws // self.program.span_draws
+
+    @property
     def draws(self) -> int:
         """Draws that the sums rest on."""
         return len(self._rows) * self.block_draws

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dropcheck.language.graph import Value, number
 from dropcheck.simulation.cell_counts import Counter, counted
-from dropcheck.simulation.code_calls import Calls
+from dropcheck.simulation.code_calls import FEWEST_CALLS, Calls, calls_of, counts_each
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
@@ -195,6 +195,20 @@ class Program:
     def tests_code(self) -> bool:
         """Whether code is under test, whose values may be no numbers."""
         return any(step.value.call is not None for step in self.steps)
+
+    @property
+    def declared(self) -> bool:
+        """Whether draws of one call of code count each, as its slot says that they may."""
+        return any(counts_each(one) for one in calls_of(self.steps))
+
+    @property
+    def fewest_planned(self) -> int:
+        """Draws without which no verdict is planned: of as many calls as show if they count."""
+        return FEWEST_CALLS * self.span_draws if self.declared else 0
+
+    def calls(self, spans: int, draws: int) -> int:
+        """How many calls of code so many draws in so many spans come from."""
+        return draws if any(one.asked.single for one in calls_of(self.steps)) else spans
 
     def registers(
         self,

@@ -19,6 +19,7 @@ from dropcheck.code.columns import with_columns
 from dropcheck.judging.prepared import prepare
 from dropcheck.planning.plan import plan_cases
 from dropcheck.reasons import Reason
+from dropcheck.report.promises import basis, drawn
 from dropcheck.results import CaseResult, Guarantee
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -156,6 +157,34 @@ def test_elements_that_are_not_independent_though_the_slot_says_so_are_seen() ->
     found = [judged(kept_at_times, "each.share", seed, 1_000_000) for seed in range(4)]
     assert {one.verdict.value for one in found} <= {"inconclusive", "refuted"}
     assert Reason.NOT_INDEPENDENT in {one.reason for one in found}
+
+
+def test_a_verdict_holds_though_draws_of_a_call_share_a_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By draws alone, of which each counts, what is true is refuted."""
+
+    def a_little(generator: np.random.Generator, x: Array) -> Array:
+        return x * (generator.random(x.shape) < 0.5 + generator.uniform(-0.2, 0.2))
+
+    def verdicts() -> set[str]:
+        return {judged(a_little, "each.share", seed, 200_000).verdict.value for seed in range(4)}
+
+    assert "refuted" not in verdicts()
+    monkeypatch.setattr("dropcheck.judging.look.of_calls", lambda interval, *_: interval)
+    assert "refuted" in verdicts()
+
+
+def test_a_result_says_of_how_many_calls_its_draws_are() -> None:
+    found = judged(sound, "each.share")
+    assert found.calls is not None
+    assert found.calls.declared
+    assert found.calls.count >= 64  # below which no verdict is planned
+    assert basis(found) == f"{found.guarantee}, if elements are independent"
+    assert drawn(found).endswith(f" draws of {found.calls.count} calls")
+    found = judged(sound, "noisy.half")
+    assert found.calls is not None
+    assert not found.calls.declared
 
 
 def test_calls_too_few_to_show_what_is_wrong_verify_nothing() -> None:

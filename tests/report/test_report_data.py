@@ -144,6 +144,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "resolution": 0.01,
                 "draws": 262144,
                 "blocks": 256,
+                "calls": None,
                 "seconds": 0.01,
                 "guarantee": "moments",
                 "verdict": "verified",

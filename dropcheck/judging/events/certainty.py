@@ -189,8 +189,10 @@ def draws_that_bound(run: CaseRun) -> int:
     draws depend on each other: of calls without one the chance is no less.
     """
     compiled = run.prepared.compiled
-    unit = compiled.program.unit_draws if isinstance(compiled, Counted) else 1
-    return unit * (math.ceil(math.log(1 / run.alpha) / violations_bound(run) * 1.0001) + 1)
+    calls = math.ceil(math.log(1 / run.alpha) / violations_bound(run) * 1.0001) + 1
+    if not isinstance(compiled, Counted):
+        return calls
+    return max(compiled.program.fewest_planned, compiled.program.unit_draws * calls)
 
 
 def seen_draws(counted: Counted, tally: Tally) -> int:

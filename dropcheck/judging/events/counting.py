@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
 
 from dropcheck.analysis.strategy import Proportion, averages_of
 from dropcheck.inference import budget
@@ -12,13 +15,13 @@ from dropcheck.inference.finite_sample import clopper_pearson
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
-from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
 from dropcheck.judging.events import certainty
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.foreseen import outlook_in_strata
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
-from dropcheck.judging.look import ENDLESS, ROUNDING, more, planned
+from dropcheck.judging.look import ENDLESS, ROUNDING, more, of_calls, planned
 from dropcheck.judging.outlook import fewest_that
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
@@ -180,6 +183,11 @@ def _of_counts(claim: Proportion, hits: int, seen: int, alpha: float) -> Interva
     return Interval(estimate, min(ends), max(ends), abs(claim.factor) * error)
 
 
+def _of_averages(claim: Proportion, counted: Counted, averages: Floats) -> Floats:
+    seen = averages[1] if counted.conditional else np.ones_like(averages[0])
+    return np.asarray(claim.factor * averages[0] / seen + claim.constant)
+
+
 def _decided(claim: Proportion, interval: Interval, region: Region, widen: float) -> Verdict:
     rounding = min(_rounding(claim), widen / 1000)
     return decide(interval.low, interval.high, region, widen, rounding)
@@ -213,6 +221,7 @@ def by_proportion(
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)
+    least, most = sorted((claim.constant, claim.constant + claim.factor))
     looks = looking(
         run,
         tally,
@@ -227,7 +236,12 @@ def by_proportion(
         if broken is not None:
             return broken
         final = interval_of(claim, counted, tally, look.alpha)
-        verdict = _decided(claim, final, region, widen)
+        if program.declared:
+            final = of_calls(final, tally, partial(_of_averages, claim, counted), look.alpha)
+            final = replace(final, low=max(final.low, least), high=min(final.high, most))
+        verdict = Verdict.INCONCLUSIVE
+        if final.unmet is None:
+            verdict = _decided(claim, final, region, widen)
         hopeless = math.isnan(final.estimate) and run.seems_never(tally.drawn)
         if verdict is not Verdict.INCONCLUSIVE or hopeless or run.out_of_time():
             break
@@ -235,7 +249,7 @@ def by_proportion(
     if math.isnan(final.estimate):
         explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
     elif verdict is Verdict.INCONCLUSIVE:
-        explanation = Reason.TOO_WIDE.explain()
+        explanation = final.unmet or Reason.TOO_WIDE.explain()
     return Finding(
         verdict=verdict,
         exact=pilot.exact,

@@ -193,6 +193,7 @@ def looking(
         counted: whether all that is looked at are the sums over all draws.
     """
     if run.held is None:
+        fewest = max(fewest, tally.program.fewest_planned)
         return Tonight(run, tally, budget.looks(expected, min(fewest, most), most, run.alpha))
     planned = min(max(expected, fewest), most)
     return AllNights(

@@ -14,7 +14,7 @@ from dropcheck.claims.registry import Claim, Registry
 from dropcheck.report import phrases as words
 from dropcheck.report import pictures, promises
 from dropcheck.report.html import Markup, element, join, lists
-from dropcheck.report.numbers import draws, exact, plural
+from dropcheck.report.numbers import exact, plural
 from dropcheck.report.pictures import Placed
 from dropcheck.report.terminal.claim_cards import parameters_text, tolerance_text
 from dropcheck.report.terminal.screen import place
@@ -67,7 +67,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
         }
     facts |= {
         "resolution": _resolution(cases),
-        "guarantee": "; ".join(dict.fromkeys(words.basis(one) for one in cases)),
+        "guarantee": "; ".join(dict.fromkeys(promises.basis(one) for one in cases)),
         "expected": f"{case.expect}: it is kept because it is false"
         if case.expect == "refuted"
         else None,
@@ -149,7 +149,7 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
 
 def _found(case: CaseResult) -> Markup:
     """A case's figures, and what kept it from a verdict."""
-    drawn = f", {words.evidence(case.evidence) or draws(case.draws)}" if case.draws else ""
+    drawn = f", {words.evidence(case.evidence) or promises.drawn(case)}" if case.draws else ""
     known = words.exact(case)
     figures = [
         element("span", words.estimated(case), class_="figures"),

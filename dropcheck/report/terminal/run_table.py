@@ -114,7 +114,7 @@ def _row(case: CaseResult, outcome: str) -> dict[str, Cell]:
         "exact": Cell(words.exact(case)),
         "interval": Cell(words.interval(case)),
         "confidence": Cell(numbers.confidence(case.confidence)),
-        "guarantee": Cell(words.basis(case)),
+        "guarantee": Cell(promises.basis(case)),
         "within": Cell(promises.within(case)),
         "draws": Cell(numbers.count(case.draws)),
         "verdict": Cell(str(case.verdict), style),
@@ -163,7 +163,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
 def _estimated(case: CaseResult) -> str | None:
     if case.estimate is None and case.interval is None:
         return None
-    drawn = numbers.draws(case.draws) if case.draws else "no draws needed"
+    drawn = promises.drawn(case) or "no draws needed"
     sure = numbers.confidence(case.confidence)
     return f"{words.estimated_in_full(case)}, confidence {sure}, {drawn}"
 
