@@ -180,9 +180,8 @@ class _Builder:
             entries["model"] = self._entry(list(self.models)[-1], mark.start)
         text = spoken.text or _PLACEHOLDER
         inside, defined = self._words_of(entries.get("model"))
-        words = set(_WORD.findall(text)) | inside
-        if spoken.formula is not None:
-            words |= set(_WORD.findall(spoken.formula.text.replace("\\", " ")))
+        named = {*parameters, *self.parameters, *inside}
+        words = spoken.words(self.notation, named) | inside
         if self._misspelt(entries, parameters, words):
             return
         own = {*parameters, *_names_of_cases(entries), *defined}

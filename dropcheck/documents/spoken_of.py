@@ -55,6 +55,22 @@ class Spoken:
         """The figure or formula of the document that the claim is about, if it is about one."""
         return self.printed or self.formula
 
+    def words(self, notation: Mapping[str, str], known: set[str]) -> set[str]:
+        """What may be names in it: `d_k` is a name where that or `dk` is known, else d and k.
+
+        Args:
+            notation: what is written in the document's own way, and what it stands for.
+            known: names of the model and parameters.
+        """
+        if self.formula is None:
+            return set(_NAME.findall(self.text))
+        said = [self.formula.text.replace("\\", " ")]
+        said += [meant for text, meant in notation.items() if text in self.formula.text]
+        found: set[str] = set()
+        for word in _NAME.findall(" ".join(said)):
+            found |= {word, word.replace("_", "")} & known or {word, *word.split("_")}
+        return found
+
     def written(self, source: Source) -> Written:
         """What the document prints, as data that goes with the claim and its results."""
         piece, figure = self.prints, self.figure

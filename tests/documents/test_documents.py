@@ -397,6 +397,28 @@ def test_parameters_of_a_block_leave_alone_what_a_model_defines(tmp_path: Path) 
     assert [dict(claims[name].parameters) for name in ("one", "two")] == [{"a": (1,)}, {"x": (2,)}]
 
 
+@pytest.mark.parametrize(
+    ("given", "formula", "served", "read_as"),
+    [
+        ("k: 1", "E[d_k] = 0", {"k": (1,)}, "E(d[k - 1]) == 0"),
+        ("k: 1, n_k: 4", "E[x] + n_k = 4", {"n_k": (4,)}, "E(x) + n_k == 4"),
+        ("k: 1, nk: 4", "E[x] + n_k = 4", {"nk": (4,)}, "E(x) + nk == 4"),
+        ("k: 1, s: 4", "E[x] + \\sigma = 4", {"s": (4,)}, "E(x) + s == 4"),
+        ("k: 1", "E[d_i] = 1", {}, "E(d) == 1"),
+    ],
+)
+def test_parameters_reach_what_stands_below_a_letter(
+    given: str, formula: str, served: object, read_as: str, tmp_path: Path
+) -> None:
+    text = (
+        "<!-- dropcheck\nmodels:\n  m: |\n    x ~ normal(0, 1)\n    d = [x, x + 1, x + 2]\n"
+        f'parameters: {{{given}}}\nnotation: {{"\\\\sigma": s}}\n-->\n\n'
+        f"${formula}$<!-- dropcheck #a: resolution: 0.01 -->"
+    )
+    claim = read(tmp_path, text).claims["a"]
+    assert (dict(claim.parameters), claim.statement.text) == (served, read_as)
+
+
 def test_the_title_of_a_cell_has_the_heads_of_its_row_and_column(tmp_path: Path) -> None:
     mark = "8<!-- dropcheck #{}: == 8 -->"
     text = f"| rate | mean | sd |\n|---|---|---|\n| p = 0.5 | 1 | {mark.format('b')} |\n"
