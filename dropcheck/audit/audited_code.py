@@ -23,6 +23,7 @@ class Audited:
     name: str
     functions: Mapping[str, Drawn]
     xfail: Mapping[str, str] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
     dtypes: Sequence[str] = FORMATS
     given: Collection[str] = ()
 

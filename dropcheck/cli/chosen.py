@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,8 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
         checked = check_cases(cases, graphs, options, used)  # with other values, or fewer notes
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
+        of_code = [note for note in registry.notes if note.location is None]
+        checked = replace(checked, notes=(*of_code, *checked.notes))
     cases = fitting(cases, checked)
     graphs.keep_only(cases)
     warnings = tuple(_as_warning(note) for note in in_file_order(checked.notes))

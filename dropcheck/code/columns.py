@@ -48,6 +48,10 @@ class Implementation(Protocol):
     def xfail(self) -> Mapping[str, str]:
         """Why claims are expected to fail, by patterns of their ids, `PATTERN@FORMAT`."""
 
+    @property
+    def lacking(self) -> Mapping[str, str]:
+        """The libraries that are not installed, by the number formats that need them."""
+
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot; slots for which it has none are left out."""
 
@@ -64,7 +68,8 @@ def with_columns(
     """The registry with a column for each implementation: claims beside those of the mathematics.
 
     What the mathematics does not say, such as the gradient of a slot without one, has columns of
-    code alone, where there are some.
+    code alone, where there are some. Number formats that nobody asks for by name and for which a
+    library is not installed are left out, with a note.
 
     Args:
         registry: the claims.
@@ -78,6 +83,7 @@ def with_columns(
     graphs = graphs or CaseGraphs(keep=0)
     claims = dict(registry.claims)
     problems: list[Problem] = []
+    notes: dict[Problem, None] = {}
     known = {name for claim in registry.claims.values() for name in claim.slots}
     for one in implementations:
         for name in sorted(set(one.given) - known):
@@ -94,6 +100,12 @@ def with_columns(
             column = bound[id(claim.slots)]
             calls = calls_of_slots(claim, graphs)
             chosen = _formats(claim, one, formats)
+            for name in [] if formats else sorted({*chosen} & {*one.lacking}):
+                chosen = tuple(other for other in chosen if other != name)
+                message = (
+                    f"{one.name} is left out in {name}: {one.lacking[name]!r} is not installed"
+                )
+                notes[Problem(message, hint=f"pip install {one.lacking[name]}")] = None
             called = any(name in column.code for name, _ in calls)
             called = called and all(
                 mode != GRAD or name not in column.code or column.code[name].has_gradient
@@ -111,7 +123,7 @@ def with_columns(
             problems.append(Problem(message, hint=_list_of(known)))
     if problems:
         raise DropcheckError(problems)
-    return replace(registry, claims=claims)
+    return replace(registry, claims=claims, notes=(*registry.notes, *notes))
 
 
 def _list_of(slots: Collection[str]) -> str:

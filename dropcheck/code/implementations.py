@@ -6,7 +6,7 @@ does not.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +29,7 @@ class Framework:
     dtypes: tuple[str, ...]  # the number formats, the usual one first
     package: str  # what pip installs
     shipped: str  # the module that has code for the slots of packs
+    libraries: tuple[tuple[str, str], ...] = ()  # that number formats need beside it
 
 
 _ADAPTERS = "dropcheck.code.adapters"
@@ -36,7 +37,13 @@ _SHIPPED = "dropcheck.packs.implementations"
 _LONG = ("float64", "float32", "bfloat16", "float16")
 _SHORT = ("float32", "bfloat16", "float16", "float64")
 FRAMEWORKS: Mapping[str, Framework] = {
-    "numpy": Framework("numpy_adapter.NumpyAdapter", _LONG, "numpy", "numpy_reference"),
+    "numpy": Framework(
+        "numpy_adapter.NumpyAdapter",
+        _LONG,
+        "numpy",
+        "numpy_reference",
+        libraries=(("bfloat16", "ml_dtypes"),),
+    ),
     "torch": Framework("torch_adapter.TorchAdapter", _SHORT, "torch", "torch_functions"),
     "jax": Framework("jax_adapter.JaxAdapter", _SHORT, "jax", "jax_functions"),
     "flax": Framework("jax_adapter.JaxAdapter", _SHORT, "flax", "flax_functions"),
@@ -71,6 +78,12 @@ class Implementation:
     device: str | None = None
     compiled: bool = False
     call_limit: float = SECONDS
+
+    @property
+    def lacking(self) -> Mapping[str, str]:
+        """The libraries that are not installed, by the number formats that need them."""
+        find = importlib.util.find_spec
+        return {name: one for name, one in self.framework.libraries if find(one) is None}
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot; slots for which it has none are left out. The code is imported.

@@ -79,6 +79,7 @@ class Own:
 
     dtypes = ("float32", "bfloat16")
     given = ()
+    lacking: Mapping[str, str] = {}
 
     def __init__(self, name: str, xfail: Mapping[str, str] | None = None, **code: Draw) -> None:
         self.name = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,33 @@ def test_a_pack_is_named_as_files_are(
     assert main([*arguments]) == 0
     printed = capsys.readouterr().out
     assert "pack:dropout" in printed
+
+
+def test_a_format_whose_library_is_missing_is_left_out_unless_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numpy = implementations_of(["numpy"], CODE)
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    found = with_columns(pack("dropout"), numpy)
+    assert "bfloat16" not in found.claims["mean-kept@numpy"].parameters["dtype"]
+    assert [note.message for note in found.notes] == [
+        "numpy is left out in bfloat16: 'ml_dtypes' is not installed"
+    ]
+    asked = with_columns(pack("dropout"), numpy, ["bfloat16"])
+    assert asked.claims["mean-kept@numpy"].parameters["dtype"] == ("bfloat16",)
+    assert not asked.notes
+
+
+def test_show_says_what_a_slot_takes_and_gives(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{PACK}dropout", "mean-kept"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    at = lines.index("slots       dropout(x, p) = y")
+    assert lines[at + 1 : at + 6] == [
+        "m ~ bernoulli(1 - p)[shape(x)]",
+        "y = where(m == 1, x / (1 - p), 0)",
+        "dropout.eval(x, p) = x",
+        "grad(dropout)(x, p) = m / (1 - p)",
+        "elements: independent",
+    ]
+    assert main(["show", f"{PACK}samplers", "uniform-end"]) == 0
+    assert "slots       random_uniform(" in capsys.readouterr().out

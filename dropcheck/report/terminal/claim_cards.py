@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from dropcheck.claims.registry import Claim, Document, Registry, Tolerance
+from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
 from dropcheck.report import edges, numbers
@@ -29,7 +29,7 @@ MOST_VALUES = 8  # of a list of exact values
 LABELS = 14  # columns that the labels take, with what stands around them
 LONGEST_LINE = 90  # of prose: longer ones are hard to read
 # where a line goes on it is indented
-CODE = ("claim", "written", "read", "model", "requires", "parameters")
+CODE = ("claim", "written", "read", "model", "slots", "requires", "parameters")
 
 
 def claim_cards(
@@ -46,17 +46,20 @@ def claim_cards(
 
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
+    from dropcheck.code.columns import calls_of_slots
     from dropcheck.judging.judge import judged_exactly
     from dropcheck.judging.prepared import prepare_some  # loads numpy, which a list has no use for
     from dropcheck.language.case_graphs import CaseGraphs
 
     graphs = CaseGraphs()
+    called = {name for name, _ in calls_of_slots(claim, graphs)} if claim.slots else set()
     cases = prepare_some(claim, graphs, MOST_ROWS)
     pairs = {
         "title": one_line(claim.title),
         "written": claim.written.text if claim.written else None,
         "claim" if claim.written is None else "read": claim.statement.text.strip("\n"),
         "model": claim.model.text.strip("\n") if claim.model else None,
+        "slots": "\n".join(_slot(claim.slots[name]) for name in sorted(called)),
         "parameters": parameters_text(claim),
         "cases": str(claim.case_count),
         "requires": "\n".join(text.text.strip() for text in claim.requires),
@@ -80,6 +83,24 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         if text
     }
     return [styled(claim.id, "bold"), pairs_table(shown)]
+
+
+def _slot(slot: Slot) -> str:
+    """What a slot takes and gives, and its mathematics, as its file has them."""
+    gives = f"~ {slot.law.text.strip()}" if slot.law is not None else ""
+    if slot.gives is not None:
+        gives = f"= {slot.gives.text.strip()}"
+    lines = [f"{slot.name}({', '.join(slot.takes)}) {gives}"]
+    lines += [] if slot.model is None else slot.model.text.strip("\n").split("\n")
+    lines += [
+        f"{what}({', '.join(slot.takes)}) = {text.text.strip()}"
+        for what, text in (
+            (f"{slot.name}.eval", slot.evaluation),
+            (f"grad({slot.name})", slot.gradient),
+        )
+        if text is not None
+    ]
+    return "\n    ".join([*lines, *(["elements: independent"] if slot.independent else [])])
 
 
 def _sources(sources: Sequence[Passage], registry: Registry) -> dict[str, str | None]:
