@@ -17,16 +17,31 @@ OUTWARD = 1e-12
 MOST_DEPTH = 4  # steps below a quotient that are looked at for signs
 
 
+class Hulls:
+    """The hulls of quantities, each worked out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Hull] = {}
+
+    def of(self, value: Value) -> Hull:
+        """That of a quantity's values, all its elements together; of an estimated one's value."""
+        known = self._known
+        # inputs first: a model may be very deep
+        for one in in_order([value], self._missing):
+            if id(one) not in known:
+                varies = _varies(one)
+                below = [known[id(other)] for other in one.inputs] if varies else []
+                known[id(one)] = hull_of(one, below) if varies else hull_of_fixed(one)
+        return known[id(value)]
+
+    def _missing(self, value: Value) -> list[Value]:
+        known = id(value) in self._known or not _varies(value)
+        return [] if known else [one for one in value.inputs if id(one) not in self._known]
+
+
 def support(value: Value) -> Hull:
-    """The hull of a quantity's values, all its elements together; of an estimated one's value."""
-    if not _varies(value):
-        return hull_of_fixed(value)
-    hulls: dict[int, Hull] = {}
-    # inputs first: a model may be very deep
-    for one in in_order([value], lambda below: [v for v in below.inputs if _varies(v)]):
-        below = [hulls[id(v)] if _varies(v) else hull_of_fixed(v) for v in one.inputs]
-        hulls[id(one)] = hull_of(one, below)
-    return hulls[id(value)]
+    """The hull of one quantity."""
+    return Hulls().of(value)
 
 
 def _varies(value: Value) -> bool:

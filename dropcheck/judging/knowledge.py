@@ -231,7 +231,7 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
     for register, power in factors:
         value, centre = compiled.values[register], float(centres[register])
         if math.isinf(order):
-            hull = norms.quantity(value).hull
+            hull = norms.hulls.of(value)
             own = max(abs(hull.low - centre), abs(hull.high - centre))
         else:
             own = norms.centred_norm(value, centre, order * degree)
@@ -248,7 +248,7 @@ def _ends(norms: Norms, compiled: Compiled, term: _Term, centres: Floats) -> tup
     if others or power != 1:
         signed = any(odd % 2 for _, odd in term[0])
         return (-size if signed else 0.0), size
-    hull, centre = norms.quantity(compiled.values[register]).hull, float(centres[register])
+    hull, centre = norms.hulls.of(compiled.values[register]), float(centres[register])
     low, high = hull.low - centre, hull.high - centre
     return (low, high) if term[1] is None else (min(low, 0.0), max(high, 0.0))
 

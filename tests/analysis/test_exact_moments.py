@@ -230,6 +230,16 @@ def test_products_that_share_draws_are_not_taken_for_independent() -> None:
     assert exact_moments([Integrand(factors=((beside, 1),))]) is None
 
 
+def test_what_shares_draws_has_no_covariance_of_0() -> None:
+    scope = lowering("x, y ~ uniform(0, 1)[6]")
+    quantities = [expressed(scope, one) for one in ("prod(x)", "x[0]", "y[0]")]
+    product, beside, apart = (Integrand(factors=((one, 1),)) for one in quantities)
+    assert exact_moments([product, beside], None) is None
+    found = exact_moments([product, apart], None)
+    assert found is not None
+    assert found.covariance(1)[0, 1] == 0
+
+
 def test_functions_of_one_draw_and_the_draw_itself() -> None:
     """Stein's lemma: E x tanh x = E (1 - tanh² x), and E x relu(x) is 1/2."""
     found = moments("x ~ normal(0, 1)", "x * relu(x)", "x * tanh(x)", "1 - tanh(x)**2", powers=(1,))

@@ -15,11 +15,11 @@ from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import Found
-from dropcheck.analysis.polynomials.expectation import PRECISION, expected
+from dropcheck.analysis.polynomials.expectation import PRECISION, drawn_in, expected
 from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
-from dropcheck.analysis.polynomials.terms import SMALLEST, Floats, Term
+from dropcheck.analysis.polynomials.terms import SMALLEST, Atom, Floats, Term
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
@@ -223,12 +223,15 @@ def _of_polynomials(
     for place, terms in enumerate(means):
         found[place], off[place] = value_of(space, expected(space, terms, letters.sources))
     parts: dict[int, tuple[Floats, Floats]] = {}
+    sides = [[(one, drawn_in(one, letters.sources)) for one in terms] for terms in means]
+    others = [[(_of_other_side(one), draws) for one, draws in terms] for terms in sides]
     for i in range(count):
         for j in range(i, count):
-            pairs = [
-                space.product(one, _of_other_side(other), frozenset())
-                for one in means[i]
-                for other in means[j]
+            pairs = [  # what shares no draw has the covariance 0
+                space.product(one, other, frozenset())
+                for one, mine in sides[i]
+                for other, its in others[j]
+                if not mine.isdisjoint(its)
             ]
             space.spend(len(pairs))
             collected = space.collected(pairs, frozenset(), exactly=True)
@@ -247,7 +250,7 @@ def _of_polynomials(
 
 
 def _of_other_side(term: Term) -> Term:
-    return term._replace(atoms=tuple([atom._replace(side=1) for atom in term.atoms]))
+    return term.with_atoms(tuple([Atom(one.draw, 1, *one[2:]) for one in term.atoms]))
 
 
 def _polynomial(reading: Reading, integrand: Integrand) -> Polynomial:

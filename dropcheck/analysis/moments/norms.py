@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dropcheck.analysis.bounds import hull_of, hull_of_fixed
+from dropcheck.analysis.bounds import Hulls, hull_of, hull_of_fixed
 from dropcheck.analysis.existence import Line, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
 from dropcheck.analysis.moments.exponents import Exponents, Straight, proxy_of
@@ -78,6 +78,7 @@ class Norms:
     def __init__(self, integrate: bool = True, found: Found | None = None) -> None:
         self._quantities: dict[int, Quantity] = {}
         self.bounds = 0  # that have been worked out
+        self.hulls = Hulls()
         self._exponents = Exponents()
         self._dissection = Dissection(
             lambda value: self._quantities[id(value)].depth,

@@ -138,6 +138,11 @@ def expected(
         left = space.collected(taken, free, exactly=True)
 
 
+def drawn_in(term: Term, sources: Mapping[int, Source]) -> set[int]:
+    """The draws that a term is made of, those that are made of others with these."""
+    return {draw for atom in term.atoms for draw in (atom.draw, *sources[atom.draw].below)}
+
+
 def refuse_shared(sources: Mapping[int, Source]) -> None:
     """See that what is made of draws does not stand beside these, nor beside what shares them.
 
@@ -174,9 +179,10 @@ def _without(
                 coefficient = product_of(coefficient, factor)
                 tensors += more
         made = Term(coefficient, loss, tensors, rest, linked)
+        roots = labels
         if same:
             made = substituted(space, made, {label: _root(label, same) for label in labels})
-        roots = {_root(label, same) for label in labels}
+            roots = {_root(label, same) for label in labels}
         yield space.without(made, [one for one in roots if one >= 0 and one not in free])
 
 
@@ -189,6 +195,11 @@ def _partitions(atoms: Sequence[Atom], source: Source) -> Iterator[Partition]:
         yield []
         return
     first, rest = atoms[0], atoms[1:]
+    if not rest:
+        value, loss = source.cumulant((first.powers,))
+        if not isinstance(value, float) or value:
+            yield [((first,), value, loss)]
+        return
     near = [at for at, atom in enumerate(rest) if _may_meet(first, atom)]
     for count in range(len(near) + 1):
         for chosen in combinations(near, count):

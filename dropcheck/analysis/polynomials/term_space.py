@@ -199,7 +199,9 @@ class Space:
 
     def _usual(self, term: Term, free: frozenset[int]) -> Term:
         if not term.tensors and not term.labels:
-            return term._replace(atoms=tuple(sorted(term.atoms)))
+            if len(term.atoms) < 2:
+                return term
+            return term.with_atoms(tuple(sorted(term.atoms)))
         atoms, tensors = term.atoms, term.tensors
         if tensors:
             term = self.simplified(term, free)
@@ -218,7 +220,8 @@ class Space:
             )
         if len(tensors) == 1:
             tensors = (self._sorted(tensors[0]),)
-        return term._replace(tensors=tuple(sorted(tensors)), atoms=tuple(sorted(atoms)))
+        tensors, atoms = tuple(sorted(tensors)), tuple(sorted(atoms))
+        return Term(term.coefficient, term.loss, tensors, atoms, term.linked)
 
     def _sorted(self, tensor: Tensor) -> Tensor:
         """The same array with its indices in ascending order."""
@@ -235,17 +238,17 @@ class Space:
         """A term with atoms of one element merged, and without powers of draws of two values."""
         atoms = merged(term.atoms)
         if not any(atom.draw in self.squares and atom.powers != ((0, 1),) for atom in atoms):
-            return [term if atoms == term.atoms else term._replace(atoms=atoms)]
-        found = [term._replace(atoms=())]
+            return [term if len(atoms) == len(term.atoms) else term.with_atoms(atoms)]
+        found = [term.with_atoms(())]
         for atom in atoms:
             square = self.squares.get(atom.draw)
             ((function, power), *others) = atom.powers
             if square is None or function or others or power == 1:
-                found = [one._replace(atoms=(*one.atoms, atom)) for one in found]
+                found = [one.with_atoms((*one.atoms, atom)) for one in found]
                 continue
             factor, summand = power_of_two_values(power, *square)
-            plain = atom._replace(powers=((function, 1),))
-            with_it = [one._replace(atoms=(*one.atoms, plain)).times(factor) for one in found]
+            plain = Atom(atom.draw, atom.side, ((function, 1),), atom.indices)
+            with_it = [one.with_atoms((*one.atoms, plain)).times(factor) for one in found]
             found = [one for one in with_it if factor] + [
                 one.times(summand) for one in found if summand
             ]
@@ -254,7 +257,8 @@ class Space:
 
     def without(self, term: Term, labels: Iterable[int]) -> Term:
         """A term summed over all of some indices, those that are in it no more among them."""
-        lost = [self.sizes[one] for one in labels if one not in term.labels]
+        kept = term.labels
+        lost = [self.sizes[one] for one in labels if one not in kept]
         return term.times(float(math.prod(lost))) if lost else term
 
     def simplified(self, term: Term, free: frozenset[int] = frozenset()) -> Term:
@@ -286,7 +290,7 @@ class Space:
             if not tensor[1]:
                 coefficient = product_of(coefficient, float(self.array_of(tensor)))
         left_over = tuple(tensor for tensor in tensors if tensor[1])
-        return term._replace(coefficient=coefficient, tensors=left_over)
+        return Term(coefficient, term.loss, left_over, term.atoms, term.linked)
 
     def _joined_arrays(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """One array in place of two, where the indices of one are among those of the other."""

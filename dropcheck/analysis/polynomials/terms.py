@@ -71,18 +71,25 @@ class Term(NamedTuple):
     @property
     def labels(self) -> set[int]:
         """Every index in it that is no fixed place."""
-        found = {label for atom in self.atoms for label in atom.indices if label >= 0}
+        found: set[int] = set()
+        for atom in self.atoms:
+            found.update(atom[3])
         for _, labels in self.tensors:
             found.update(labels)
-        return found
+        return {label for label in found if label >= 0}
 
     def times(self, factor: float) -> Term:
         """The term times a number."""
-        return self._replace(coefficient=product_of(self.coefficient, factor))
+        coefficient = product_of(self.coefficient, factor)
+        return Term(coefficient, self.loss, self.tensors, self.atoms, self.linked)
 
     def with_tensors(self, tensors: tuple[Tensor, ...]) -> Term:
         """The same with other arrays."""
-        return self._replace(tensors=tensors)
+        return Term(self.coefficient, self.loss, tensors, self.atoms, self.linked)
+
+    def with_atoms(self, atoms: tuple[Atom, ...]) -> Term:
+        """The same with other atoms."""
+        return Term(self.coefficient, self.loss, self.tensors, atoms, self.linked)
 
 
 def fixed_index(place: int) -> int:
