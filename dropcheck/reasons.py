@@ -123,9 +123,9 @@ class Reason(Enum):
         "the resolution is too fine: ask for a coarser one",
     )
     TIED = (
-        "values that '{sign}' compares{place} are equal but for rounding, which decides it",
-        "rounding decides the claim: compare counts, or say which way ties count, as in "
-        "a > b and not isclose(a, b), or a > b or isclose(a, b)",
+        "'{sign}'{place} takes values that rounding alone keeps from being equal, or whole, or 0",
+        "rounding decides the claim: compare counts, in whole units, or say which way ties count, "
+        "as in a > b and not isclose(a, b), or a > b or isclose(a, b)",
     )
     # what a sample may not show
     HIDDEN_VALUES = (

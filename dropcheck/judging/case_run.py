@@ -43,6 +43,7 @@ from dropcheck.simulation import (
     Request,
     SpanSums,
     Tally,
+    largest_of,
     stream,
 )
 
@@ -379,8 +380,7 @@ class CaseRun:
         program = None if self.prepared.compiled is None else self.prepared.compiled.program
         if program is None:
             return 0.0
-        draws = min(program.span_draws, PILOT_DRAWS)
-        return CANCELS * program.largest(self.generator(PILOT, 0), draws)
+        return CANCELS * largest_of(program, self.generator(PILOT, 0), PILOT_DRAWS)
 
     def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
         """The quantity that was judged, and where the statement says that it lies.

@@ -93,7 +93,7 @@ def run_case(
     except NothingDrawnError as nothing:
         undecided = Verdict.INCONCLUSIVE
         finding = Finding(verdict=undecided, method=None, explanation=nothing.why)
-    return run.result((yield from unless_tied(run, finding)))
+    return run.result((yield from unless_tied(run, finding, judge)))
 
 
 def _keeps(prepared: Prepared) -> bool:

@@ -9,8 +9,8 @@ it uses only
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
   `in_blocks`, `in_blocks_of`;
-- a pilot: `origin`, `centres`, `largest`, `finite`;
-- comparisons that rounding decides: `tied_in`;
+- a pilot: `origin`, `centres`, `finite`, and `largest_of` it;
+- what rounding decides: `tied_in`;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
 - nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `unit_draws` are
@@ -46,6 +46,7 @@ from dropcheck.simulation.variants import (
     can_be_in_nets,
     counting_in_cells,
     in_nets,
+    largest_of,
     magnitude_of,
     stratified,
     tied_in,
@@ -83,6 +84,7 @@ __all__ = [
     "counting_in_cells",
     "example",
     "in_nets",
+    "largest_of",
     "magnitude_of",
     "means_of",
     "stratified",

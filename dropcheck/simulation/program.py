@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.language.graph import Value, number
+from dropcheck.language.graph import number
 from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.code_calls import FEWEST_CALLS, Calls, calls_of, counts_each
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
+from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
-from dropcheck.simulation.steps import Observer, Step, computed, draw_law
+from dropcheck.simulation.steps import Compute, Step, computed, draw_law
 from dropcheck.vocabulary.function import Array
 
 BLOCKS_OF_SPAN = 16
@@ -82,6 +83,8 @@ class Program:
     shared: bool = False
     # what counts draws in cells, in place of integrands
     counter: Counter | None = None
+    # as it is on paper: the roundings of what is fixed, by register; None: as float64 has it
+    roundings: tuple[tuple[int, Array], ...] | None = None
     # each span is one call of code, whose draws may depend on each other: it is one block
     whole: bool = False
 
@@ -214,14 +217,14 @@ class Program:
         self,
         generator: np.random.Generator,
         draws: int,
-        observe: Observer | None = None,
+        compute: Compute | None = None,
         steps: tuple[Step, ...] | None = None,
         keep: bool = False,
     ) -> list[Array | None]:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
         All steps unless some are named. Targets stay filled, and all registers where `keep`.
-        `observe` is shown every computed value with its inputs.
+        `compute` works out every step that is no draw, in place of what the program is for.
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
@@ -232,6 +235,8 @@ class Program:
             points = laws_points(generator, drawn, self.net, draws)
         for register, constant in self.fixed:
             held[register] = constant
+        if self.roundings is not None:
+            compute = OnPaper(dict(self.roundings))
         for step in self.steps if steps is None else steps:
             inputs = [filled(held[register]) for register in step.inputs]
             if step.kernel is None:
@@ -248,10 +253,10 @@ class Program:
                 elif step.value.call is not None:
                     held[step.target] = code.given(step.value, inputs, count)
             else:
-                if observe is not None:
-                    observe(step.value, [number(array) for array in inputs])
                 extra = {"batches": self.span_blocks} if step.crossed else {}
-                held[step.target] = computed(step, inputs, **extra)
+                held[step.target] = (
+                    computed(step, inputs, **extra) if compute is None else compute(step, inputs)
+                )
             for register in () if keep else step.frees:
                 held[register] = None
         return held
@@ -276,18 +281,6 @@ class Program:
         for register in self.targets:
             centres[register] = middle(number(filled(held[register])))
         return centres
-
-    def largest(self, generator: np.random.Generator, draws: int) -> float:
-        """The largest magnitude on the way to what is averaged, as some draws show it."""
-        largest = 0.0
-
-        def observe(_: Value, inputs: list[Array]) -> None:
-            nonlocal largest
-            largest = max(largest, *(float(np.abs(array).max(initial=0.0)) for array in inputs))
-
-        with np.errstate(all="ignore"):
-            self.registers(generator, draws, observe)
-        return largest
 
     def finite(self, generator: np.random.Generator, draws: int) -> bool:
         """Whether each quantity that integrands look at is finite in some of so many draws."""

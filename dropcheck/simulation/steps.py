@@ -16,8 +16,6 @@ from dropcheck.vocabulary.law import Law, argument_problem
 # (measured: from 2,000 on; at 65,000 the product takes half of the time).
 LARGE_SIDE = 4096
 
-Observer = Callable[[Value, list[Array]], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -36,6 +34,10 @@ class Step:
             *(self.target, self.value, self.inputs, self.kernel is None),
             *(self.frees, self.crossed),
         )
+
+
+# what works out steps, in order, each from its inputs
+Compute = Callable[[Step, list[Array]], Array]
 
 
 def _received(

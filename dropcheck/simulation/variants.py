@@ -1,25 +1,27 @@
 """Programs that draw otherwise than they were compiled to: in strata, in nets, or counted in cells.
 
-Beside them stand single draws to make the cells from, and comparisons taken the other way.
+Beside them stand single draws to make the cells from, and programs as they are on paper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from dropcheck.analysis.on_paper import EXACT, Rounded, alike, fixed_on_paper
 from dropcheck.language.graph import Kind, Value, kernel_of, number
 from dropcheck.simulation.cell_counts import Counter
 from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Program
+from dropcheck.simulation.roundings import NearJumps, may_jump
 from dropcheck.simulation.sobol_nets import MOST_NUMBERS
-from dropcheck.simulation.steps import Step
+from dropcheck.simulation.steps import Step, computed
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
-from dropcheck.vocabulary.functions.truths import ON_PAPER, nearly_tied
 from dropcheck.vocabulary.law_parts import MIXTURE_COST, Stratum, mixture_of
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -66,6 +68,20 @@ def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -
             largest = max(sizes[register] for register in step.inputs)
             cancelled = max(cancelled, largest / sizes[step.target])
     return cancelled * max(sizes[register] for register in program.targets)
+
+
+def largest_of(program: Program, generator: np.random.Generator, draws: int) -> float:
+    """The largest magnitude on the way to what is averaged, as so many draws of a span show it."""
+    largest = 0.0
+
+    def compute(step: Step, inputs: list[Array]) -> Array:
+        nonlocal largest
+        largest = max(largest, *(float(np.abs(number(one)).max(initial=0.0)) for one in inputs))
+        return computed(step, inputs)
+
+    with np.errstate(all="ignore"):
+        _step_by_step(program).registers(generator, min(program.span_draws, draws), compute)
+    return largest
 
 
 # ---- strata --------------------------------------------------------------------------------------
@@ -143,53 +159,64 @@ def _step_by_step(program: Program) -> Program:
     )
 
 
-# ---- ties ----------------------------------------------------------------------------------------
+# ---- on paper ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """A comparison that rounding decides, and the program that takes such values as equal."""
+    """A function that rounding keeps from a jump, and the program as it is on paper."""
 
     by: Value
     program: Program
 
 
 def tied_in(
-    program: Program, generator: Callable[[], np.random.Generator], draws: int
+    program: Program, generator: Callable[[int], np.random.Generator], draws: int, spans: int
 ) -> Tied | None:
-    """A comparison that decides what is averaged where its sides differ by rounding alone.
+    """Where rounding decides what is averaged, in so many draws.
 
-    `generator` gives the same draws each time.
+    Where numbers come again and again near where functions jump, or tie there with no difference,
+    rare ones are looked for in so many whole spans. `generator` gives the draws of each.
     """
-    first: list[Value] = []
-
-    def observe(value: Value, inputs: list[Array]) -> None:
-        if not first and value.operation in ON_PAPER and nearly_tied(*inputs).any():
-            first.append(value)
-
-    if not any(step.value.operation in ON_PAPER for step in program.steps):
+    if not any(may_jump(step.value) for step in program.steps if step.kernel is not None):
         return None
-    other = replace(_step_by_step(program), steps=tuple(map(_on_paper, program.steps)))
+    plain = _step_by_step(program)
+    near = NearJumps()
+    tied = _tied(plain, near, lambda: generator(0), draws)
+    if tied is None and (near.again or near.found is not None):
+        for span in range(spans):
+            tied = tied or _tied(plain, NearJumps(), partial(generator, span), plain.span_draws)
+    return tied
+
+
+def _tied(
+    plain: Program, near: NearJumps, generator: Callable[[], np.random.Generator], draws: int
+) -> Tied | None:
     with np.errstate(all="ignore"):
-        held = program.registers(generator(), draws, observe)
-        if not first:
+        held = plain.registers(generator(), draws, near)
+        if near.found is None:
             return None
+        other = on_paper(plain)
         again = other.registers(generator(), draws)
-    factors = (register for term in program.terms for register, _ in term.factors)
-    given = (term.given for term in program.terms if term.given is not None)
+    factors = (register for term in plain.terms for register, _ in term.factors)
+    given = (term.given for term in plain.terms if term.given is not None)
     same = all(
-        np.array_equal(filled(held[one]), filled(again[one]), equal_nan=True)
-        for one in {*program.targets, *factors, *given}
+        alike(number(filled(held[one])), number(filled(again[one])))
+        for one in {*plain.targets, *factors, *given}
     )
-    if same and draws < program.span_draws:  # they tie, and may make a difference more seldom
-        return tied_in(program, generator, program.span_draws)
-    return None if same else Tied(first[0], other)
+    return None if same else Tied(near.found, other)
 
 
-def _on_paper(step: Step) -> Step:
-    """A step whose comparison goes between processes by the name of its function."""
-    name = ON_PAPER.get(step.value.operation)
-    if name is None:
-        return step
-    value = replace(step.value, operation=name)
-    return replace(step, value=value, kernel=kernel_of(value))
+def on_paper(program: Program) -> Program:
+    """The program with each value that rounding keeps from a jump at the jump."""
+    known: dict[int, Rounded] = {}
+    fixed = {register: Rounded(array, EXACT) for register, array in program.fixed}
+    for step in program.steps:
+        for register, value in zip(step.inputs, step.value.inputs, strict=False):
+            if register in fixed and value.constant is not None:
+                fixed[register] = fixed_on_paper(value, known)
+    return replace(
+        program,
+        fixed=tuple((register, one.value) for register, one in fixed.items()),
+        roundings=tuple((register, one.error) for register, one in fixed.items()),
+    )

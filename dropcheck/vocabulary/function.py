@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dropcheck.vocabulary.defined_where import UNDEFINED_NOWHERE, DefinedWhere
 from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule
+from dropcheck.vocabulary.jumps import JumpRule
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
 from dropcheck.vocabulary.smoothness.ranges import RangesRule
 
@@ -157,6 +158,8 @@ class Function:
     of_vectors: bool = False  # takes laws of vectors, where it takes a law
     # where it is asked of one draw, cell by cell; None: by `bounds`, and not known to be smooth
     ranges: RangesRule | None = None
+    # what its arguments are on paper where rounding alone keeps them from where it jumps
+    jumps: JumpRule | None = None
     mistaken_for: str = ""  # the function that a slip of the pen puts in its place
 
     @property

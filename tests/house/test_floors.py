@@ -114,7 +114,7 @@ PROGRAM = {
         "in_blocks",
         "in_blocks_of",
     ),
-    *("origin", "centres", "largest", "finite", "span"),
+    *("origin", "centres", "finite", "span"),
     *("columns", "tests_code", "whole"),
 }
 # Every library that is not Python's own, and the only parts of the package that import it.

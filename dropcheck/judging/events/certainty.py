@@ -34,6 +34,13 @@ def by_counterexample(
     known = known_exception(run, claim.event, claim.condition, claim.probability)
     if known is not None:
         return known
+    return (yield from by_draws(run, claim, counted))
+
+
+def by_draws(
+    run: CaseRun, claim: Certainty, counted: Counted
+) -> Generator[Request, SpanSums, Finding]:
+    """The same by what is drawn alone."""
     if run.held is not None:
         return (yield from _by_all_nights(run, claim, counted))
     most = run.most_draws(counted.program)

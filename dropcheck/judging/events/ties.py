@@ -1,62 +1,90 @@
-"""Comparisons that rounding decides: `mean(m) - 0.5 >= 0.2` where the mean is 0.7.
+"""What rounding decides: `mean(m) - 0.5 >= 0.2` where the mean is 0.7, `floor(0.1 * k / 0.3)`.
 
-On paper both sides are equal, and in float64 one is below. No interval shows it, and an exact value
-is one of the same numbers. So values that differ by rounding alone are also taken as equal. Where
-that makes a difference, a claim about one event is judged both ways, and has a verdict where it is
-the same; every other claim is left undecided.
+On paper both sides are equal, or a number is whole, and in float64 one is below. No interval shows
+it, and an exact value is one of the same numbers. So a claim is judged as it is on paper too, where
+that makes a difference, and has a verdict where it is the same. A claim that something is certain
+is given the benefit of the doubt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
-from dropcheck.analysis.strategy import Certainty, Proportion
+from dropcheck.analysis.on_paper import first_off
+from dropcheck.analysis.strategy import Certainty, Quantiles
 from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Finding
-from dropcheck.judging.events.counting import by_proportion
+from dropcheck.judging.events.certainty import by_draws
+from dropcheck.judging.limit_theorem import by_limit_theorem
+from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import PILOT, Counted, Program, Request, SpanSums, Tally, tied_in
+from dropcheck.simulation import PILOT, Compiled, Counted, Program, Request, SpanSums, tied_in
+
+# Work that the search for rare ties may take, in rough nanoseconds, and the judgement on paper.
+SEARCH_WORK, WORK_ON_PAPER = 2e7, 2e9
+# Draws on paper that a verdict may take: so many times those of the first one, and as many more as
+# a certainty takes.
+MORE_DRAWS, DRAWS_OF_CERTAINTY = 4, 2**18
+# How many times as long a draw takes on paper (measured; 10 to 40 with functions of arrays).
+SLOWER = 20
+
+Judging = Generator[Request, SpanSums, Finding]
 
 
-def unless_tied(run: CaseRun, finding: Finding) -> Generator[Request, SpanSums, Finding]:
-    """A finding; undecided where the rounding of a comparison decides what is averaged.
+def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judging]) -> Judging:
+    """A finding, by this judge; undecided where rounding decides it.
 
-    Of code under test the numbers are compared as it gave them, and where a comparison is claimed
-    to hold always, values that tie are counted as it is claimed.
+    Of code under test the numbers are compared as it gave them.
     """
     compiled = run.prepared.compiled
     if finding.verdict is Verdict.INCONCLUSIVE or compiled is None:
         return finding
-    if compiled.program.calls_own_code:
-        return finding
     program = compiled.program
+    if program.calls_own_code:
+        return finding
+    off = first_off(run.prepared.lowered.operands)
+    if off is not None:
+        return _undecided(finding, off)
     if isinstance(compiled, Counted) and compiled.exact is not None:
         program = compiled.exact  # without the favour
+    spans = int(min(finding.draws, SEARCH_WORK / program.cost) // program.span_draws)
     draws = min(program.span_draws, PILOT_DRAWS)
-    tied = tied_in(program, lambda: run.generator(PILOT, 0), draws)
-    if tied is None or (yield from _alike_on_paper(run, finding.verdict, tied.program)):
-        return finding if tied is None else replace(finding, exact=None)
-    line = tied.by.at.location.line
-    place = "" if line is None else f" in line {line}"
-    why = Reason.TIED.explain(sign=tied.by.operation, place=place)
+    tied = tied_in(program, lambda span: run.generator(PILOT, span), draws, max(1, spans))
+    if tied is None:
+        return finding
+    other = yield from _on_paper(run, finding.draws, tied.program, judge)
+    if other is not None and other.verdict is finding.verdict:
+        return replace(finding, exact=None)
+    certain = isinstance(run.prepared.strategy, Certainty)
+    if certain and other is not None and other.verdict is Verdict.VERIFIED:
+        return replace(other, exact=None)
+    return _undecided(finding, tied.by)
+
+
+def _undecided(finding: Finding, by: Value) -> Finding:
+    line = by.at.location.line
+    why = Reason.TIED.explain(sign=by.operation, place="" if line is None else f" in line {line}")
     undecided = Verdict.INCONCLUSIVE
     return replace(finding, verdict=undecided, explanation=why, more_draws=None, exact=None)
 
 
-def _alike_on_paper(
-    run: CaseRun, verdict: Verdict, program: Program
-) -> Generator[Request, SpanSums, bool]:
-    """Whether a claim about one event has the same verdict where values that tie are equal."""
-    strategy, compiled = run.prepared.strategy, run.prepared.compiled
-    if isinstance(compiled, Counted) and isinstance(strategy, Proportion):
-        # strata are worked out for the program as it stands
-        again = replace(run, held=None, prepared=replace(run.prepared, in_strata=[None]))
-        counted = replace(compiled, program=program)
-        found = yield from by_proportion(again, strategy, counted)
-        return found.verdict is verdict
-    if isinstance(strategy, Certainty):
-        counterexamples = Tally(program)
-        yield from run.draw_until(counterexamples, PILOT, PILOT_DRAWS)
-        return bool(counterexamples.totals[0] > 0) is (verdict is Verdict.REFUTED)
-    return False
+def _on_paper(
+    run: CaseRun, draws: int, program: Program, judge: Callable[[CaseRun], Judging]
+) -> Generator[Request, SpanSums, Finding | None]:
+    """The finding on a case as it is on paper, after so many draws; None where there is none."""
+    prepared, compiled = run.prepared, run.prepared.compiled
+    if compiled is None or isinstance(prepared.strategy, Quantiles) or run.settings.exact:
+        return None
+    changed = replace(compiled, program=program)
+    # strata are worked out for the program as it stands, and what is known is known of it
+    again = replace(prepared, compiled=changed, knowledge=None, in_strata=[None])
+    most = min(MORE_DRAWS * draws + DRAWS_OF_CERTAINTY, WORK_ON_PAPER / (SLOWER * program.cost))
+    most = max(PILOT_DRAWS, min(int(most), run.most_draws(program)))
+    settings = replace(run.settings, max_draws=most)
+    other = replace(run, held=None, prepared=again, settings=settings)
+    if isinstance(changed, Compiled):
+        return (yield from by_limit_theorem(other, replace(changed, crossed=None)))
+    if isinstance(prepared.strategy, Certainty) and isinstance(changed, Counted):
+        return (yield from by_draws(other, prepared.strategy, changed))
+    return (yield from judge(other))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls, special
+from dropcheck.vocabulary import defined_where, growth, hulls, jumps, special
 from dropcheck.vocabulary.function import (
     MORE,
     PAIR,
@@ -83,18 +83,19 @@ MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRO
                  bilinear=True, carries_size=True, ranges=ranges.multiply, polynomial=operator.mul,
                  defined=defined_where.PRODUCT)  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTIENT, divides=True,
-               ranges=ranges.divide, polynomial=operator.truediv,
+               jumps=jumps.AtZero((1,)), ranges=ranges.divide, polynomial=operator.truediv,
                defined=defined_where.QUOTIENT)  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down", unknown,
     growth.within(powers.WholeQuotient()),
-    cost=usual, divides=True, ranges=pieces.floor_divide,
+    cost=usual, divides=True, ranges=pieces.floor_divide, jumps=jumps.whole_quotient,
     defined=defined_where.WHOLE_QUOTIENT,
 )  # fmt: skip
 MODULO = _sign(
     "a % b", "%", np.remainder, "remainder, of the divisor's sign", unknown,
     growth.within(powers.Remainder()),
     cost=usual, divides=True, elsewhere=("mod", "remainder"), ranges=pieces.modulo,
+    jumps=jumps.whole_quotient,
     defined=defined_where.REMAINDER,
 )  # fmt: skip
 # of float64: an overflow is infinite, a root of a negative number NaN
@@ -127,7 +128,8 @@ def _logarithm(factor: float) -> growth.Growth:
 ROUND = entry(
     "round", np.rint, "the nearest whole number, halves to the even one: round(2.5) is 2; to a "
     "format of numbers: round(x, float32)",
-    rising, _linear(summand=0.5), ranges=pieces.steps(np.rint), defined=defined_where.ROUNDED,
+    rising, _linear(summand=0.5), jumps=jumps.whole, ranges=pieces.steps(np.rint),
+    defined=defined_where.ROUNDED,
 )  # fmt: skip
 SQRT = entry(
     "sqrt", np.sqrt, "square root", rising, growth.root(2),
@@ -157,7 +159,7 @@ MINIMUM = entry(
 NUMBERS = (
     ABS,
     entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
-          elsewhere=("sgn",), ranges=pieces.steps(np.sign),
+          elsewhere=("sgn",), jumps=jumps.whole, ranges=pieces.steps(np.sign),
           defined=defined_where.SIZE),
     SQRT,
     entry("cbrt", np.cbrt, "cube root", rising, growth.root(3),
@@ -170,13 +172,13 @@ NUMBERS = (
     entry("log", np.log, "natural logarithm", rising, _logarithm(1.0),
           latex=r"\log", elsewhere=("ln",),
           ranges=slopes.LOG,
-          defined=defined_where.LOGARITHM),
+          jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
     entry("log2", np.log2, "logarithm to base 2", rising, _logarithm(1 / math.log(2.0)),
           ranges=slopes.LOG2,
-          defined=defined_where.LOGARITHM),
+          jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
     entry("log10", np.log10, "logarithm to base 10", rising, _logarithm(1 / math.log(10.0)),
           ranges=slopes.LOG10,
-          defined=defined_where.LOGARITHM),
+          jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
     entry("log1p", np.log1p, "log(1 + x)", rising,
           growth.within(exponentials.LogarithmOfOneMore()), ranges=slopes.LOG1P,
           defined=defined_where.LOGARITHM_OF_ONE_MORE),
@@ -218,11 +220,11 @@ NUMBERS = (
           elsewhere=("atanh",), ranges=slopes.ARCTANH,
           defined=defined_where.ARC_TANGENT_HYPERBOLIC),
     entry("floor", np.floor, "rounded down", rising, _linear(summand=1.0),
-          latex=(r"\lfloor ", r" \rfloor"), ranges=pieces.steps(np.floor),
+          latex=(r"\lfloor ", r" \rfloor"), jumps=jumps.whole, ranges=pieces.steps(np.floor),
           defined=defined_where.ROUNDED),
     entry("ceil", np.ceil, "rounded up", rising, _linear(summand=1.0),
-          latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",), ranges=pieces.steps(np.ceil),
-          defined=defined_where.ROUNDED),
+          latex=(r"\lceil ", r" \rceil"), elsewhere=("ceiling",), jumps=jumps.whole,
+          ranges=pieces.steps(np.ceil), defined=defined_where.ROUNDED),
     ROUND,
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", hulls.clipped, growth.PICKED,
@@ -261,7 +263,7 @@ NUMBERS = (
           elsewhere=("expit",), ranges=slopes.SIGMOID,
           defined=defined_where.ABOVE_ZERO),
     entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY, ranges=slopes.LOGIT,
-          defined=defined_where.LOGIT),
+          jumps=jumps.AtZero((0,)), defined=defined_where.LOGIT),
     entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", rising, BOUNDED,
           ranges=slopes.ERF,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
@@ -276,18 +278,18 @@ NUMBERS = (
           ranges=slopes.NORMAL_DENSITY,
           defined=defined_where.ABOVE_ZERO),
     entry("gamma", Special("gamma"), "gamma function", unknown, ANY,
-          defined=defined_where.GAMMA),
+          jumps=jumps.whole, defined=defined_where.GAMMA),
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown,
           growth.within(exponentials.LogGamma()),
-          defined=defined_where.LOG_GAMMA),
+          jumps=jumps.whole, defined=defined_where.LOG_GAMMA),
     entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY,
-          defined=defined_where.LOG_GAMMA),
+          jumps=jumps.whole, defined=defined_where.LOG_GAMMA),
     entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
           unknown, growth.within(exponentials.Choose()),
           parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
           elsewhere=("binom", "choose"),
-          defined=defined_where.WAYS),
+          jumps=jumps.whole, defined=defined_where.WAYS),
     entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, ANY,
           parameters=values("n"), latex=("", "!"),
-          defined=defined_where.WAYS),
+          jumps=jumps.whole, defined=defined_where.WAYS),
 )  # fmt: skip

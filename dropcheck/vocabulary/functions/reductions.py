@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls
+from dropcheck.vocabulary import defined_where, growth, hulls, jumps
 from dropcheck.vocabulary.function import (
     AXIS,
     OVER,
@@ -252,7 +252,8 @@ STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
 NORM = _over("norm", _norm,
       "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
       unknown, growth.no_heavier(elements.VectorNorm()), more=(option("ord", 2.0),),
-      carries_size=True, latex=(r"\lVert ", r" \rVert"), square=algebra.squared_norm,
+      carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
+      square=algebra.squared_norm,
       defined=defined_where.NORM)  # fmt: skip
 MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
             latex=r"\max", elsewhere=("amax",),
@@ -272,11 +273,11 @@ ARRAYS = (
           latex=r"\min", elsewhere=("amin",),
           defined=defined_where.PICKED),
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, several=False,
+          hulls.place, _PLACE, empty=False, several=False, jumps=jumps.ranks,
           defined=defined_where.PLACE),
     _over("argmin", partial(_place, np.argmin),
           "index of the smallest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, several=False,
+          hulls.place, _PLACE, empty=False, several=False, jumps=jumps.ranks,
           defined=defined_where.PLACE),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
           growth.no_heavier(elements.LogSumExp()),
@@ -290,7 +291,7 @@ ARRAYS = (
     _along("sort", _sort, "in ascending order", picking, LARGEST, cost=sorting,
            defined=defined_where.PICKED),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
-           cost=sorting,
+           cost=sorting, jumps=jumps.ranks,
            defined=defined_where.PLACE),
     _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total,
            growth.no_heavier(sums.RunningTotal()), additive=True, moves=True,

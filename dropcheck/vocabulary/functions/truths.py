@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls
+from dropcheck.vocabulary import defined_where, growth, hulls, jumps
 from dropcheck.vocabulary.function import (
     OVER,
     PAIR,
@@ -69,7 +69,7 @@ def _compare(a: Array, b: Array, *, how: np.ufunc) -> Array:
     return _join(how(a, b), _unknown_in(a, b))
 
 
-def nearly_tied(a: Array, b: Array) -> Array:
+def _nearly_tied(a: Array, b: Array) -> Array:
     """Where two arrays differ, but by no more than rounding could have made them.
 
     An infinity is no rounding of anything, though any distance is a small share of it.
@@ -85,7 +85,7 @@ def _favouring(a: Array, b: Array, *, how: np.ufunc, favour: bool) -> Array:
     wrong = plain == (not favour)
     if not wrong.any():
         return plain
-    tied = wrong & nearly_tied(a, b)
+    tied = wrong & _nearly_tied(a, b)
     return np.where(tied, favour, plain) if tied.any() else plain
 
 
@@ -162,7 +162,7 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
-    facts = {"truth": True, "defined": defined_where.TRUTH, **more}
+    facts = {"truth": True, "defined": defined_where.TRUTH, "jumps": jumps.AtZero(), **more}
     return entry(name, kernel, summary, _UNIT, growth.BOUNDED, **facts)
 
 
@@ -174,7 +174,7 @@ _UFUNCS = {
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
                  parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="),
-                 ranges=pieces.comparison(sign),
+                 ranges=pieces.comparison(sign), jumps=jumps.equal,
                  polynomial=partial(algebra.compared, alike=float("=" in sign and sign != "!=")))
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
@@ -193,8 +193,6 @@ def _favoured(sign: str, favour: bool) -> Function:
 # claim that it always (or never) holds is given the benefit of the doubt.
 FAVOURED = {COMPARISONS[sign]: _favoured(sign, favour=True) for sign in ("==", "<=", ">=")}
 DENIED = {COMPARISONS[sign]: _favoured(sign, favour=False) for sign in ("!=", "<", ">")}
-# Each comparison, by name, with the one that takes what differs by rounding alone as equal.
-ON_PAPER = {one.name: other.name for one, other in (FAVOURED | DENIED).items()}
 
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
@@ -219,11 +217,11 @@ IS_TRUE = _truth(
 _CHOICE = ("a where c holds, else b", hulls.branches, growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-    cost=cheap, written="a if c else b", ranges=pieces.choice, polynomial=algebra.choice,
-    defined=defined_where.CHOSEN,
+    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b", ranges=pieces.choice,
+    polynomial=algebra.choice, defined=defined_where.CHOSEN,
 )  # fmt: skip
 WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              ranges=pieces.choice, polynomial=algebra.choice,
+              jumps=jumps.AtZero((0,)), ranges=pieces.choice, polynomial=algebra.choice,
               defined=defined_where.CHOSEN)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
@@ -231,11 +229,11 @@ TIED = (*FAVOURED.values(), *DENIED.values())
 
 IS_CLOSE = _truth(
     "isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
-    parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL)),
+    parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL)), jumps=jumps.nearer,
     polynomial=partial(algebra.near, rtol=_RTOL, atol=_ATOL),
 )  # fmt: skip
 
-_of_any_number = partial(_truth, defined=defined_where.IS_NUMBER)
+_of_any_number = partial(_truth, defined=defined_where.IS_NUMBER, jumps=None)
 IS_FINITE = _of_any_number("isfinite", np.isfinite, "neither NaN nor infinite")
 IS_NAN = _of_any_number("isnan", np.isnan, "no number, as 0 / 0 and sqrt(-1) are")
 
@@ -257,6 +255,6 @@ ARRAYS = (
     ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none",
           hulls.within(0.0, math.inf), growth.ANY, parameters=(*values("event"), *OVER),
-          shape=reduction(several=False), takes_truth=True,
+          shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(),
           defined=defined_where.FIRST_PLACE),
 )  # fmt: skip

@@ -1,0 +1,185 @@
+"""Values as they are on paper: what rounding alone keeps from a jump is at the jump.
+
+Beside each value stands a bound of the rounding in it, to first order (running error analysis:
+Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3). A function of numbers
+passes on what its arguments may be off by, and adds a rounding of its result. A function of arrays
+gives what it would give, without rounding, of arguments that are a little off (section 1.5), by as
+much as a sum of so many numbers is (eq. 4.4). Bounds are generous: what is claimed lies either
+where its jumps are or far away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
+from dropcheck.vocabulary.function import Array, Function, Kernel
+from dropcheck.vocabulary.jumps import LARGEST_BOUND
+
+UNIT = 2.0**-53
+# Roundings that one function of numbers makes: as many as the worst of numpy's and scipy's.
+ROUNDINGS = 4
+# Directions in which the elements of an argument are moved, beside all up, and how many times the
+# largest change that they show is allowed for.
+DIRECTIONS, SHORT = 4, 32.0
+EXACT = np.zeros(1)
+# What is nearer to a jump than this share of the largest number on the way is looked at closely.
+NEAR, MOST_NEAR = 1e-12, LARGEST_BOUND / 2
+# Values that are averaged differ where they do by more than this share of the largest.
+SAME_DIGITS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A value, and a bound of the rounding in it; the bound has the value's shape or one number."""
+
+    value: Array
+    error: Array
+
+
+def fixed_on_paper(value: Value, known: dict[int, Rounded]) -> Rounded:
+    """A fixed value as it is on paper: a number that is written has a rounding of its own.
+
+    What is known already is kept by the identity of its value.
+    """
+    for one in in_order([value], lambda each: () if id(each) in known else each.inputs):
+        if id(one) in known:
+            continue
+        if one.kind == Kind.COMPUTED and one.inputs:
+            given = [known[id(below)] for below in one.inputs]
+            known[id(one)] = worked_out(one.function, kernel_of(one), given)
+        else:
+            array = number(one.constant)
+            known[id(one)] = Rounded(array, _but_for_whole(array, UNIT * np.abs(array)))
+    return known[id(value)]
+
+
+def worked_out(function: Function, kernel: Kernel, given: Sequence[Rounded]) -> Rounded:
+    """What a function makes of arguments that are as they are on paper."""
+    values = [one.value for one in given]
+    if not function.takes_truth:
+        values = list(map(number, values))
+    errors = [one.error for one in given]
+    if function.jumps is not None:
+        values, errors = function.jumps(values, errors)
+    result = kernel(*values)
+    if result.dtype == np.bool_:
+        return Rounded(result, EXACT)
+    exact = not any(error.any() for error in errors)
+    if exact and (result == np.rint(result)).all() and function.by_element:
+        return Rounded(result, EXACT)
+    error = _error(function, kernel, [number(one) for one in values], errors, result)
+    return Rounded(result, _but_for_whole(result, error))
+
+
+def _but_for_whole(result: Array, error: Array) -> Array:
+    """A bound of rounding, 0 where a whole number came out: on paper it is the same."""
+    unknown = np.isnan(error) | ~np.isfinite(result)
+    error = np.where(unknown | ((result == np.rint(result)) & (error < LARGEST_BOUND)), 0.0, error)
+    return error if error.any() else EXACT
+
+
+def _error(
+    function: Function, kernel: Kernel, values: list[Array], errors: list[Array], result: Array
+) -> Array:
+    full = [np.broadcast_to(error, one.shape) for error, one in zip(errors, values, strict=True)]
+    own = ROUNDINGS * UNIT * np.abs(result)
+    if function.rearranges or function.joins:
+        return kernel(*full)
+    if function.additive and function.by_element:
+        return np.asarray(sum(errors) + own)
+    if function.by_element:
+        return own + sum(
+            _change(kernel, values, at, error, result)
+            for at, error in enumerate(full)
+            if error.any()
+        )
+    count = max((math.prod(value.shape[:-1]) for value in values), default=1)
+    share = 0.0 if function.jumps is not None else (ROUNDINGS + count) * UNIT
+    full = [error + share * np.abs(value) for error, value in zip(full, values, strict=True)]
+    if function.moves:  # linear, with no minus sign
+        return kernel(*full)
+    if function.bilinear:
+        left, right = map(np.abs, values)
+        return np.asarray(kernel(full[0], right) + kernel(left, full[1]))
+    for at, error in enumerate(full):
+        if not error.any():
+            continue
+        largest = _change(kernel, values, at, error, result)
+        places = np.arange(1.0, math.prod(error.shape[:-1]) + 1.0).reshape(*error.shape[:-1], 1)
+        for turn in range(1, DIRECTIONS + 1):
+            direction = np.cos(1.9 * turn * places)
+            largest = np.fmax(largest, _change(kernel, values, at, direction * error, result))
+        own = own + SHORT * largest
+    return own
+
+
+def _change(kernel: Kernel, values: list[Array], at: int, by: Array, result: Array) -> Array:
+    """How far the result moves where one argument moves by so much, up or down."""
+    found = np.zeros(1)
+    for moved in (values[at] + by, values[at] - by):
+        try:
+            other = kernel(*values[:at], moved, *values[at + 1 :])
+        except ValueError:  # an index, which is whole
+            continue
+        found = np.fmax(found, np.abs(number(other) - result))
+    return found
+
+
+def first_off(values: Iterable[Value]) -> Value | None:
+    """What is fixed below some values, and rounding keeps from a jump; None where nothing is."""
+    known: dict[int, Rounded] = {}
+    largest = 0.0
+    with np.errstate(all="ignore"):
+        for one in in_order(tuple(values), lambda each: each.inputs):
+            if one.constant is None:
+                continue
+            largest = max(largest, largest_in(one.constant))
+            if one.kind != Kind.COMPUTED or not one.inputs or one.function.jumps is None:
+                continue
+            inputs = [below.constant for below in one.inputs]
+            if comes_near(one.function, kernel_of(one), inputs, one.constant, largest):
+                paper = fixed_on_paper(one, known).value
+                if not alike(number(one.constant), number(paper)):
+                    return one
+    return None
+
+
+# ---- whether rounding may decide anything --------------------------------------------------------
+
+
+def comes_near(
+    function: Function, kernel: Kernel, inputs: Sequence[Array], result: Array, largest: float
+) -> bool:
+    """Whether a result is another with arguments at the jump that they are near.
+
+    Near is a small share of the largest number on the way.
+    """
+    if function.jumps is None:
+        return False
+    values = list(inputs) if function.takes_truth else list(map(number, inputs))
+    near = np.full(1, min(NEAR * largest, MOST_NEAR))
+    moved, _ = function.jumps(values, [near] * len(values))
+    if all(one is other for one, other in zip(moved, values, strict=True)):
+        return False
+    return not np.array_equal(number(kernel(*moved)), number(result), equal_nan=True)
+
+
+def alike(one: Array, other: Array) -> bool:
+    """Whether values differ by no more than digits that float64 rounds."""
+    size = float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
+    return np.allclose(one, other, rtol=0.0, atol=SAME_DIGITS * size, equal_nan=True)
+
+
+def largest_in(array: Array) -> float:
+    """The largest finite size in an array."""
+    if not array.size or array.dtype == np.bool_:
+        return 1.0
+    size = max(float(array.max()), -float(array.min()))
+    if math.isfinite(size):
+        return size
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0.0))

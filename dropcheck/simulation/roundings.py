@@ -1,0 +1,72 @@
+"""Programs as they are on paper, and a first look whether that makes a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dropcheck.analysis.on_paper import EXACT, Rounded, comes_near, largest_in, worked_out
+from dropcheck.language.graph import Value
+from dropcheck.simulation.steps import Step, computed
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.jumps import AtZero
+
+
+class OnPaper:
+    """Works out steps as they are on paper, in their order."""
+
+    def __init__(self, errors: Mapping[int, Array]) -> None:
+        self.errors = dict(errors)
+
+    def __call__(self, step: Step, inputs: list[Array]) -> Array:
+        """The value of a step from values that are as they are on paper."""
+        if step.kernel is None or step.crossed:
+            raise AssertionError("draws, and draws combined with one another, are not on paper")
+        given = [
+            Rounded(array, self.errors.get(register, EXACT))
+            for array, register in zip(inputs, step.inputs, strict=True)
+        ]
+        found = worked_out(step.value.function, step.kernel, given)
+        self.errors[step.target] = found.error
+        for register in step.frees:
+            self.errors.pop(register, None)
+        return found.value
+
+
+def may_jump(value: Value) -> bool:
+    """Whether a computed value jumps anywhere in what is random of its arguments."""
+    rule = value.function.jumps
+    places = rule.places if isinstance(rule, AtZero) else ()
+    return rule is not None and (not places or any(value.inputs[at].random for at in places))
+
+
+class NearJumps:
+    """Works out steps as they stand, and watches for values that come near a jump.
+
+    `found` is the first that would be otherwise, were it at the jump. `again` says whether numbers
+    with digits behind the point come again and again where functions jump: rare ones may tie.
+    """
+
+    def __init__(self) -> None:
+        self.found: Value | None = None
+        self.again = False
+        self._largest = 0.0
+
+    def __call__(self, step: Step, inputs: list[Array]) -> Array:
+        """The value of a step."""
+        result = computed(step, inputs)
+        self._largest = max([self._largest, *map(largest_in, inputs)])
+        if self.found is None and step.kernel is not None and may_jump(step.value):
+            if comes_near(step.value.function, step.kernel, inputs, result, self._largest):
+                self.found = step.value
+            self.again |= any(map(_come_again, inputs))
+        return result
+
+
+def _come_again(array: Array) -> bool:
+    if array.dtype == np.bool_ or array.shape[-1] == 1 or not array.size:
+        return False
+    some = array.reshape(-1, array.shape[-1])[0, :256]
+    some = some[2.0 * some != np.rint(2.0 * some)]
+    return bool(np.unique(some).size < some.size / 2)
