@@ -227,7 +227,7 @@ def deciding(
             return interval, Verdict.INCONCLUSIVE
         region = comparison.region
         verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=of_code)
-        if verdict is Verdict.INCONCLUSIVE or interval.low < interval.high:
+        if verdict is Verdict.INCONCLUSIVE or interval.high - interval.low > rounding:
             return interval, verdict
         # of what varies it was seen to make no difference; of what never varied nothing was seen.
         # What is too rare to be seen may make a small one, by which nothing is refuted
