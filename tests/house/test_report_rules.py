@@ -34,6 +34,7 @@ ELSEWHERE = {
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
         *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),
+        "code.columns",  # which slots a claim calls
     },
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
     # reports of other commands, of their own results

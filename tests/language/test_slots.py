@@ -124,6 +124,14 @@ def test_wrong_slots(change: tuple[str, str], message: str) -> None:
     assert message in str([one.message for one in problems])
 
 
+def test_a_slot_that_is_made_of_itself_is_refused() -> None:
+    """As one with the name of a law is, whose law is that name."""
+    text = file_of("E(x) == 0.5", "x ~ beta(1, 1)")
+    text = text.replace("die:\n    takes: [n]", "beta:\n    takes: [a, b]")
+    found = check_registry(read_text(text.replace("discrete_uniform(1, n)", "beta(a, b)")))
+    assert [one.message for one in found.problems] == ["the slot 'beta' is made of itself"]
+
+
 @pytest.mark.parametrize("name", [name for name in EPSILONS if name != "float64"])
 def test_rounding_is_to_the_nearest_number_of_the_format(name: str) -> None:
     """Against the neighbours of each number, for bfloat16 among all that its bits can say."""

@@ -66,6 +66,11 @@ def define_call(context: Context, node: Call, size: Shape | None = None) -> Valu
     signature = f"{node.name}({', '.join(slot.takes)})"
     bound = bind(node, slot.takes, len(slot.takes), lambda: signature)
     _check_use(slot, node, mode, drawn=size is not None)
+    if any(one.split("()")[0] == name for one in context.slots.within.split(": ")):
+        raise node.at.error(
+            f"the slot {name!r} is made of itself",
+            f"within it {name!r} is the slot: give it a name that is no law and no function",
+        )
     context.slots.calls += 1
     if context.slots.calls > MOST_CALLS:
         raise node.at.error(
