@@ -150,6 +150,12 @@ class Reason(Enum):
         "the verdict rests on less than is required: give what is averaged bounds in the model, as "
         "clip does, claim a probability, or accept less (--require {guarantee})",
     )
+    NO_BOUND = (
+        "the model bounds no moment of what is averaged, which may have no mean: no number of "
+        "draws tells",
+        "give what is averaged bounds in the model, as clip does, claim a probability or a median, "
+        "or accept what the limit theorem says of many draws (--require asymptotic)",
+    )
     # what a statement about laws rests on
     LAW_HOLDS = (
         "within {within:.3g} of the law's distribution function everywhere; tails rarer than that "

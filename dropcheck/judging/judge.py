@@ -158,6 +158,8 @@ def _accepted(
     if accepted(run, compiled):
         return finding
     why = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
+    if knowledge is not None and finding.guarantee is Guarantee.ASYMPTOTIC:
+        why = why or Reason.NO_BOUND.explain()
     seen = finding.explanation is not None and finding.explanation.reason is Reason.UNDEFINED_DRAWS
     if knowledge is not None and knowledge.undefined is not None and not seen:
         why = knowledge.undefined

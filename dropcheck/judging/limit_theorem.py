@@ -65,6 +65,8 @@ PILOT_STEPS = 3
 # A value that no draw changes refutes what is off by more than this share of it: the resolution
 # that such a value is verified at by default.
 CLEARLY_OFF = 0.01
+# Draws after which a case ends whose verdict would not count: it shows an estimate, and no more.
+UNCOUNTED = 2**22
 # Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
 # a larger one has is not known, nor whether there is a mean at all.
 MOST_EXTRAPOLATED = 32
@@ -148,6 +150,7 @@ def by_limit_theorem(
 def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
     """Draw a pilot, used for nothing but to plan the looks."""
     most = run.most_draws(compiled.program)
+    most = most if accepted(run, compiled) else min(most, UNCOUNTED)
     whole = compiled.program.fitted(most, FEWEST_BLOCKS)
     program = whole.in_blocks(1)
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))

@@ -16,6 +16,8 @@ from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location
+from dropcheck.judging import limit_theorem
+from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Outcome, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -292,9 +294,23 @@ def test_what_more_draws_would_do_is_told_where_their_shape_is_known(
 ) -> None:
     model = "u ~ uniform(0, 1); y = " + quantity + " + 0 * u"
     for seed in range(5):
-        found = judged(model, "E(y) == 4 / 3", "within: 0.001", most=100_000, seed=seed)
+        found = judged(
+            model, "E(y) == 4 / 3", "within: 0.001", most=100_000, seed=seed, require="asymptotic"
+        )
         assert found.result is Outcome.UNDECIDED
         assert (found.more_draws is not None) is known
+
+
+def test_a_case_whose_verdict_would_not_count_ends_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limit_theorem, "UNCOUNTED", 2**16)
+    model, claim = "x, y, z ~ normal(1, 1)", "E(x / (y * z + 1)) == 1"  # which has no mean
+    found = judged(model, claim, most=2**19)
+    assert found.result is Outcome.UNDECIDED
+    assert found.reason is Reason.NO_BOUND
+    assert found.draws <= 2**17
+    accepted = judged(model, claim, most=2**19, require="asymptotic")
+    assert accepted.reason is not Reason.NO_BOUND
+    assert accepted.draws > 2**18
 
 
 def test_a_time_limit_ends_a_run() -> None:
