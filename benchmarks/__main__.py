@@ -23,7 +23,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402 - the path and the threads are set first
 
-PARTS = "abcdefghijkl"
+PARTS = "abcdefghijklm"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"
 
 
@@ -57,6 +57,7 @@ def _parts(text: str) -> list[str]:
 def figures(given: argparse.Namespace) -> Iterator[Figure]:
     """Every figure of the parts asked for, as it is measured."""
     from benchmarks import (
+        code_calls,
         compiled_numbers,
         draw_counts,
         families,
@@ -91,6 +92,7 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "j": lambda: recurrences.measured(repeats, clock, quick=quick),
         "k": lambda: compiled_numbers.measured(min(repeats, 3), given.clock, quick=quick),
         "l": lambda: nets.measured(clock, quick=quick),
+        "m": lambda: code_calls.measured(min(repeats, 3), clock, quick=quick),
     }
     for part in given.only:
         for figure in parts[part]():

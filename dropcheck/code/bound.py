@@ -13,12 +13,12 @@ from dropcheck.claims.registry import Asked, Slot
 from dropcheck.code.adapters.adapter import Adapter, kind_of
 from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
 from dropcheck.code.calling import caller
-from dropcheck.code.draws_first import draws_first, draws_last
 from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
 from dropcheck.code.shared_numbers import CALLS, FEWEST_CALLS, draws_of_a_call, shared_numbers
 from dropcheck.code.targets import said_by
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
+from dropcheck.simulation.user_code.draws_first import draws_first
 from dropcheck.vocabulary.function import Array
 
 # Draws of a call by itself that are compared before anything is judged: each is a call.
@@ -68,6 +68,8 @@ class Bound:
         self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         """What the code returns for so many draws, by mode: float64, [*shape of one draw, draws].
+
+        In memory draws come first, as code has them.
 
         Raises:
             DropcheckError: it fails, takes too long, returns something else than an array of so
@@ -177,7 +179,7 @@ class Bound:
                         values = self._values(plan, asked, output, size)
                         before = outputs[mode]
                         if not before or before[0].shape != values.shape:
-                            of_one = values.shape if plan.single else values.shape[:-1]
+                            of_one = values.shape if plan.single else values.shape[1:]
                             self._compare(key, mode, of_one)
                         before.append(values)
 
@@ -220,7 +222,7 @@ class Bound:
     def _values(self, plan: Plan, asked: Asked, output: Any, draws: int) -> Array:
         """What was returned as float64, once it has the right axes: an array of its own.
 
-        [*shape of one draw, draws]; where a call is one draw, without the axis of draws.
+        [draws, *shape of one draw]; where a call is one draw, without the axis of draws.
         """
         try:
             array = self._adapter.returned(output)
@@ -241,16 +243,14 @@ class Bound:
                 f"returned an array of shape {list(array.shape)}, and {list(size)} was asked for",
                 "its last argument, `size`, is the shape of what it returns",
             )
-        if asked.single:
-            return np.array(array, dtype=np.float64)
-        if size is None and (array.ndim == 0 or len(array) != draws):
+        if not asked.single and size is None and (array.ndim == 0 or len(array) != draws):
             what = "one number" if array.ndim == 0 else f"an array of shape {list(array.shape)}"
             raise self._fault(
                 f"returned {what}, and was given {draws:,} draws",
                 "the first axis is the draw; where one call is one draw, call the first axis of "
                 "what it is given 'batch'",
             )
-        return draws_last(array)
+        return np.array(array, dtype=np.float64, order="C")
 
     def _compare(self, key: object, mode: str, shape: tuple[int, ...]) -> None:
         """Refuse a shape of one draw that is not that of the first call."""
@@ -344,17 +344,18 @@ def _joined(outputs: Sequence[Array], plan: Plan, asked: Asked, size: int) -> Ar
     """What all calls returned, in their order, as one array: [*shape of one draw, draws]."""
     if plan.single:
         whole = np.stack(outputs)
-        return draws_last(whole.reshape(asked.draws, *plan.lead, *whole.shape[1:]))
-    number = asked.seeds * asked.calls
-    pieces = [
-        outputs[start]
-        if not plan.lead
-        else np.stack(outputs[start : start + number]).reshape(*plan.lead, *outputs[start].shape)
-        for start in range(0, len(outputs), number)
-    ]
-    if size == asked.draws:
-        return pieces[0]
-    return np.concatenate(pieces, axis=-1)[..., : asked.draws].copy()
+        whole = whole.reshape(asked.draws, *plan.lead, *whole.shape[1:])
+    else:
+        pieces = list(outputs)
+        if plan.lead:
+            number = asked.seeds * asked.calls
+            parts = [outputs[start : start + number] for start in range(0, len(outputs), number)]
+            pieces = [
+                np.stack(part, axis=1).reshape(size, *plan.lead, *part[0].shape[1:])
+                for part in parts
+            ]
+        whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    return np.moveaxis(whole[: asked.draws], 0, -1)
 
 
 def _replaced(asked: Asked, *, draws: int, modes: frozenset[str]) -> Asked:

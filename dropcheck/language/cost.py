@@ -21,7 +21,7 @@ MOST_CHECKED_WORK = 5e6
 
 # Code of one's own, a draw: a guess, so that the default budget depends on no machine.
 _SAMPLE_COST = 1000.0
-_SAMPLE_ELEMENT_COST = 40.0
+SAMPLE_ELEMENT_COST = 40.0
 
 
 def most_elements(memory: int) -> int:
@@ -38,7 +38,7 @@ def most_elements(memory: int) -> int:
 def draw_cost(law: Law | None, shape: Shape) -> float:
     """Nanoseconds to draw an array of this shape, from a law or by code of one's own."""
     return (
-        _SAMPLE_COST + _SAMPLE_ELEMENT_COST * math.prod(shape)
+        _SAMPLE_COST + SAMPLE_ELEMENT_COST * math.prod(shape)
         if law is None
         else law.draw_cost(shape)
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dropcheck.analysis.products import below
-from dropcheck.language.cost import draw_cost
+from dropcheck.language.cost import SAMPLE_ELEMENT_COST, draw_cost
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, ordered
 from dropcheck.simulation.code_calls import MOST_SPAN_DRAWS, most_of_span
@@ -95,7 +95,7 @@ class Registers:
         random = [at for at, value in enumerate(self.values) if value.random]
         held = _held(freeing([self.step(at) for at in random], looked_at))
         held += sum(_bytes_of_powers(self.values[at]) for at in looked_at)
-        cost = max(1.0, sum(_cost(self.values[at]) for at in random))
+        cost = max(1.0, sum(_cost_beside_others(self.values[at]) for at in random))
         moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
         most = most_of_span(self.values)
         draws = max(1, min(most, SPAN_BYTES // max(held, 1), moment))
@@ -359,6 +359,11 @@ def _cost(value: Value) -> float:
     if value.kind == Kind.DRAW:
         return draw_cost(value.law, shape)
     return value.function.cost(shape, [below.shape for below in value.inputs])
+
+
+def _cost_beside_others(value: Value) -> float:
+    """What a draw costs in a span: of code under test, called once for all, its numbers."""
+    return SAMPLE_ELEMENT_COST * value.elements if value.call is not None else _cost(value)
 
 
 def rarest(values: Sequence[Value], picked: Sources) -> float:

@@ -12,6 +12,7 @@ from dropcheck.claims.registry import Asked, Code
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import CodeCall, Value
 from dropcheck.simulation.steps import Step
+from dropcheck.simulation.user_code.draws_first import draws_last
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.shapes import Shape
 from dropcheck.vocabulary.slot_calls import EVAL, TRAIN
@@ -65,6 +66,8 @@ class Calls:
         self._asked = [call for _, call in calls]
         self._tags = {call.tag for call in self._asked}
         self._used = {(call.tag, call.mode) for call in self._asked}
+        computed = {register for step in steps for register in step.inputs}
+        self._computed = {id(step.value) for step, _ in calls if step.target in computed}
         if targets and calls:
             used = {*targets, *(register for step in steps for register in step.inputs)}
             self._used = {(call.tag, call.mode) for step, call in calls if step.target in used}
@@ -105,7 +108,8 @@ class Calls:
         given = self._given[call.tag][call.mode]
         if given.shape[:-1] != value.shape:  # it would be stretched to what it is compared with
             raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
-        return given
+        # what is only summed stays as code has it, draws first in memory
+        return draws_last(given) if id(value) in self._computed else given
 
     def _drawn(
         self, call: CodeCall, own: Asked, numbers: Sequence[Array], *, several: bool

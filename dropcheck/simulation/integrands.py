@@ -147,12 +147,16 @@ class Moments:
         if any(half.shape != halves[0].shape for half in halves):
             return None
         elements = halves[0].size // self._held.draws
-        # a row is an element's draws in one block; where there is one block it is all that there is
-        length = self._held.block_draws if self._held.blocks > 1 else halves[0].size
-        rows = [half.reshape(-1, self._held.blocks, length) for half in halves]
+        by_draw = [half.transpose(-1, *range(half.ndim - 1)) for half in halves]
+        if elements > 1 and all(half.flags.c_contiguous for half in by_draw):
+            # draws come first in memory, as code has them: a row is all that there is of one block
+            rows = [half.reshape(1, self._held.blocks, -1) for half in by_draw]
+        else:  # a row is an element's draws in one block, or all where there is one block
+            length = self._held.block_draws if self._held.blocks > 1 else halves[0].size
+            rows = [half.reshape(-1, self._held.blocks, length) for half in halves]
         by_row: Sums = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
-        total: Sums = by_row[0] if elements == 1 else np.add.reduce(by_row, axis=0) / elements
-        return total
+        total: Sums = by_row[0] if len(by_row) == 1 else np.add.reduce(by_row, axis=0)
+        return total if elements == 1 else total / elements
 
     def a_draw(self, term: Term) -> Array:
         """The integrand's mean over the elements of each draw: [draws]."""

@@ -13,7 +13,7 @@ from fake_framework import FakeAdapter, OneShape
 from slots_made import Generator, X, bound, drawn, numpy_code, ours
 
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.draws_first import BLOCK, draws_first, draws_last
+from dropcheck.simulation.user_code.draws_first import BLOCK, draws_first, draws_last
 
 # ---- what code is given --------------------------------------------------------------------------
 
@@ -71,7 +71,9 @@ def test_axes_are_exchanged_without_a_change(shape: tuple[int, ...], draws: int)
     first = draws_first(values, np.float64)
     assert np.array_equal(first, np.moveaxis(values, -1, 0))
     assert first.flags.c_contiguous
-    assert np.array_equal(draws_last(first), values)
+    last = draws_last(np.moveaxis(first, 0, -1))
+    assert np.array_equal(last, values)
+    assert last.flags.c_contiguous
 
 
 def test_nan_and_infinity_are_values() -> None:

@@ -121,9 +121,11 @@ def test_what_is_looked_at_moves_no_draws() -> None:
                     slot=code.slot, code=code, asked=asked(40, x), tag=tag, mode="train", draws=True
                 ),
                 shape=(3,),
-            )
+            ),
+            target=at,
+            inputs=(),
         )
-        for code, tag in zip(codes, "ab", strict=True)
+        for at, (code, tag) in enumerate(zip(codes, "ab", strict=True))
     ]
 
     def span() -> Any:
@@ -308,3 +310,29 @@ def test_a_condition_that_values_break_as_they_are_is_an_error() -> None:
     found = check_registry(registry)
     assert found.problems
     assert not found.unfit
+
+
+@pytest.mark.parametrize(
+    ("size", "least", "most"), [("", 2**14, 2**17), ("[64]", 2**8, 2**13), ("[4096]", 8, 2**7)]
+)
+def test_statements_of_one_sampler_ask_for_many_numbers_at_a_time(
+    size: str, least: int, most: int
+) -> None:
+    """What a call costs by itself is then little beside its numbers, which stay in the caches."""
+    asked_for: set[int] = set()
+
+    def sampler(size: tuple[int, ...], rng: np.random.Generator) -> Any:
+        asked_for.add(size[0])
+        return rng.random(size)
+
+    text = (
+        "dropcheck: 1\nslots: {sampler: {takes: [], law: 'uniform(0, 1)'}}\n"
+        f"claims: {{two: {{title: Two, model: 'y ~ sampler(){size}', claims: "
+        "{mean: E(y) == 1/2, square: E(y**2) == 1/3}, resolution: 0.05}}\n"
+    )
+    own = of_functions({"sampler": sampler}, name="numpy", dtypes=(), folder=Path())
+    registry = with_columns(read_text(text), [own])
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    found = verify_cases(cases, Settings(), registry, str)
+    assert [one.verdict for one in found] == [Verdict.VERIFIED] * 2
+    assert least <= max(asked_for) <= most

@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as program  # noqa: E402 - found only now
 from benchmarks import (  # noqa: E402 - as above
+    code_calls,
     compiled_numbers,
     draw_counts,
     families,
@@ -300,3 +301,9 @@ def test_part_k_compares_the_digits_of_both(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(compiled_numbers, "_digits", id)
     (figure,) = compiled_numbers.measured(1, "cpu", quick=True)
     assert math.isnan(figure.value.median)
+
+
+def test_part_m_counts_the_inputs_drawing_apart() -> None:
+    of_layer = list(code_calls.overhead("numpy", "layer", 64, 2, measure.CLOCKS["cpu"], 1, 0.05))
+    assert [figure.bar for figure in of_layer] == [None, measure.Bar(1.3)]
+    assert of_layer[0].value.median > of_layer[1].value.median > 1

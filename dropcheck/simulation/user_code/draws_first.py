@@ -30,13 +30,15 @@ def draws_first(values: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def draws_last(values: Array) -> Array:
-    """[draws, *shape] → [*shape, draws], contiguous, float64.
+    """[*shape, draws] with draws first in memory → the same with draws last, contiguous.
 
-    >>> draws_last(np.array([[1, 4], [2, 5], [3, 6]])).tolist()
-    [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    >>> values = np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]).T
+    >>> draws_last(values).flags.c_contiguous, np.array_equal(draws_last(values), values)
+    (True, True)
     """
-    draws, *shape = values.shape
-    return _transposed(values.reshape(draws, prod(shape)), np.float64).reshape(*shape, draws)
+    *shape, draws = values.shape
+    table = np.moveaxis(values, -1, 0).reshape(draws, prod(shape))
+    return _transposed(table, values.dtype).reshape(*shape, draws)
 
 
 def _transposed(values: Array, dtype: npt.DTypeLike) -> Array:

@@ -1,0 +1,30 @@
+"""Sums of integrands, whatever the places of draws in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dropcheck.simulation.integrands import Held, Moments, Term
+from dropcheck.vocabulary.function import Array
+
+DRAWS = 24
+
+
+def sums(values: Array, power: int, blocks: int, centre: float = 0.0) -> Array:
+    held = Held([values], np.array([centre]), DRAWS, blocks)
+    return Moments(held).sums(Term(((0, power),), None))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 3)])
+@pytest.mark.parametrize("blocks", [1, 4, DRAWS])
+@pytest.mark.parametrize("power", [1, 2, 3, 4, 5])
+def test_sums_are_those_of_each_block_with_draws_first_in_memory_or_last(
+    shape: tuple[int, ...], blocks: int, power: int
+) -> None:
+    first = np.random.default_rng(0).uniform(1, 2, (DRAWS, *shape))
+    of_draws = ((first - 0.25) ** power).reshape(DRAWS, -1).mean(axis=1)
+    right = of_draws.reshape(blocks, -1).sum(axis=1)
+    view = np.moveaxis(first, 0, -1)
+    for values in (view, np.ascontiguousarray(view)):
+        assert sums(values, power, blocks, 0.25) == pytest.approx(right, rel=1e-12)
