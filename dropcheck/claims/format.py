@@ -115,7 +115,8 @@ _IDS = Names(_ID_SCHEMA, _id_problem)
 _PARTS = Names({key: _ID_SCHEMA[key] for key in _ID_SCHEMA if key != "not"}, _part_problem)
 
 _LINE = families.LINE
-_MODEL = expression("lines of text")
+_MODEL = expression("lines of text",
+    hint="write 'model: |', and below it, indented, a line a name: x ~ normal(0, 1)")  # fmt: skip
 _WAYS = Apart("resolution", "within",
     "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute")  # fmt: skip
 _PLACES = tuple(
@@ -165,12 +166,14 @@ _STATED = (
     Key("truth", text(),
         description="Of a claim that expects `refuted`: the id of the claim that says what holds "
         "in its place; of a statement beside it, the name.", examples=("variance",)),
-    Key("sources", items(families.PASSAGE.kind, "a list of mappings"), default=(),
+    Key("sources", items(families.PASSAGE.kind, "a list of mappings",
+                         if_other=families.PASSAGE.hint), default=(),
         description="Where the claim stands, in place of `document` and `section`, where that is "
         "more than one passage.", examples=([{"document": "notes", "section": "Scaling"}],)),
 )  # fmt: skip
 _CLAIM_TEXT = expression("a statement as text",
-    hint="a claim states something, such as 'claim: E(x) == 3'")  # fmt: skip
+    hint="a claim states something, such as 'claim: E(x) == 3'; several statements of one model "
+    "stand under 'claims', a name for each")  # fmt: skip
 
 STATEMENT = Level(
     "statement",

@@ -202,10 +202,18 @@ def format_number(only: int) -> Kind:
 # ---- lists and mappings --------------------------------------------------------------------------
 
 
-def items(item: Kind, holds: str, item_is: str | None = None, *, or_one: bool = False) -> Kind:
+def items(
+    item: Kind,
+    holds: str,
+    item_is: str | None = None,
+    *,
+    or_one: bool = False,
+    if_other: str | None = None,
+) -> Kind:
     """A list of values of one kind; a single one may stand in its place where `or_one`.
 
-    `item_is` describes an item in the JSON Schema.
+    `item_is` describes an item in the JSON Schema; `if_other` says what to write in place of
+    something else.
     """
     described = {"description": item_is, **item.schema} if item_is else item.schema
     schema: Schema = {"type": "array", "items": described}
@@ -215,8 +223,9 @@ def items(item: Kind, holds: str, item_is: str | None = None, *, or_one: bool = 
         if isinstance(node, Scalar) and or_one:
             return (item.read(field),)
         if not isinstance(node, Listing):
-            hint = f"write [{node.text[:40]}]" if isinstance(node, Scalar) else None
-            raise field.wrong_kind(holds, hint)
+            if isinstance(node, Scalar) and item.holds != MAPPING:
+                raise field.wrong_kind(holds, f"write [{node.text[:40]}]")
+            raise field.wrong_kind(holds, if_other)
         return field.read_items(item)
 
     return Kind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
@@ -254,6 +263,11 @@ def named(
             field.refuse("is empty", if_empty)
         values = {}
         for name, entry in node.entries.items():
+            absent = isinstance(entry.node, Scalar) and entry.node.value is None
+            if absent and any(name.count(start) < name.count(end) for start, end in ("()", "[]")):
+                says = f"the comma before {name!r} ends a value, as between braces every comma does"
+                field.report.add(entry.key_start, says, "quote what holds the comma")
+                continue
             if names is not None and (wrong := names.problem(name)) is not None:
                 field.report.add(entry.key_start, *wrong)
             values[name] = read(item, field.under(entry, f"{what}{name!r}"))

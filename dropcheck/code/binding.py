@@ -40,7 +40,7 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
         try:
             name, slot, target = _read(text)
         except ValueError as error:
-            problems.append(Problem(f"--with {text[:100]!r} {error}", hint=_EXAMPLES))
+            problems.append(Problem(f"--with {text[:100]!r} {error}", hint=_hint(text)))
             continue
         own = asked.setdefault(name, {})
         if slot is not None and target is not None:
@@ -116,6 +116,17 @@ def _read(text: str) -> tuple[str, str | None, Target | None]:
         return name, slot.strip(), read_target(target)
     except ValueError as error:
         raise ValueError(f"binds {slot.strip()!r} to what {error}") from None
+
+
+def _hint(text: str) -> str:
+    """What to write in place of a text that names a function and not all that is before it."""
+    slot, _, target = text.rpartition("=")
+    try:
+        read_target(target)
+    except ValueError:
+        return _EXAMPLES
+    name, _, slot = slot.rpartition(":")
+    return f"write --with {name or 'mine'}:{slot or 'SLOT'}={target}"
 
 
 def _made(

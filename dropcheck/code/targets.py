@@ -101,6 +101,8 @@ def _no_module(subject: str, name: str, folder: str) -> Problem:
     names = [path.stem for place in places or () for path in Path(place).glob("[a-z]*")]
     near = nearest(last, names)
     hint = f"did you mean '{parent}.{near}'?" if near else f"{parent!r} is installed"
+    if last == "py":
+        hint = f"a module is named without its ending: {parent}"
     return Problem(f"{subject}: there is no module {name!r}", hint=hint)
 
 

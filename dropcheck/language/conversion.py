@@ -18,6 +18,7 @@ from dropcheck.language.syntax import Node, Position
 from dropcheck.language.text_checks import NO_COMPREHENSION
 from dropcheck.vocabulary import slot_calls
 from dropcheck.vocabulary.functions.other_words import COMPLEX
+from dropcheck.vocabulary.laws import LAWS
 
 DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
 
@@ -213,6 +214,9 @@ class Converter:
                 raise self._end(base).error(
                     f"'.{name}(…)' is not part of the language", attribute_hint(name)
                 )
+            case ast.Call(func=ast.Name(id=name)) if name in LAWS:
+                hint = f"the shape of a draw stands in square brackets: write {name}(…)[n]"
+                raise at.error("only a name can be called", hint)
             case ast.Lambda():
                 self.convert(function)
         raise at.error("only a name can be called", "write '*' between a number and a bracket")

@@ -112,7 +112,11 @@ def law_hint(name: str) -> str:
     hint = laws.hint_for(name)
     if hint is None and name in FUNCTIONS:
         hint = f"{name!r} is a function: write '=' in place of '~'"
-    return hint or slip_of(name, LAWS) or f"laws are {', '.join(sorted(LAWS))}"
+    near = hint or slip_of(name, LAWS)
+    for law in LAWS.values() if near is None else ():
+        word = slip_of(name, law.elsewhere)
+        near = near or (word and f"{word} Write {written_law(law)}")
+    return near or f"laws are {', '.join(sorted(LAWS))}"
 
 
 def name_hint(name: str, known: Collection[str]) -> str | None:

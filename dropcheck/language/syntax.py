@@ -305,10 +305,12 @@ def bind(
         DropcheckError: on too many, too few, unknown or doubled arguments.
     """
     if len(node.arguments) > len(names):
+        lengths = list(names[-1:]) == ["shape"]
+        listed = "several lengths are a list, [2, 3]: " if lengths else ""
         raise node.at.error(
             f"{node.name} takes at most {len(names)} argument{'s' * (len(names) != 1)}, and has "
             f"{len(node.arguments)}",
-            f"write {written()}",
+            f"{listed}write {written()}",
         )
     bound = dict(zip(names, node.arguments, strict=False))
     if len(node.arguments) >= needed and not node.keywords:

@@ -18,6 +18,7 @@ from dropcheck.language.suggestions import NO_FUNCTIONS, argument_hint, function
 from dropcheck.language.syntax import Position
 from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE, INTEGRAL
 from dropcheck.vocabulary.latex_words import CALLED, GROUPED, LETTERS, LOGIC, RELATIONS
+from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.relations import INDEPENDENT, INDEPENDENT_ELSEWHERE, SIGNATURE
 
 # Bounds on a text: far above what anybody writes, far below what could exhaust the reader.
@@ -55,6 +56,12 @@ _SIGNS = {
     "$": "write names without it",
     ";": "write each definition on a line of its own",
 }  # fmt: skip
+# Pairs of signs that would be read as two.
+_PAIRS = {
+    "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
+    "~=": "write '=='; of a figure that is printed as 0.25 the range, 0.245 <= L <= 0.255, which "
+    "'~=' stands for in the marks of a document",
+}
 _SIGN_OF_INDEPENDENCE = (
     rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
 )
@@ -74,6 +81,11 @@ NO_COMPREHENSION = (
 _LIKELY = tuple(
     (re.compile(pattern), message, hint)
     for pattern, message, hint in (
+        (
+            r"[\w)\]]\s+(within|tolerance|resolution)\b",
+            "{0} is a key of its own, and stands in no statement",
+            "write it on a line below 'claim', as in {0}: 0.1",
+        ),
         (
             r"\b(for|while)\b",
             "{} does not stand in an expression",
@@ -185,12 +197,10 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
             raise Position(source, number, long.start()).error(
                 f"a name has at most {LONGEST_NAME} characters", "choose a shorter name"
             )
-        give = line.find("+-")
-        if give >= 0:  # Python would read a sum with a negative number
-            raise Position(source, number, give).error(
-                "'+-' is not part of the language",
-                "write '-' for a difference; give and take is 'within' or 'tolerance'",
-            )
+        for sign, hint in _PAIRS.items():
+            if sign in line:
+                at = Position(source, number, line.find(sign))
+                raise at.error(f"{sign!r} is not part of the language", hint)
         if _PLAIN.issuperset(line):
             continue
         _refuse_independence(source, number, line)
@@ -262,6 +272,9 @@ def _quoted(at: Position, line: str) -> DropcheckError:
     known = argument_hint(name)
     if known is not None:
         return at.error("the language has no strings", f"arguments are numbers: {known}")
+    if name in OPERATORS:
+        written = OPERATORS[name].written
+        return at.error("the language has no strings", f"names need no quotes: write {written}")
     message = f"{name!r} is not a function of the language, which has no strings"
     return Position(at.source, at.line, call.start(1)).error(message, function_hint(name))
 

@@ -146,8 +146,7 @@ def subscript(shape: Shape, index: Sequence[Index]) -> Shape:
     """
     used = sum(entry is not None for entry in index)
     if used > len(shape):
-        count_text = "1 index is" if used == 1 else f"{used} indices are"
-        raise ShapeError(f"{count_text} too many for {describe(shape)}")
+        raise too_many_indices(used, shape)
     kept: list[int] = []
     lengths = iter(shape)
     for entry in index:
@@ -160,8 +159,23 @@ def subscript(shape: Shape, index: Sequence[Index]) -> Shape:
                 raise ShapeError("the step of a slice must not be 0")
             kept.append(len(range(*entry.indices(length))))
         elif not -length <= entry < length:
-            raise ShapeError(f"index {entry} is out of range for an axis of length {length}")
+            raise out_of_range(entry, length)
     return (*kept, *lengths)
+
+
+def too_many_indices(used: int, shape: Shape) -> ShapeError:
+    """An error for an index of more axes than there are."""
+    count = "1 index is" if used == 1 else f"{used} indices are"
+    hint = "it is one number in each draw, and in each step of a loop: name it without brackets"
+    return ShapeError(f"{count} too many for {describe(shape)}", None if shape else hint)
+
+
+def out_of_range(index: int, length: int) -> ShapeError:
+    """An error for an index beyond the ends of an axis."""
+    return ShapeError(
+        f"index {index} is out of range for an axis of length {length}",
+        f"indices count from 0: the last is {length - 1}" if length else "there is no element",
+    )
 
 
 def permutation(axes: Any, shape: Shape) -> tuple[int, ...]:

@@ -220,6 +220,24 @@ def test_what_is_broken_is_reported_once() -> None:
     ]
 
 
+def test_a_text_that_a_comma_cuts_is_to_be_quoted() -> None:
+    _, cut = problems_of(file_with("title: T\nclaim: n == 1\nparameters: {n: range(1, 10)}"))
+    assert (place(cut), cut.hint) == ((6, 30), "quote what holds the comma")
+    assert cut.message.startswith("the comma before '10)' ends a value")
+
+
+@pytest.mark.parametrize(
+    ("lines", "hint"),
+    [
+        ("claim: [1 == 1, 2 == 2]", "several statements of one model stand under 'claims'"),
+        ("claim: 1 == 1\nmodel: [x ~ f(1)]", "write 'model: |', and below it"),
+        ("claim: 1 == 1\nsources: notes", "write '- {document: …, section: …}'"),
+    ],
+)
+def test_what_stands_in_place_of_another_kind_of_value(lines: str, hint: str) -> None:
+    assert hint in (the_problem(file_with(f"title: T\n{lines}")).hint or "")
+
+
 def test_a_huge_grid_is_refused_before_it_is_expanded() -> None:
     values = list(range(40))
     grid = ", ".join(f"p{n}: {values}" for n in range(30))  # 40**30 cases

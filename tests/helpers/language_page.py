@@ -110,8 +110,8 @@ They go element by element, by numpy's rule for shapes.
 
 ## Functions of the array that one draw is
 
-Those with `axis` go along the last axis, `axis=-1`, unless another is named; several are named as
-`axis=[0, 1]`. Most of these refuse a single number; `concat`, `stack`, `reshape` and `tile` take
+Those with `axis` go along the last axis, `axis=-1`, unless another is named, where numpy's `sum`
+or `max` take all; several are named as `axis=[0, 1]`. Most of these refuse a single number; `concat`, `stack`, `reshape` and `tile` take
 one. `keepdims=1` leaves an axis of length 1 in place of one that is summed over. What stands with
 `=` has that value unless it is given.
 

@@ -77,3 +77,36 @@ def test_what_the_hints_on_matrices_say_can_be_written() -> None:
     model = "x, y ~ normal(0, 1); z, w ~ normal(0, 1)[3]"
     for claim in ("Cov([x, y]) == eye(2)", "Corr(z) == eye(3)", "Cov(z[0], w[1]) == 0"):
         assert checked(model, claim).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "hint"),
+    [
+        ("x = arange(4); y = x[4]", "indices count from 0: the last is 3"),
+        ("x = arange(4); y = x[[0, 4]]", "indices count from 0: the last is 3"),
+        ("x ~ normal(0, 1); y = x[0]", "it is one number in each draw"),
+        ("x ~ normal(0, 1)(3)", "square brackets: write normal(…)[n]"),
+        ("x = reshape(arange(6), 2, 3)", "several lengths are a list, [2, 3]: write reshape("),
+        ("x ~ 2 * normal(0, 1)", "compute on the next, x = 1 + 2 * z"),
+        ("x ~ 0.5 * normal(0, 1) + 0.5 * normal(3, 1)", "of a mixture draw each part"),
+    ],
+)
+def test_what_to_write_where_a_shape_or_a_place_is_wrong(model: str, hint: str) -> None:
+    assert hint in (told(model).hint or "")
+
+
+@pytest.mark.parametrize(
+    ("claim", "hint"),
+    [
+        ("E(x) ~= 0", "0.245 <= L <= 0.255"),
+        ("E(x) == 0 within 0.1", "write it on a line below 'claim', as in within: 0.1"),
+        ("E('x') == 0", "names need no quotes: write E(u)"),
+    ],
+)
+def test_what_stands_in_no_statement(claim: str, hint: str) -> None:
+    assert hint in (told("x ~ normal(0, 1)", claim).hint or "")
+
+
+def test_a_slip_of_a_name_from_elsewhere() -> None:
+    hint = told("x ~ gausian(0, 1)").hint or ""
+    assert hint.startswith("did you mean 'gaussian'? Write normal(mean, sd)")

@@ -28,7 +28,7 @@ REFUSED: Refused = {
     "x.sum()": (1, 2, "'.sum(…)' is not part", "sum(x)"),
     "x.tofile(1)": (1, 2, "'.tofile(…)' is not part", "by name"),
     "x.T()": (1, 2, "'.T(…)' is not part", "by name"),
-    "f(a)(b)": (1, 1, "only a name can be called", "'*'"),
+    "g(a)(b)": (1, 1, "only a name can be called", "'*'"),
     "2(x)": (1, 1, "only a name can be called", "write '*'"),
     "'a'": (1, 1, "no strings", "without them"),
     '1 + "a"': (1, 5, "no strings", "without them"),

@@ -17,7 +17,7 @@ from dropcheck.language.lowering.log_densities import written_out
 from dropcheck.language.suggestions import function_hint, notation_hint
 from dropcheck.language.syntax import Call, Name, Node, bind, unknown_keyword
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.function import Function, Parameter
+from dropcheck.vocabulary.function import AXIS, Function, Parameter
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.elementwise import EXP, ROUND
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
@@ -108,6 +108,8 @@ def _function(context: Context, function: Function, node: Call) -> Value:
     except ShapeError as error:
         hint = error.hint or _hint_of_one_number(function, given)
         raise node.at.error(f"{function.name}: {error}", hint) from None
+    if given and len(shape) < len(given[0]) > 1 and _names_no_axis(function, node):
+        context.along_last[node.at] = node.name, len(given[0])
     if function.of_shape:
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
         written = (("value", constant.tobytes()),)
@@ -236,6 +238,13 @@ def _written_out(
     if found is None or function is LOG_DENSITY:
         return found
     return context.graph.elementwise(EXP, (found,), node.at)
+
+
+def _names_no_axis(function: Function, node: Call) -> bool:
+    """Whether a call leaves open along which axis it goes."""
+    names = [parameter.name for parameter in function.parameters]
+    given = {*names[: len(node.arguments)], *dict(node.keywords)}
+    return AXIS.name in names and AXIS.name not in given
 
 
 def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | None:

@@ -215,6 +215,8 @@ class Context:
         self.steps: tuple[int, ...] = ()
         self.looped = 0  # nodes of the lines in loops that were lowered
         self.collected: set[int] = set()  # the ids of arrays that hold the values of all steps
+        # calls that go along the last axis because they name none: of what, and of how many axes
+        self.along_last: dict[Position, tuple[str, int]] = {}
         self._drawn: set[str] = set()
         self.entrywise = False  # whether operators on the law are of each entry of a shape
         self.formula = False  # whether a formula is lowered, whose elements all must be there

@@ -16,7 +16,7 @@ from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
 from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd, written_law
-from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind
+from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, children
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.distributions.domains import domain_problem
 from dropcheck.vocabulary.law import Law, argument_problem
@@ -98,6 +98,19 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
     )
 
 
+def _in_place_of(node: Node) -> str:
+    """What to write where a law stands in an expression, or none is there."""
+    parts = [node]
+    for one in parts:
+        parts += children(one)
+    if not any(isinstance(one, Call) and one.name in LAWS for one in parts):
+        return "write a law such as normal(0, 1)[n], or '=' for an expression"
+    return (
+        "draw on a line by itself, z ~ normal(0, 1), and compute on the next, x = 1 + 2 * z; of a "
+        "mixture draw each part and which one it is: x = a if m else b, with m ~ bernoulli(p)"
+    )
+
+
 def read_draw(context: Context, node: Node) -> Draw:
     """The law that a node names, with its arguments in the order of the law's parameters.
 
@@ -123,10 +136,7 @@ def read_draw(context: Context, node: Node) -> Draw:
             )
         base = found
     if not isinstance(base, Call):
-        raise base.at.error(
-            "a law is expected right of '~'",
-            "write a law such as normal(0, 1)[n], or '=' for an expression",
-        )
+        raise base.at.error("a law is expected right of '~'", _in_place_of(base))
     if base.name not in LAWS:
         raise unknown_law(base)
     law = LAWS[base.name]

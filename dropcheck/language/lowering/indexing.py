@@ -100,8 +100,8 @@ def _entries(context: Context, shape: Shape, index: tuple[Node, ...], at: Positi
     read = [(node, _read(context, node)) for node in index]
     used = sum(_axes_of(entry) for _, entry in read)
     if used > len(shape):
-        count = "1 index is" if used == 1 else f"{used} indices are"
-        raise at.error(f"{count} too many for {describe(shape)}")
+        wrong = shapes.too_many_indices(used, shape)
+        raise at.error(str(wrong), wrong.hint)
     found: list[Entry] = []
     axis = 0
     for node, entry in read:
@@ -243,5 +243,6 @@ def _places(value: Value, own: Shape, node: Node) -> Places:
     places = [_index(float(number), node) for number in array.ravel()]
     for place in places:
         if not -length <= place < length:
-            raise node.at.error(f"index {place} is out of range for an axis of length {length}")
+            wrong = shapes.out_of_range(place, length)
+            raise node.at.error(str(wrong), wrong.hint)
     return Places(1, tuple(place % length for place in places), array.shape)

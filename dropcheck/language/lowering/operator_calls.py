@@ -55,7 +55,7 @@ def operator_call(context: Context, node: Call) -> Value:
     if operator.probability:
         context.notes += _notes_on_event(values[0], node, every=context.every_element)
     else:
-        context.notes += _note_on_pooling(node, values)
+        context.notes += _note_on_pooling(node, values) or _note_on_axis(context, node, values[0])
     return _operator(context, node, values, level)
 
 
@@ -249,6 +249,26 @@ def _note_on_pooling(node: Call, values: tuple[Value, ...]) -> list[Problem]:
             f"elements{means}: it is that of one picked at random",
             node.at.location,
             f"claim each, {node.name}(…) == [a, b], or pick one, x[0]",
+        )
+    ]
+
+
+def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:
+    """A note where an operator is of rows' sums or the like, which numpy would take of all."""
+    while value.at not in context.along_last:
+        below = [one for one in value.inputs if one.shape == value.shape]
+        if not value.shape or len(below) != 1:
+            return []
+        (value,) = below
+    if not value.shape:
+        return []
+    name, count = context.along_last[value.at]
+    return [
+        Problem(
+            f"{name!r} goes along the last axis alone, unlike numpy's: {node.name!r} is "
+            f"of a quantity of shape {list(value.shape)}, and of one element picked at random",
+            node.at.location,
+            f"write axis={list(range(count))} for all axes at once, or axis=-1 if this is meant",
         )
     ]
 

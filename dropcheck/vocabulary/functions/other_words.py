@@ -42,12 +42,13 @@ _STACK = "write stack(a, b, axis=0) for rows, concat(a, b, axis=0) for one after
 
 _SEVERAL: tuple[tuple[str, str], ...] = (
     (
-        "airy bessel betainc betaln bitwise_and cross_entropy ellipk entropy erfcx erfinv expm "
+        "airy bessel betainc betaln bitwise_and ellipk entropy erfcx erfinv expm "
         "fsolve gammainc gcd hermite interp kl kl_div kv jv iv lambertw lcm legendre linprog logm "
         "lu minimize nll polyfit polygamma root_scalar schur sqrtm ttest_ind trigamma unique zeta "
         "acosh arccosh",
         _NONE,
     ),
+    ("cross_entropy", "of logits z and a label write logsumexp(z) - take(z, label)"),
     ("cexp cis complex conj conjugate fft fft2 ifft im imag polar re real rfft roots", COMPLEX),
     (
         "D autograd backward deriv derivative divergence grad gradient hessian jac jacobian "

@@ -172,7 +172,7 @@ def _normal_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
     if shapes[1][-2:] != axis * 2:
         needed = f"a {axis[0]} by {axis[0]} matrix for cov, as mean has {axis[0]}"
         is_given = f"is given shape {list(shapes[1])}"
-        raise ShapeError(f"'multivariate_normal' needs {needed}, and {is_given}")
+        raise ShapeError(f"it needs {needed}, and {is_given}")
     return axis
 
 
