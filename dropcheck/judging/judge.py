@@ -151,6 +151,10 @@ def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
             raise AssertionError("a strategy was compiled to what it is not judged by")
 
 
+# what a sample leaves open that is too small, were there moments
+_OF_MORE_DRAWS = (Reason.TOO_SKEWED, Reason.HEAVY_SUM, Reason.HEAVY_PART, Reason.TOO_WIDE)
+
+
 def _accepted(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge | None, finding: Finding
 ) -> Finding:
@@ -158,9 +162,10 @@ def _accepted(
     if accepted(run, compiled):
         return finding
     why = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
-    if knowledge is not None and finding.guarantee is Guarantee.ASYMPTOTIC:
-        why = why or Reason.NO_BOUND.explain()
-    seen = finding.explanation is not None and finding.explanation.reason is Reason.UNDEFINED_DRAWS
+    reason = None if finding.explanation is None else finding.explanation.reason
+    seen = reason is Reason.UNDEFINED_DRAWS
+    if reason in _OF_MORE_DRAWS:
+        why = Reason.NO_BOUND.explain()
     if knowledge is not None and knowledge.undefined is not None and not seen:
         why = knowledge.undefined
     if why is None:
