@@ -12,6 +12,7 @@ the law's tail is exponential, its rate says what moments the exponential functi
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
+from dropcheck.vocabulary.functions.reductions import MEAN, SUM
 from dropcheck.vocabulary.growth import ALL, UNKNOWN, Operand, Order
 from dropcheck.vocabulary.law import Law
 
@@ -124,15 +126,18 @@ def _moved(line: Line | None, factor: float, shift: float) -> Line | None:
 def moment_order(value: Value) -> Order:
     """The order of a quantity: up to which moments it surely has, and from which it has none."""
     known: dict[int, tuple[Operand, Line | None]] = {}
+    dense: dict[int, Line | None] = {}
     for one in ordered([value]):
         below = [known.get(id(v)) or (_fixed(v), None) for v in one.inputs]
         operands = [operand for operand, _ in below]
         line = line_of(one, [line for _, line in below])
+        if _is_dense(one, line, dense):
+            dense[id(one)] = line
         operand = Operand(
             quantity=one,
             shape=one.shape,
             order=_of_draw(one) if one.kind == Kind.DRAW else one.function.growth.order(operands),
-            reciprocal=_reciprocal(one, operands, line),
+            reciprocal=_reciprocal(one, operands, line, dense=id(one) in dense),
             rates=None if line is None else line.rates(),
             random=True,
             sources=one.sources,
@@ -167,11 +172,54 @@ def _of_draw(value: Value) -> Order:
     return Order(order, order)
 
 
-def _reciprocal(value: Value, operands: list[Operand], line: Line | None) -> Order:
+def _is_dense(value: Value, line: Line | None, lines: Mapping[int, Line | None]) -> bool:
+    """Whether a quantity has a density that is above 0 around every point.
+
+    A line of one draw with such a law has, and its sum with anything that is independent of it.
+    Where Y has the density f and |Z| <= M with chance p > 0, that of Y + Z is E f(t − Z) (Feller,
+    An Introduction to Probability Theory II, 1971, section V.4): around each t at least p times
+    what f is at least within M of t.
+
+    Args:
+        value: the quantity.
+        line: the quantity as a line of one draw.
+        lines: what is known to be dense below it, as lines, by identity.
+    """
+    if line is not None:
+        whole = line.law.support(*line.arguments) == (-math.inf, math.inf)
+        return whole and line.near_zero() == 1.0
+    if value.kind == Kind.DRAW:
+        return False
+    if value.function in (SUM, MEAN):  # of elements that are drawn independently, one above all
+        added = value.inputs[0]
+        return lines.get(id(added)) is not None and _independent(_drawn(added))
+    random = [one for one in value.inputs if one.random]
+    dense = any(id(one) in lines for one in random)
+    if value.function in (ADD, SUBTRACT) and len(random) == 2:
+        return dense and random[0].sources.isdisjoint(random[1].sources)
+    others = [one.known for one in value.inputs if not one.random]
+    usual = all(isinstance(one, float) and one and math.isfinite(one) for one in others)
+    arithmetic = value.function in (ADD, SUBTRACT, MULTIPLY, NEGATIVE) or (
+        value.function is DIVIDE and value.inputs[0].random
+    )
+    by_number = arithmetic and len(random) == 1 and usual
+    return dense and (by_number or value.function.rearranges)
+
+
+def _drawn(value: Value) -> Value:
+    """The draw of which a quantity is a line, element by element."""
+    while value.kind != Kind.DRAW:
+        value = next(one for one in value.inputs if one.random)
+    return value
+
+
+def _reciprocal(value: Value, operands: list[Operand], line: Line | None, *, dense: bool) -> Order:
     """The order of a random quantity's reciprocal: how its probability falls towards 0."""
     if line is not None:
         power = line.near_zero()
         return UNKNOWN if power is None else Order(power, power)
+    if dense:  # E|1/u| is at least the integral of d/|t| around 0, which is infinite
+        return Order(0.0, 1.0)
     return UNKNOWN if value.kind == Kind.DRAW else value.function.growth.reciprocal(operands)
 
 

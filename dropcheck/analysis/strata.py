@@ -86,6 +86,7 @@ class InStratum:
         """The chance of the stratum."""
         return self.stratum.chance
 
+    @np.errstate(all="ignore")  # what is too large to be told is infinite
     def sizes(self, directions: Floats, used: Sequence[int]) -> tuple[Floats, Floats]:
         """Of combinations g, [directions]: √(E[g²; S] · P(S)) and |E[g; S]|."""
         along = directions @ self.means[list(used)]
@@ -310,6 +311,7 @@ class DrawInStrata:
         known = [one for one in found if one is not None]
         return known if len(known) == 2 else []
 
+    @np.errstate(all="ignore")  # what is too large to be told is infinite
     def shared_out(
         self, parts: Sequence[InStratum], directions: Floats, beyond: float
     ) -> Stratified:
@@ -362,6 +364,7 @@ def _differ(one: Value, other: Value) -> bool:
     return one is not other
 
 
+@np.errstate(all="ignore")  # what is too large to be told is infinite
 def _gap(sizes: tuple[Floats, Floats], totals: Floats) -> float:
     """How much cutting a stratum could gain at most, as a share of the whole."""
     size, least = sizes

@@ -172,6 +172,7 @@ def _needed(run: CaseRun, compiled: Compiled, outlook: Outlook, targets: Targets
     return targets.settled(partial(draws_for, run, compiled, outlook))
 
 
+@np.errstate(all="ignore")  # what is too large to be told is infinite
 def _of_net_means(knowledge: Knowledge, seen: Outlook, targets: Targets) -> Outlook | None:
     """The outlook by what is kept of each net; None where that cannot be judged."""
     pilot = seen.pilot
@@ -302,6 +303,7 @@ def _unit(terms: int, column: int) -> Floats:
     return weights
 
 
+@np.errstate(all="ignore")  # what is too large to be told is infinite
 def _lines(
     run: CaseRun, compiled: Compiled, means: Floats, centres: Floats
 ) -> list[tuple[Floats, bool]]:
@@ -327,6 +329,7 @@ def _piloted(
     middle = rows.mean(axis=0)
     bounds = knowledge.bounds(pilot.centres)
 
+    @np.errstate(all="ignore")  # what is too large to be told is infinite
     def spread(weights: Floats) -> Spread:
         values = rows @ weights
         guess = seen_variance(values, pilot.block_units)

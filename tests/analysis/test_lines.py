@@ -108,6 +108,30 @@ def test_reciprocals_have_the_moments_that_the_mass_near_zero_leaves_them(
     assert found.sure == found.never == pytest.approx(power, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("quantity", "never"),
+    [
+        ("1 / mean(x)", 1),
+        ("1 / (3 - 2 * sum(x))", 1),
+        ("1 / mean(x)**2", 0.5),
+        ("1 / (x[0] + y)", 1),
+        ("y / mean(x - 1)", 1),
+        # nothing of the sort is known: the parts may cancel, or keep away from 0
+        ("1 / (2 + x[0] - x[0])", INF),
+        ("1 / (2 + sum(x) - x[0] - x[1] - x[2])", INF),
+        ("1 / (y + sum(y * x))", INF),
+        ("1 / (1 + mean(x)**2)", INF),
+        ("1 / mean(z)", INF),
+        ("1 / mean(x * x)", INF),
+    ],
+)
+def test_a_sum_with_a_density_around_zero_has_no_reciprocal_mean(
+    quantity: str, never: float
+) -> None:
+    scope = lowering("x ~ normal(1, 2)[3]; y ~ exponential(1); z ~ exponential(1)[3]")
+    assert moment_order(expressed(scope, quantity)).never == never
+
+
 TAILS = [
     *("laplace(1, 2)", "logistic(0, 3)", "gumbel(0, 1)", "gumbel(2, 3)", "exponential(2)"),
     *("gamma(0.7, 2)", "gamma(3, 1)", "chi_square(3)", "normal(0, 2)", "rayleigh(2)"),

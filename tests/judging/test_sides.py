@@ -169,3 +169,20 @@ def test_two_small_probabilities_are_compared_at_their_own_scale() -> None:
     """P(x > 3) is 0.00135, and P(x < -4) a fortieth of it."""
     assert judged(N, "P(x > 3) == P(x < -4)", most=1_000_000).verdict == REFUTED
     assert judged(N, "P(x > 1) == P(x < -1)").verdict == VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        ("x ~ uniform(0, 1)", "E(1e300 * x) / E(1e308 * x) == -1e308"),
+        ("x ~ uniform(0, 1)", "E(x + 1e308) - E(x) == 0"),
+        (N, "E(-1e308 * x) / E(1e154 * x) == 0"),
+        ("x ~ bernoulli(0.5)", "E(x) * E(x**2) * 1e308 <= 1e154"),
+        ("x ~ bernoulli(0.5)", "E(x + 1e300) - E(x) == -1e308"),
+        ("x ~ exponential(1)", "E(x * 1e154) * 1e154 == 1e308"),
+        ("x ~ student_t(3)", "E(x * -1e308) * 0 == 1"),
+    ],
+)
+def test_numbers_too_large_to_be_told_are_no_trouble(model: str, claim: str) -> None:
+    # a warning of numpy's is an error in these tests
+    assert judged(model, claim, most=10_000).verdict is not VERIFIED

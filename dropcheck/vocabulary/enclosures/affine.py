@@ -165,6 +165,7 @@ def enclosed(array: Any, box: Floats) -> Affine:
     )
 
 
+@np.errstate(all="ignore")  # what is too large to be told is infinite
 def made(
     value: Floats,
     slopes: Floats,
