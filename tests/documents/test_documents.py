@@ -15,6 +15,7 @@ from dropcheck.documents.any_file import read_any
 from dropcheck.documents.carrier import HIDDEN, LinePlaces
 from dropcheck.documents.markdown_source import LONGEST_BEFORE, read_markdown
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.checks import check_registry
 
 BLOCK = """\
@@ -417,6 +418,28 @@ def test_parameters_reach_what_stands_below_a_letter(
     )
     claim = read(tmp_path, text).claims["a"]
     assert (dict(claim.parameters), claim.statement.text) == (served, read_as)
+
+
+@pytest.mark.parametrize(
+    ("formula", "entries"),
+    [
+        ("E[d_i] = 1", [(0,), (1,), (2,)]),  # false, though the mean of all elements is 1
+        (r"P(d_i > 0) \le 1", [(0,), (1,), (2,)]),
+        (r"\operatorname{Cov}(d_i, x) = 1", [(0,), (1,), (2,)]),
+        ("E[z_i^2] = 1", []),  # of one law, so that one picked at random stands for each
+        ("E[d_2] = 1", []),
+    ],
+)
+def test_a_formula_says_of_each_element_what_it_says_of_any(
+    formula: str, entries: object, tmp_path: Path
+) -> None:
+    text = (
+        "<!-- dropcheck\nmodels:\n  m: |\n    x ~ normal(0, 1)\n    d = [x, x + 1, x + 2]\n"
+        f"    z ~ normal(0, 1)[3]\n-->\n\n${formula}$<!-- dropcheck #a: note: none -->"
+    )
+    lowered = lower_case(parse_claim(read(tmp_path, text).claims["a"]), {})
+    assert list(lowered.entries) == entries
+    assert not [note for note in lowered.notes if "pooled" in note.message]
 
 
 def test_the_title_of_a_cell_has_the_heads_of_its_row_and_column(tmp_path: Path) -> None:

@@ -219,6 +219,7 @@ class Context:
         self.along_last: dict[Position, tuple[str, int]] = {}
         self._drawn: set[str] = set()
         self.entrywise = False  # whether operators on the law are of each entry of a shape
+        self.pooled = False  # whether one was of elements that plainly differ in law
         self.formula = False  # whether a formula is lowered, whose elements all must be there
         self.every_element = False  # whether the statement is about every element of each draw
 

@@ -52,10 +52,14 @@ def operator_call(context: Context, node: Call) -> Value:
             lambda index: _operator(context, node, _entries(context, values, index), level),
             node.at,
         )
+    unlike = [value for value in values if value.random and value.shape and _unlike(value)]
+    context.pooled = context.pooled or bool(unlike)
     if operator.probability:
         context.notes += _notes_on_event(values[0], node, every=context.every_element)
+    elif unlike:
+        context.notes.append(_note_on_pooling(node, unlike[0]))
     else:
-        context.notes += _note_on_pooling(node, values) or _note_on_axis(context, node, values[0])
+        context.notes += _note_on_axis(context, node, values[0])
     return _operator(context, node, values, level)
 
 
@@ -235,22 +239,16 @@ def _inner(node: Node) -> Node:
 # ---- what is pooled ------------------------------------------------------------------------------
 
 
-def _note_on_pooling(node: Call, values: tuple[Value, ...]) -> list[Problem]:
+def _note_on_pooling(node: Call, value: Value) -> Problem:
     """A note where an operator is of what has a shape, and its elements plainly differ in law."""
-    found = [value for value in values if value.random and value.shape and _unlike(value)]
-    if not found:
-        return []
-    value = found[0]
     count = int(np.prod(value.shape))
     means = _means(value)
-    return [
-        Problem(
-            f"{node.name!r} of a quantity of shape {list(value.shape)} is pooled over {count} "
-            f"elements{means}: it is that of one picked at random",
-            node.at.location,
-            f"claim each, {node.name}(…) == [a, b], or pick one, x[0]",
-        )
-    ]
+    return Problem(
+        f"{node.name!r} of a quantity of shape {list(value.shape)} is pooled over {count} "
+        f"elements{means}: it is that of one picked at random",
+        node.at.location,
+        f"claim each, {node.name}(…) == [a, b], or pick one, x[0]",
+    )
 
 
 def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:

@@ -47,9 +47,10 @@ def statement_sides(
         Skipped: where one depends on what has an error, or is postponed.
     """
     nodes, notes = statement.operands, len(context.notes)
-    context.entrywise = False
+    context.entrywise = context.pooled = False
     values = _lowered_sides(context, nodes)
-    if any(value.shape for value in values):
+    # what a formula says of elements it says of each, `E[d_i] = 1`; where all have one law, of any
+    if any(value.shape for value in values) or (context.formula and context.pooled):
         del context.notes[notes:]
         context.entrywise = True  # what was pooled on another side is of each entry too
         values = _lowered_sides(context, nodes)
