@@ -384,6 +384,8 @@ class Level:
             near = nearest(name, names)
             meant.add(near)
             hint = (self.misplaced or {}).get(name, "the keys here are " + ", ".join(names))
+            if name not in (self.misplaced or {}) and not name.replace("-", "_").isidentifier():
+                hint = "in braces a comma ends a text: put one that has commas in quotes"
             hint = f"did you mean {near!r}?" if near is not None else hint
             at = tree.entries[name].key_start
             field.report.add(at, f"{field.name} has no key {name!r}", hint)

@@ -52,7 +52,8 @@ def explain(error: Any, source: Source) -> Problem:
         where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
         message = f"the {kind} that '{mark}' opens here is not closed: "
         message += f"',' or '{closing}' is expected {where}"
-        return source.problem(opened, message, f"close it with '{closing}'")
+        quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
+        return source.problem(opened, message, f"close it with '{closing}'{quotes}")
     if "could not find expected ':'" in problem:
         hint = "write 'key: value'; text that goes on is indented deeper than its key"
         return source.problem(opened, "a key with ': ' after it is expected here", hint)

@@ -103,6 +103,7 @@ from dropcheck.errors import MOST_PROBLEMS
             "E(x) == 3",
         ),
         ("claim: Var(q @ k) == dk", "x-y: 3", (32, 5), "has no key 'x-y'", "the keys here are"),
+        ("claim: Var(q @ k) == dk", "1) == 2: 3", (32, 5), "has no key '1) == 2'", "in quotes"),
         ("claim: Var(q @ k) == dk", "", (14, 3), "claim 'qk-variance' lacks 'claim'", "Var(q"),
         ("  qk-variance:", "  QK_variance:", (14, 3), "is not a claim id", "call it 'qk-variance'"),
         ("  qk-variance:", "  -qk:", (14, 3), "'-qk' is not a claim id", "call it 'qk'"),

@@ -37,6 +37,7 @@ from dropcheck.claims.reader import read_text
         ("a: 1\n  b: 2", (2, 4), "a key cannot be here", "indent it like the keys"),
         ("a: [1, 2", (1, 4), "',' or ']' is expected by the end of the file", "close it with ']'"),
         ("a: [1\nb: 3", (1, 4), "',' or ']' is expected by line 2, column 2", "close it with ']'"),
+        ("a: {b: s[1]}", (1, 4), "',' or '}' is expected by line 1", "brackets in quotes"),
         ("a: {b: 1", (1, 4), "',' or '}' is expected by the end of the file", "close it with '}'"),
         ("a: ]", (1, 4), "a value is expected here", "']' is not one"),
         ("a: 1\n}", (2, 1), "'}' closes no bracket", "take it out"),
