@@ -228,6 +228,18 @@ def test_tensors_of_other_values_are_refused() -> None:
         adapter.returned(adapter.given(np.ones(3, "f4"), "float32") * 1j)
 
 
+def test_a_view_of_negatives_is_an_array_of_numbers() -> None:
+    adapter = adapter_of("torch")
+    given = adapter.given(np.ones(3, "f4"), "float32")
+    assert np.array_equal(adapter.returned((given * 1j).conj().imag), -np.ones(3))
+
+
+def test_short_integers_of_jax_are_numbers() -> None:
+    adapter = adapter_of("jax")
+    given = adapter.given(np.ones(3, "f4"), "float32")
+    assert np.array_equal(adapter.returned(given.astype("int4")), np.ones(3))
+
+
 def test_float64_of_jax_has_to_be_set() -> None:
     adapter = adapter_of("jax")
     import jax

@@ -157,7 +157,7 @@ def numbers_of(output: Any) -> Array:
     if isinstance(output, tuple | list | dict | str):
         raise TypeError(f"a {type(output).__name__}")
     array = np.asarray(output)
-    if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float")):
+    if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float", "int", "uint")):
         return array.astype(np.float32)  # of ml_dtypes: each is a number of float32
     if array.dtype.kind not in "biuf":
         known = array.dtype.kind != "O" or isinstance(output, np.ndarray)

@@ -70,15 +70,15 @@ class TorchAdapter(Adapter):
         if not isinstance(output, torch.Tensor):
             return numbers_of(output)
         if output.dtype in _OF_NUMPY and output.is_cpu and not output.requires_grad:
-            with suppress(TypeError):  # it is not strided
+            with suppress(TypeError, RuntimeError):  # it is not strided, or a view of negatives
                 plain: Array = output.numpy()
                 return plain
         tensor = output.detach().cpu()
-        if tensor.is_complex() or tensor.layout != torch.strided:
+        if tensor.is_complex() or tensor.is_quantized or tensor.layout != torch.strided:
             raise TypeError(f"a tensor of {tensor.dtype}, {tensor.layout}")
         if tensor.is_floating_point() and tensor.dtype not in (torch.float64, torch.float32):
             tensor = tensor.to(torch.float32)
-        found: Array = tensor.numpy()
+        found: Array = tensor.resolve_neg().numpy()
         return found
 
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
