@@ -20,6 +20,10 @@ QUEUE = (
     "a{t} ~ exponential(1); b{t} ~ bernoulli(0.3); x{s} = 0.8 * x{t} + a{t} - 2 * b{t} / 4 - 1",
 )
 
+# the same law as DESCENT, as papers write it: what is drawn has the state as its mean
+AT_THE_STATE = ("x0 = 1", "g{t} ~ normal(x{t}, 1); x{s} = x{t} - 0.1 * g{t}")
+CHAIN = ("x0 = 2", "a{t} ~ gumbel(0.5 * x{t}, 2); x{s} ~ laplace(a{t} - 1, 0.3)")
+
 
 def unrolled(recurrence: tuple[str, str], steps: int) -> str:
     first, step = recurrence
@@ -42,14 +46,22 @@ def test_a_long_autoregression_has_the_moments_of_its_normal_law(steps: int) -> 
     assert found.covariance(1) == pytest.approx(np.diag([variance, 2 * variance**2]))
 
 
-def test_what_cancels_step_by_step_keeps_its_digits() -> None:
-    found = moments(unrolled(DESCENT, 400), ("x400", 1), ("x400", 2))
+@pytest.mark.parametrize("descent", [DESCENT, AT_THE_STATE])
+def test_what_cancels_step_by_step_keeps_its_digits(descent: tuple[str, str]) -> None:
+    found = moments(unrolled(descent, 400), ("x400", 1), ("x400", 2))
     variance = 0.01 * (1 - 0.81**400) / (1 - 0.81)
     assert found.means == pytest.approx([0.9**400, variance + 0.81**400], rel=1e-9)
     assert found.error < 1e-10
 
 
-@pytest.mark.parametrize("recurrence", [AUTOREGRESSION, DESCENT, QUEUE])
+@pytest.mark.parametrize("law", ["uniform(x, 9)", "normal(x, x**2)", "gamma(x, 1)", "cauchy(x, 1)"])
+def test_a_draw_that_is_more_than_moved_is_no_linear_form(law: str) -> None:
+    scope = lowering(f"x ~ uniform(1, 2); y ~ {law}")
+    with pytest.raises(PolynomialError):
+        moments_of([[(expressed(scope, "x + y"), 0.0)]])
+
+
+@pytest.mark.parametrize("recurrence", [AUTOREGRESSION, DESCENT, QUEUE, AT_THE_STATE, CHAIN])
 def test_they_are_what_polynomials_give(
     recurrence: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +105,7 @@ def test_a_random_walk_of_signs_and_its_square() -> None:
         "e{t} ~ normal(0, 1); x{s} = maximum(x{t} + e{t}, 0)",
         "e{t} ~ normal(0, 1); x{s} = x{t} * (1 + e{t})",
         "e{t} ~ student_t(4); x{s} = x{t} + e{t}",
-        "e{t} ~ normal(x{t}, 1); x{s} = x{t} + e{t}",
+        "e{t} ~ uniform(x{t} - 1, x{t} + 1); x{s} = x{t} / 2 + e{t}",
     ],
 )
 def test_of_what_is_no_such_form_nothing_is_said(step: str) -> None:

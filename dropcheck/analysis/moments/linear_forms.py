@@ -97,7 +97,10 @@ def factors_of(value: Value) -> Product:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A number and, for each draw, its factor: Σ factor · (draw − its mean) + number."""
+    """A number and, for each draw, its factor: Σ factor · (draw − its mean) + number.
+
+    Of a draw that a random argument moves, what is left of it without that is meant.
+    """
 
     number: float
     factors: Mapping[int, float]
@@ -198,12 +201,41 @@ def _of_law(draw: Value) -> list[float]:
     Raises:
         PolynomialError: they are not known.
     """
-    arguments = fixed_arguments(draw)
+    moved = _moved_by(draw)
+    arguments = fixed_arguments(draw) if moved is None else (0.0, *_fixed(draw.inputs[1:]))
     if draw.law is None or draw.shape or draw.law.own_axes is not None or arguments is None:
         raise PolynomialError
     if not all(isinstance(one, float) for one in arguments):
         raise PolynomialError
     return [0.0, float(draw.law.mean(*arguments)), *map(float, draw.law.cumulants(*arguments)[2:])]
+
+
+def _moved_by(draw: Value) -> Value | None:
+    """The random argument that moves a draw and does no more: the mean of normal(x, 1).
+
+    The draw is then this argument and one of the same law at 0, which depends on nothing else: it
+    is location + scale * standard, as the law's line says.
+
+    Raises:
+        PolynomialError: another argument is random too.
+    """
+    law = draw.law
+    if law is None or law.line is None or law.standard_arguments is None:
+        return None  # the last says that the line holds for random arguments
+    if not draw.inputs or not draw.inputs[0].random:
+        return None
+    others = _fixed(draw.inputs[1:])
+    at_one, at_two = (np.asarray(law.line(at, *others), dtype=np.float64) for at in (1.0, 2.0))
+    return draw.inputs[0] if np.array_equal(at_two - at_one, np.eye(len(at_one))[0]) else None
+
+
+def _fixed(values: Sequence[Value]) -> tuple[float, ...]:
+    """Fixed numbers.
+
+    Raises:
+        PolynomialError: one is none.
+    """
+    return tuple(_number(value) for value in values)
 
 
 def _form(value: Value, draws: dict[int, Value], precision: Precision) -> Form:
@@ -229,7 +261,6 @@ def _form(value: Value, draws: dict[int, Value], precision: Precision) -> Form:
             draws.setdefault(id(one), one)
             own[id(one)] = factor
             parts.append(rounded(factor * _of_law(one)[1]))
-            continue
         for below, share in _shares(one):
             if below.random:
                 more = rounded(factor * rounded(share))
@@ -245,6 +276,9 @@ def _shares(value: Value) -> list[tuple[Value, float]]:
     Raises:
         PolynomialError: it is no such sum.
     """
+    if value.kind == Kind.DRAW:
+        moved = _moved_by(value)
+        return [] if moved is None else [(moved, 1.0)]
     function = value.function if value.kind == Kind.COMPUTED else None
     if function is NEGATIVE:
         return [(value.inputs[0], -1.0)]
