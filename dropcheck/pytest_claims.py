@@ -21,7 +21,7 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents.any_file import is_document, read_any
-from dropcheck.errors import DropcheckError, Problem
+from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import Checked, check_registry, problems_of
 from dropcheck.options import RUN_OPTIONS, read_value
@@ -325,7 +325,9 @@ def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
         names = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207 - may be absolute
         files = [root / name for name in sorted(names) if (root / name).is_file()]
         if not files:
-            raise pytest.UsageError(f"{key}: no file fits {pattern!r} in {root}")
+            meant = suggestion(pattern, (path.name for path in root.iterdir() if path.is_file()))
+            hint = f"; {meant}" if meant else ""
+            raise pytest.UsageError(f"{key}: no file fits {pattern!r} in {root}{hint}")
         named.update(dict.fromkeys(files))
     return list(named)
 

@@ -53,11 +53,17 @@ def test_unknown_value_is_a_usage_error(
     )
 
 
-@pytest.mark.parametrize("pattern", ["clams.yaml", "docs/*.yaml", "."])
-def test_pattern_that_fits_no_file_is_a_usage_error(claims: Pytester, pattern: str) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [("clams.yaml", "; did you mean 'claims.yaml'[?]"), ("docs/*.toml", ""), (".", "")],
+)
+def test_pattern_that_fits_no_file_is_a_usage_error(
+    claims: Pytester, pattern: str, hint: str
+) -> None:
     found = claims.runpytest("-o", f"dropcheck_files={pattern}")
     assert found.ret == pytest.ExitCode.USAGE_ERROR
-    found.stderr.fnmatch_lines([f"ERROR: dropcheck_files: no file fits '{pattern}' in *"])
+    shown = pattern.replace("*", "[*]")
+    found.stderr.fnmatch_lines([f"ERROR: dropcheck_files: no file fits '{shown}' in *{hint}"])
 
 
 # ---- errors --------------------------------------------------------------------------------------
