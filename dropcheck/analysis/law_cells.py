@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.vocabulary.functions.number_formats import (
+    DOUBLE,
+    EPSILONS,
+    below_numbers,
+    rounded,
+)
 from dropcheck.vocabulary.law import Law
 
 Floats = npt.NDArray[np.float64]
@@ -24,6 +30,8 @@ Indices = npt.NDArray[np.intp]
 ROUNDING = 1e-14
 TIES = 1e-12
 SMALLEST = 1e-306  # numbers below have fewer digits, and then none
+# The same of the numbers of code, in epsilons of their format.
+UNITS = 2.0
 # Cells of equal chance, which see the shape of a law: few for a small error, many for a fine one.
 SHAPES = (8, 32, 128)
 # Cuts per resolution: what cells leave open of the distance is a sixteenth of it.
@@ -44,6 +52,8 @@ SMOOTH = (1 / 16, 15 / 16)
 UNEVEN = 1e-6
 # Cuts of which rounding moves more than this chance from one side to the other are not used.
 MOVED = 1e-7
+# Values that a law has more often than this, to within rounding, are not looked for again.
+RARE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +115,9 @@ def law_cells(
     tails: float,
     magnitude: float,
     drawn: Floats,
+    number_format: str = DOUBLE,
 ) -> LawCells:
-    """The cells for a law.
+    """The cells for a law, of what is rounded to the nearest number of a format.
 
     Args:
         law: the law.
@@ -115,33 +126,69 @@ def law_cells(
         tails: the chance down to which its tails are looked at.
         magnitude: the size of the numbers of which a draw is the sum or the difference.
         drawn: values of the quantity from draws that are not counted.
+        number_format: of the numbers that it is made of: that of code, else float64.
     """
+    digits = Digits(number_format, magnitude)
     constant = law.constant(*arguments)
     if constant is not None:
-        return _of_points(law, arguments, np.array([constant]), magnitude, tails)
+        return _of_points(law, arguments, np.array([constant]), digits, tails)
     if law.discrete:
         points = law.points(*arguments, at_most=MOST_SINGLE)
         if points is not None:
-            return _of_points(law, arguments, points[0], magnitude, tails)
-        return _of_whole_numbers(law, arguments, resolution, magnitude, tails)
-    return _of_numbers(law, arguments, resolution, magnitude, tails, drawn)
+            return _of_points(law, arguments, points[0], digits, tails)
+        return _of_whole_numbers(law, arguments, resolution, digits, tails)
+    return _of_numbers(law, arguments, resolution, digits, tails, drawn)
 
 
-def rounding_of(values: Floats, magnitude: float) -> Floats:
+def rounding_of(values: Floats, magnitude: float, share: float = ROUNDING) -> Floats:
     """How far apart values may be and still be one to within rounding."""
-    found: Floats = np.maximum(ROUNDING * np.maximum(np.abs(values), magnitude), SMALLEST)
+    found: Floats = np.maximum(share * np.maximum(np.abs(values), magnitude), SMALLEST)
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """What rounding does to values of a format that are made of numbers of some magnitude."""
+
+    number_format: str
+    magnitude: float
+
+    def rounding(self, values: Floats) -> Floats:
+        """How far apart values may be and still be one to within rounding."""
+        if self.number_format == DOUBLE:
+            return rounding_of(values, self.magnitude)
+        return rounding_of(values, self.magnitude, UNITS * EPSILONS[self.number_format])
+
+    def ties(self, values: Floats) -> Floats:
+        """The same where a law has single values, which leave room for more."""
+        found = self.rounding(values)
+        return found * (TIES / ROUNDING) if self.number_format == DOUBLE else found
+
+    def cuts(self, values: Floats) -> Floats:
+        """Cuts near some values that rounding to the nearest moves no value over."""
+        if self.number_format == DOUBLE:
+            return values
+        found = below_numbers(values, self.number_format)
+        return np.unique(found[np.isfinite(found)])
+
+    def with_size(self, size: float) -> Digits:
+        """The same of numbers that are no smaller than so much."""
+        return replace(self, magnitude=max(self.magnitude, size))
+
+
 def _of_points(
-    law: Law, arguments: Sequence[Any], points: Floats, magnitude: float, tails: float
+    law: Law, arguments: Sequence[Any], points: Floats, digits: Digits, tails: float
 ) -> LawCells:
     """A cell for each value, and one for what lies between two: nothing does."""
-    away = rounding_of(points, magnitude) * (TIES / ROUNDING)
-    gaps = np.diff(points)
+    # values that one number stands for are one: the last of them
+    near = rounded(points, digits.number_format)
+    last = np.append(np.diff(near) != 0, True)
+    near, points = near[last], points[last]
+    away = digits.ties(near)
+    gaps = np.diff(near)
     if len(gaps):
         away = np.minimum(away, gaps.min() / 4)
-    cuts = np.stack([points - away, points + away], axis=1).ravel()
+    cuts = np.stack([near - away, near + away], axis=1).ravel()
     constant = law.constant(*arguments) is not None
     at = np.repeat(points, 2)
     if constant:
@@ -149,21 +196,26 @@ def _of_points(
     else:
         below, above = _functions(law, arguments, at)
         # below a point lies what lies at or below the one before it
-        first = points[0] - 1.0
+        first = law.support(*arguments)[0] - 1.0
         before, beyond = _functions(law, arguments, np.concatenate([[first], points[:-1]]))
         below[::2], above[::2] = before, beyond
     return _table(cuts, below, above, np.ones(len(cuts) + 1, dtype=bool), float(away.max()), tails)
 
 
 def _of_whole_numbers(
-    law: Law, arguments: Sequence[Any], resolution: float, magnitude: float, tails: float
+    law: Law, arguments: Sequence[Any], resolution: float, digits: Digits, tails: float
 ) -> LawCells:
     """Cuts between whole numbers, at levels of the law; several numbers may share a cell."""
     values = np.unique(np.floor(_at_levels(law, arguments, _levels(resolution, tails))))
-    cuts = values + 0.5
+    cuts = digits.cuts(values + 0.5)
+    values = np.floor(cuts)
+    # between two numbers of a short format may lie a whole one, which is rounded up or down
+    values -= rounded(values, digits.number_format) > cuts
     below, above = _functions(law, arguments, values)
-    single = np.concatenate([[False], np.diff(values) == 1.0, [False]])
-    rounding = float(rounding_of(values, magnitude).max()) * (TIES / ROUNDING)
+    least = _functions(law, arguments, values[:1] - 1.0)[0] == 0
+    greatest = _functions(law, arguments, values[-1:] + 1.0)[1] == 0
+    single = np.concatenate([least, np.diff(values) == 1.0, greatest])
+    rounding = float(rounding_of(values, digits.magnitude).max()) * (TIES / ROUNDING)
     return _table(cuts, below, above, single, rounding, tails, whole=rounding < 0.25)
 
 
@@ -171,23 +223,26 @@ def _of_numbers(
     law: Law,
     arguments: Sequence[Any],
     resolution: float,
-    magnitude: float,
+    digits: Digits,
     tails: float,
     drawn: Floats,
 ) -> LawCells:
     """Cuts at levels of the law, and around single values, none of which has a chance."""
     cuts = np.unique(_at_levels(law, arguments, _levels(resolution, tails)))
-    cuts = cuts[np.isfinite(cuts)]
-    away = rounding_of(cuts, magnitude)
+    cuts = digits.cuts(cuts[np.isfinite(cuts)])
+    away = rounding_of(cuts, digits.magnitude)
     moved = _between(law, arguments, cuts - away, cuts + away)
     below, above = _functions(law, arguments, cuts)
     clear = moved <= np.minimum(MOVED, 1e-3 * np.minimum(below, above))
     ends = (below == 0) | (above == 0)
     cuts = cuts[clear | (ends & (moved <= MOVED * tails))]
     low, high = law.support(*arguments)  # beyond its ends, but for rounding, there is nothing
-    away = rounding_of(np.array([low, high]), magnitude)
+    away = digits.rounding(np.array([low, high]))
     outside = np.array([low - away[0], high + away[1]])
-    around, chance = _single_values(law, arguments, drawn, magnitude)
+    # code may make its numbers of others that are as large as the law is wide
+    spread = float(np.ptp(_at_levels(law, arguments, np.array([0.25]))))
+    wide = digits.with_size(spread) if digits.number_format != DOUBLE else digits
+    around, chance = _single_values(law, arguments, drawn, wide)
     every = np.unique(np.concatenate([cuts, around.ravel(), outside[np.isfinite(outside)]]))
     below, above = _functions(law, arguments, every)
     return _table(
@@ -195,11 +250,11 @@ def _of_numbers(
         below,
         above,
         np.zeros(len(every) + 1, dtype=bool),
-        float(rounding_of(np.zeros(1), magnitude)[0]),
+        float(digits.rounding(np.zeros(1))[0]),
         tails,
         windows=np.searchsorted(every, around),
         repeated=chance,
-        lattices=_lattices(law, arguments, magnitude),
+        lattices=_lattices(law, arguments, wide),
     )
 
 
@@ -286,25 +341,25 @@ MOST_VALUES = 1024
 
 
 def _single_values(
-    law: Law, arguments: Sequence[Any], drawn: Floats, magnitude: float
+    law: Law, arguments: Sequence[Any], drawn: Floats, digits: Digits
 ) -> tuple[Floats, float]:
     """Pairs of cuts around values that were drawn, those that came twice first; their chance."""
     values, counts = np.unique(drawn[np.isfinite(drawn)], return_counts=True)
     order = np.lexsort((np.arange(len(values)) * 7919 % max(len(values), 1), -counts))
     values = np.sort(values[order[:MOST_VALUES]])
-    away = rounding_of(values, magnitude)
+    away = digits.rounding(values)
     if len(values):
         apart = np.concatenate([[True], np.diff(values) > 4 * away[1:] + 4 * away[:-1]])
         values, away = values[apart], away[apart]
     # rounding may move a draw over an end of its window
     chances = _between(law, arguments, values - 2 * away, values + 2 * away)
-    usable = chances <= MOVED
+    usable = chances <= RARE
     values, away, chances = values[usable], away[usable], chances[usable]
     pairs = np.stack([values - away, values + away], axis=1)
     return pairs, float(chances.sum()) + 1e-15 * len(values)
 
 
-def _lattices(law: Law, arguments: Sequence[Any], magnitude: float) -> tuple[Lattice, ...]:
+def _lattices(law: Law, arguments: Sequence[Any], digits: Digits) -> tuple[Lattice, ...]:
     """A binary and a decimal step; none where the density is not smooth or digits are lacking."""
     levels = np.array(SMOOTH)
     low, high = (float(end) for end in law.quantile(levels, *arguments))
@@ -316,7 +371,7 @@ def _lattices(law: Law, arguments: Sequence[Any], magnitude: float) -> tuple[Lat
     if not (widths > 0).all():
         return ()
     steepest = float((np.diff(np.linspace(*SMOOTH, 65)) / widths).max())
-    needed = 64 * float(rounding_of(np.array([max(abs(low), abs(high))]), magnitude)[0])
+    needed = 64 * float(digits.rounding(np.array([max(abs(low), abs(high))]))[0])
     found: list[Lattice] = []
     for base, finest in ((2.0, FINEST), (10.0, FINEST_DECIMAL)):
         step = base ** math.floor(math.log(spread * finest, base))

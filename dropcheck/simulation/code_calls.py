@@ -23,8 +23,8 @@ MOST_SPAN_DRAWS = 131_072
 # of which nothing is known. Code under test has more draws where each is of few numbers.
 MOST_SAMPLE_DRAWS = 8192
 # Numbers of one call whose draws are independent by the word of the slot: few enough that there are
-# many calls, which show if they are not; longer ones cost as much a number (measured, of torch).
-DECLARED_NUMBERS = 2**14
+# many calls, which show if they are not, and so many that what a span costs by itself is little.
+DECLARED_NUMBERS = 2**16
 # Numbers of one call whose draws may depend on each other, and its fewest draws: verdicts then rest
 # on how many calls there are, and with more numbers each takes longer.
 DEPENDENT_NUMBERS = 4096

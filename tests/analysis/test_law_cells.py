@@ -6,6 +6,7 @@ from scipy import stats
 
 from dropcheck.analysis.law_cells import ROUNDING, law_cells
 from dropcheck.analysis.sample_cells import sample_cells
+from dropcheck.vocabulary.functions.number_formats import EPSILONS, below_numbers, rounded
 from dropcheck.vocabulary.laws import LAWS
 
 NAMES = {
@@ -25,10 +26,12 @@ NAMES = {
 }
 
 
-def cells_of(name: str, arguments: tuple[float, ...], seed: int = 0):  # type: ignore[no-untyped-def]  # a pair
+def cells_of(  # type: ignore[no-untyped-def]  # a pair
+    name: str, arguments: tuple[float, ...], seed: int = 0, number_format: str = "float64"
+):
     law, given = LAWS[name], [np.array([value]) for value in arguments]
     rng = np.random.default_rng(seed)
-    drawn = law.sample(rng, given, (), 4096).astype(float)
+    drawn = rounded(law.sample(rng, given, (), 4096).astype(float), number_format)
     return law, law_cells(
         law,
         arguments,
@@ -36,19 +39,23 @@ def cells_of(name: str, arguments: tuple[float, ...], seed: int = 0):  # type: i
         tails=1e-6,
         magnitude=float(np.median(np.abs(drawn))),
         drawn=drawn,
+        number_format=number_format,
     )
 
 
+@pytest.mark.parametrize("number_format", EPSILONS)
 @pytest.mark.parametrize("name", [name for name in NAMES if name in LAWS])
-def test_draws_of_a_law_lie_in_its_cells_as_often_as_they_should(name: str) -> None:
-    law, cells = cells_of(name, NAMES[name])
+def test_draws_of_a_law_lie_in_its_cells_as_often_as_they_should(
+    name: str, number_format: str
+) -> None:
+    law, cells = cells_of(name, NAMES[name], number_format=number_format)
     every = np.arange(len(cells.cuts))
     chances = cells.chances(every)
     assert chances.sum() == pytest.approx(1.0, abs=1e-9)
     assert (np.diff(cells.cuts) > 0).all()
     rng, draws = np.random.default_rng(7), 200_000
     given = [np.array([value]) for value in NAMES[name]]
-    drawn = np.sort(law.sample(rng, given, (), draws).astype(float))
+    drawn = np.sort(rounded(law.sample(rng, given, (), draws).astype(float), number_format))
     at_most = np.searchsorted(drawn, cells.cuts, side="right")
     counts = np.diff(at_most, prepend=0, append=draws)
     assert counts[chances == 0].sum() == 0
@@ -59,7 +66,28 @@ def test_draws_of_a_law_lie_in_its_cells_as_often_as_they_should(name: str) -> N
             assert stats.chisquare(own, draws * cells.chances(places)).pvalue > 1e-8
     if len(cells.windows):
         low, high = cells.windows.T
-        assert at_most[high].sum() - at_most[low].sum() <= 2
+        again = at_most[high].sum() - at_most[low].sum()
+        # by chance once in a million, where each value has its window's chance at most
+        assert again <= max(2, stats.poisson.isf(1e-6, draws * cells.repeated))
+
+
+def test_the_lowest_whole_number_is_told_apart() -> None:
+    _, cells = cells_of("geometric", (0.001,))
+    assert cells.points[0]  # 1 alone
+    _, counts = cells_of("binomial", (100_000.0, 0.5))
+    assert not counts.points[[0, -1]].any()
+
+
+@pytest.mark.parametrize("number_format", [one for one in EPSILONS if one != "float64"])
+def test_cuts_lie_halfway_between_the_numbers_of_a_format(number_format: str) -> None:
+    x = np.random.default_rng(0).normal(size=4096) * 2.0 ** np.arange(-8, 8).repeat(256)
+    x = np.concatenate([x, [0.0, 1.0, -1.0, 2.0**-14, -(2.0**-14)]])
+    cuts, nearest = below_numbers(x, number_format), rounded(x, number_format)
+    aside = np.maximum(np.abs(cuts) * 2.0**-45, 1e-300)
+    above, below = rounded(cuts + aside, number_format), rounded(cuts - aside, number_format)
+    np.testing.assert_array_equal(above, nearest)
+    np.testing.assert_array_equal(0.5 * (above + below), cuts)
+    assert (below < above).all()
 
 
 @pytest.mark.parametrize("name", ["normal", "uniform", "cauchy"])

@@ -124,7 +124,7 @@ ORDERS: dict[str, tuple[float, float]] = {
     "1 / (t3 / ga)": (1, 1),
     "1 / (ga / t3)": (2.5, 2.5),
     "1 / h": (0, INF),
-    "1 / (n + ex)": (0, INF),
+    "1 / (n + ex)": (0, 1),  # its density is above 0 around 0
     "1 / exp(n)": (0, INF),
     "1 / (n > 0)": (0, INF),
     # functions

@@ -6,6 +6,9 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
 from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import (
@@ -30,6 +33,9 @@ from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Verdict
 from dropcheck.simulation import MAIN, AtCuts, Counts, Program, Request, SpanSums
+from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounded
+
+Floats = npt.NDArray[np.float64]
 
 # How far out tails are looked at where the claim does not say.
 TAILS = 1e-6
@@ -61,6 +67,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
         tails=tails or TAILS,
         magnitude=drawn.size,
         drawn=drawn.values.ravel(),
+        number_format=run.case.dtype or _format_of(program, drawn.values),
     )
     counter = AtCuts(
         entries=claim.entries,
@@ -75,6 +82,13 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     precision = Precision(alpha=alpha)
     counting = counting_of(run, program, counter, resolution - left_open, precision)
     return Plan(cells=cells, counter=counter, counting=counting, left_open=left_open)
+
+
+def _format_of(program: Program, values: Floats) -> str:
+    """The format of what code gives that names none: float32 where its numbers have no more."""
+    finite = values[np.isfinite(values)]
+    short = program.calls_own_code and (rounded(finite, SINGLE) == finite).all()
+    return SINGLE if short else DOUBLE
 
 
 def by_law(

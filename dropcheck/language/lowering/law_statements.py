@@ -10,7 +10,7 @@ from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim, Relation, pairs
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
-from dropcheck.language.lowering.named_axes import axis_names
+from dropcheck.language.lowering.named_axes import axis_names, rounded_for_code
 from dropcheck.language.printing import unparse
 from dropcheck.language.suggestions import square_for_sd
 from dropcheck.language.syntax import Array, Call, Name, Node, Statement, Subscript
@@ -66,7 +66,10 @@ def law_claim(context: Context, statement: Statement) -> LawClaim:
         raise statement.at.error(
             "both sides of '~' are one and the same quantity", "compare it with another, or a law"
         )
-    return LawClaim(relation=Relation.ALIKE, quantities=(quantity, other))
+    # what the model draws beside code has more digits than what code gives
+    sides = ((quantity, left.at), (other, right.at))
+    both = tuple(rounded_for_code(context, value, at) for value, at in sides)
+    return LawClaim(relation=Relation.ALIKE, quantities=both)
 
 
 def _names_law(context: Context, node: Node) -> bool:

@@ -15,6 +15,8 @@ from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.function import Array, Function, entry
 from dropcheck.vocabulary.hulls import rising
 
+DOUBLE, SINGLE = "float64", "float32"
+"""The format of the language's own numbers, and that of most code."""
 EPSILONS: Mapping[str, float] = {
     "float64": 2.0**-52,
     "float32": 2.0**-23,
@@ -47,6 +49,24 @@ def rounded(x: Array, number_format: str) -> Array:
             case "float16":
                 return values.astype(np.float16).astype(np.float64)
         return _to_bfloat16(values)
+
+
+def below_numbers(x: Array, number_format: str) -> Array:
+    """The middle between the number of a format that is nearest to each x and the one below it.
+
+    A number lies at or below it before rounding to the nearest where it does so afterwards.
+
+    >>> float(below_numbers(np.array([1.0]), "bfloat16")[0])
+    0.998046875
+    """
+    nearest = rounded(x, number_format)
+    share, exponent = np.frexp(nearest)
+    epsilon, smallest = EPSILONS[number_format], SMALLEST[number_format]
+    gap = np.ldexp(epsilon, np.where(nearest == 0, -1024, exponent - 1))
+    gap = np.maximum(gap, epsilon * smallest)
+    closer = (share == 0.5) & (nearest > smallest)  # below a power of two they are twice as dense
+    found: Array = nearest - np.where(closer, 0.25, 0.5) * gap
+    return found
 
 
 # Digits of float64 that bfloat16 lacks, and its largest number.
