@@ -104,12 +104,12 @@ def random_normal(mean: float, sd: float, size: Size, dtype: str) -> Tensor:
 
 def random_gamma(shape: float, size: Size) -> Tensor:
     """keras.random.gamma."""
-    return random.gamma(size, shape)
+    return random.gamma(size, float(shape))  # it takes no whole number
 
 
 def random_beta(a: float, b: float, size: Size) -> Tensor:
     """keras.random.beta."""
-    return random.beta(size, a, b)
+    return random.beta(size, float(a), float(b))
 
 
 def random_binomial(n: int, p: float, size: Size) -> Tensor:
