@@ -180,6 +180,7 @@ def _of_points(
     law: Law, arguments: Sequence[Any], points: Floats, digits: Digits, tails: float
 ) -> LawCells:
     """A cell for each value, and one for what lies between two: nothing does."""
+    first = points[0] - 1.0
     # values that one number stands for are one: the last of them
     near = rounded(points, digits.number_format)
     last = np.append(np.diff(near) != 0, True)
@@ -196,7 +197,6 @@ def _of_points(
     else:
         below, above = _functions(law, arguments, at)
         # below a point lies what lies at or below the one before it
-        first = law.support(*arguments)[0] - 1.0
         before, beyond = _functions(law, arguments, np.concatenate([[first], points[:-1]]))
         below[::2], above[::2] = before, beyond
     return _table(cuts, below, above, np.ones(len(cuts) + 1, dtype=bool), float(away.max()), tails)

@@ -14,7 +14,7 @@ from dropcheck.code.adapters.adapter import Adapter, kind_of
 from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
 from dropcheck.code.calling import caller
 from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
-from dropcheck.code.shared_numbers import CALLS, FEWEST_CALLS, draws_of_a_call, shared_numbers
+from dropcheck.code.shared_numbers import CALLS, FEWEST_COMPARED, draws_of_a_call, shared_numbers
 from dropcheck.code.targets import said_by
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
@@ -307,7 +307,7 @@ class Bound:
         same = [_repeated(one, own.draws) for one in inputs]
         found: list[Array] = []
         end = time.monotonic() + PROBE_SECONDS
-        while len(found) < CALLS and (len(found) < FEWEST_CALLS or time.monotonic() < end):
+        while len(found) < CALLS and (len(found) < FEWEST_COMPARED or time.monotonic() < end):
             seed = itertools.repeat(len(found)).__next__
             found.append(self._run(plan, key, own, same, seed)["train"])
         shared = shared_numbers(np.stack(found))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from dropcheck.vocabulary.function import Array
 
 CALLS = 32  # what all draws of a call share shows in how calls differ: this takes some of them
-FEWEST_CALLS = 8  # of code that is slow
+FEWEST_COMPARED = 8  # calls of code that is slow
 NUMBERS = 2**14  # of a call, but no fewer draws than 64, and no more than 1,024
 ELEMENTS = 8  # that are looked at, of each draw
 RANKS = 256  # steps of a rank: as many as a sample tells apart

@@ -31,8 +31,6 @@ DEPENDENT_NUMBERS = 4096
 FEWEST_DEPENDENT = 16
 # Where each draw is a call of code.
 MOST_CALLS = 256
-
-
 # Of code whose draws count each: Student's quantile of as many calls is within a fifth of the
 # normal's, for an error of 1e-9.
 FEWEST_CALLS = 64

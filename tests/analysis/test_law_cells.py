@@ -71,6 +71,16 @@ def test_draws_of_a_law_lie_in_its_cells_as_often_as_they_should(
         assert again <= max(2, stats.poisson.isf(1e-6, draws * cells.repeated))
 
 
+@pytest.mark.parametrize("number_format", EPSILONS)
+def test_what_lies_beyond_the_values_that_are_listed_is_rare_and_not_impossible(
+    number_format: str,
+) -> None:
+    _, cells = cells_of("poisson", (1000.0,), number_format=number_format)
+    ends = cells.chances(np.arange(len(cells.cuts)))[[0, -1]]
+    assert (ends > 0).all()
+    assert (ends < 1e-25).all()
+
+
 def test_the_lowest_whole_number_is_told_apart() -> None:
     _, cells = cells_of("geometric", (0.001,))
     assert cells.points[0]  # 1 alone

@@ -36,7 +36,7 @@ Precision = type[np.float64] | type[np.float32]
 # Factors of both sides of a covariance together: their partitions are few.
 MOST_FACTORS = 4
 # In single precision what rounding does is so many times as large, and so can be seen.
-SINGLE = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
+EPSILONS_APART = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 # By so much more than it shows there it is taken to be in double precision.
 GIVE = 64.0
 
@@ -64,7 +64,8 @@ def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> Moments:
     single = _moments(products, np.float32)
     means, covariances = double
     errors = [
-        GIVE / SINGLE * np.abs(one - other) for one, other in zip(double, single, strict=True)
+        GIVE / EPSILONS_APART * np.abs(one - other)
+        for one, other in zip(double, single, strict=True)
     ]
     varied = np.array([any(value.random for value, _ in product) for product in products])
     lost = covariances.diagonal()[varied] < SMALLEST
