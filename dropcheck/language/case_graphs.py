@@ -17,7 +17,7 @@ from dropcheck.language.cases import (
 )
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.loops import define_model
-from dropcheck.language.lowering.statement_sides import check_tolerance
+from dropcheck.language.lowering.statements.statement_checks import check_tolerance
 from dropcheck.language.syntax import lines_of
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY

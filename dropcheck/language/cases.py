@@ -15,16 +15,12 @@ from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context, Slots
-from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
 from dropcheck.language.lowering.slot_lowering import counts_draws, define_call, names_given
-from dropcheck.language.lowering.statement_sides import (
-    Sides,
-    check_range,
-    check_tolerance,
-    statement_sides,
-)
+from dropcheck.language.lowering.statements.law_statements import law_claim
+from dropcheck.language.lowering.statements.statement_checks import check_range, check_tolerance
+from dropcheck.language.lowering.statements.statement_sides import Sides, statement_sides
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import (
