@@ -11,7 +11,7 @@ where its jumps are or far away.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,10 +41,10 @@ class Rounded:
     error: Array
 
 
-def fixed_on_paper(value: Value, known: dict[int, Rounded]) -> Rounded:
-    """A fixed value as it is on paper: a number that is written has a rounding of its own.
+def value_on_paper(value: Value, known: dict[int, Rounded]) -> Rounded:
+    """A value as it is on paper: a number that is written has a rounding of its own.
 
-    What is known already is kept by the identity of its value.
+    What is known already, such as the draws below it, is kept by the identity of its value.
     """
     for one in in_order([value], lambda each: () if id(each) in known else each.inputs):
         if id(one) in known:
@@ -133,20 +133,26 @@ def _change(kernel: Kernel, values: list[Array], at: int, by: Array, result: Arr
 def first_off(values: Iterable[Value]) -> Value | None:
     """What is fixed below some values, and rounding keeps from a jump; None where nothing is."""
     known: dict[int, Rounded] = {}
-    largest = 0.0
+    below = in_order(tuple(values), lambda each: each.inputs)
+    fixed = [one for one in below if one.constant is not None]
     with np.errstate(all="ignore"):
-        for one in in_order(tuple(values), lambda each: each.inputs):
-            if one.constant is None:
-                continue
-            largest = max(largest, largest_in(one.constant))
-            if one.kind != Kind.COMPUTED or not one.inputs or one.function.jumps is None:
-                continue
-            inputs = [below.constant for below in one.inputs]
-            if comes_near(one.function, kernel_of(one), inputs, one.constant, largest):
-                paper = fixed_on_paper(one, known).value
-                if not alike(number(one.constant), number(paper)):
-                    return one
+        for one in near_jumps(fixed, lambda each: each.constant):
+            paper = value_on_paper(one, known).value
+            if not alike(number(one.constant), number(paper)):
+                return one
     return None
+
+
+def near_jumps(values: Iterable[Value], array_of: Callable[[Value], Array]) -> Iterator[Value]:
+    """The values, of some in order, whose arguments come near a place where they jump."""
+    largest = 0.0
+    for one in values:
+        array = array_of(one)
+        largest = max(largest, largest_in(array))
+        if one.kind == Kind.COMPUTED and one.inputs and one.function.jumps is not None:
+            inputs = [array_of(below) for below in one.inputs]
+            if comes_near(one.function, kernel_of(one), inputs, array, largest):
+                yield one
 
 
 # ---- whether rounding may decide anything --------------------------------------------------------

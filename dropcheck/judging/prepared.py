@@ -152,8 +152,6 @@ class Prepared:
         if isinstance(compiled, Compiled) and compiled.crossed is not None:
             crossed = replace(compiled.crossed, program=change(compiled.crossed.program))
             compiled = replace(compiled, crossed=crossed)
-        if isinstance(compiled, Counted) and compiled.exact is not None:
-            compiled = replace(compiled, exact=change(compiled.exact))
         return replace(self, compiled=compiled, in_strata=[])
 
 

@@ -17,12 +17,12 @@ from dropcheck.analysis.strategy import (
     Strategy,
     Unanswerable,
 )
-from dropcheck.language.graph import Kind, Value, calls_below, fixed_array, ordered
+from dropcheck.language.graph import Kind, Value, calls_below, fixed_array
 from dropcheck.simulation.assemble import Crossed, ProgramBuilder, Registers
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
 from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions.truths import AT_MOST, BELOW, DENIED, FAVOURED, IS_TRUE, NOT
+from dropcheck.vocabulary.functions.truths import AT_MOST, BELOW, IS_TRUE, NOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,11 @@ class Counted:
     """What is simulated for a claim about one event.
 
     `program` has one integrand, 1 where the event holds, followed by that of the condition where
-    there is one. For a claim of certainty the event is a counterexample, and values that tie to
-    within rounding count for the claim; `exact` is the same without that favour.
+    there is one. For a claim of certainty the event is a counterexample.
     """
 
     program: Program
     conditional: bool
-    exact: Program | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +87,9 @@ def compile_strategy(
         case Certainty(event, condition, claimed):
             if calls_below([event]):
                 event = _settled(event)
-            favoured = _favoured(event, denied=claimed == 0)
-            program, exact = (
-                _counting(_denied(one) if claimed == 0 else one, condition, registers, every=True)
-                for one in (favoured, event)
-            )
-            return Counted(program, condition is not None, exact)
+            certain = _denied(event) if claimed == 0 else event
+            program = _counting(certain, condition, registers, every=True)
+            return Counted(program, condition is not None)
         case Proportion(event, condition):
             return Counted(_counting(_truth(event), condition, registers), condition is not None)
         case _:
@@ -141,26 +136,6 @@ def _counting(
     if given is not None:
         builder.term((), given)
     return builder.build()
-
-
-def _favoured(event: Value, *, denied: bool) -> Value:
-    """The same event with near ties in the claim's favour; denied where it is never to hold."""
-    known: dict[tuple[int, bool], Value] = {}
-    for value in ordered([event]):
-        for turned in (False, True):
-            known[id(value), turned] = _with_favour(value, turned, known)
-    return known.get((id(event), denied), event)
-
-
-def _with_favour(value: Value, denied: bool, known: dict[tuple[int, bool], Value]) -> Value:
-    if value.kind != Kind.COMPUTED:
-        return value
-    function = (DENIED if denied else FAVOURED).get(value.function, value.function)
-    below = denied != (function is NOT)  # a negation turns round which way rounding helps its input
-    inputs = tuple(known.get((id(one), below), one) for one in value.inputs)
-    if function is value.function and inputs == value.inputs:
-        return value
-    return dataclasses.replace(value, operation=function.name, inputs=inputs)
 
 
 def _truth(value: Value) -> Value:

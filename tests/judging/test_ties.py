@@ -6,8 +6,11 @@ False alarms: at the default settings 1e-6 of a verdict; with the fixed seed eve
 from __future__ import annotations
 
 import pytest
+from scipy.stats import poisson
 from trials import entry, judged, registry_of
 
+from dropcheck.judging.judge import judged_exactly
+from dropcheck.judging.prepared import prepare
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
@@ -138,6 +141,47 @@ def test_ties_that_are_rarer_than_a_pilot_shows_count() -> None:
     # P(k >= 7) is 8.3e-5, and in float64 0.7 - 0.5 is below 0.2
     found = judged("k ~ poisson(1)", "P(k / 10 - 0.5 >= 0.2) <= 5e-5")
     assert found.verdict is not Verdict.VERIFIED
+
+
+U = "u ~ uniform(0, 1); y = where(u < 1e-5, 0.3, 0.2); k = where(u < 1e-5, 3, 2)"
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        # of one draw, of all outcomes of several, and of what is rare among continuous values
+        ("k ~ poisson(0.5)", "P(k / 10 - 0.3 <= 0.6 or k > 9) == 1"),
+        ("k ~ binomial(12, 0.02)", "P(k / 100 - 2.8 <= -2.74 or k > 6) == 1"),
+        ("k ~ negative_binomial(2, 0.9)", "P(k / 10 // 0.1 == 6 and k != 6) == 0"),
+        (
+            "k ~ binomial(4, 0.01); j ~ bernoulli(0.01)",
+            "P(floor((k + j) / 10 / 0.1) == k + j) == 1",
+        ),
+        (U, "P(floor(y / 0.1) == k) == 1"),
+    ],
+)
+def test_a_certainty_is_not_refuted_by_a_tie_however_rare(model: str, claim: str) -> None:
+    assert judged(model, claim).verdict is Verdict.VERIFIED
+
+
+def test_what_rounding_decides_is_part_of_the_error_of_an_exact_value() -> None:
+    for model, claim, low, high in (
+        ("k ~ poisson(1)", "P(k / 10 - 0.3 <= 0.6) == 0.5", poisson.cdf(8, 1), poisson.cdf(9, 1)),
+        (HALF, "E(99 + (mean(m) - 0.5 >= 0.2)) == 99", 99 + 56 / 1024, 99 + 176 / 1024),
+    ):
+        (case,) = registry_of(entry("claim", model, claim)).expand()
+        found = judged_exactly(prepare(case))
+        assert found is not None
+        assert found.exact is not None
+        exact = found.exact
+        assert abs(exact.value - low) <= exact.error
+        assert abs(exact.value - high) <= exact.error
+        assert exact.error < 4 * (high - low)
+
+
+def test_ties_of_one_draw_are_seen_however_rare() -> None:
+    found = judged("b ~ bernoulli(1e-5)", "P(0.7 * b - 0.5 >= 0.2) <= 5e-6")  # never, in float64
+    assert found.reason is Reason.TIED
 
 
 @pytest.mark.parametrize("threads", [2, 3])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,10 +48,16 @@ class Integrand:
 
     def evaluated(self, points: Floats) -> Floats:
         """Its values where the draw has these."""
-        product = np.ones_like(points)
-        for values, power, centre in zip(
-            self.steps.evaluated(points), self.powers, self.centres, strict=True
-        ):
+        return self._product(self.steps.evaluated(points))
+
+    def listed(self, points: Floats) -> tuple[Floats, Floats]:
+        """The same of a draw that has a value with some chance, and that on paper beside it."""
+        found, paper = self.steps.listed(points)
+        return self._product(found), self._product(paper)
+
+    def _product(self, factors: Sequence[Floats]) -> Floats:
+        product = np.ones(1)
+        for values, power, centre in zip(factors, self.powers, self.centres, strict=True):
             moved = values - centre if centre else values
             product = product * (moved if self.signed else np.abs(moved)) ** power
         return product

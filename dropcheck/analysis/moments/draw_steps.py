@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
+from dropcheck.analysis.on_paper import EXACT, Rounded, near_jumps, value_on_paper
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.hulls import Hull
@@ -154,6 +155,36 @@ class Steps:
 
         They are NaN where a function cannot take one of the values: a draw shows that, and where.
         """
+        return self._asked(self._worked_out(points), points)
+
+    def listed(self, points: Floats) -> tuple[list[Floats], list[Floats]]:
+        """The same of a draw that has a value with some chance, and that on paper beside it."""
+        results = self._worked_out(points)
+        found = self._asked(results, points)
+        known = {id(self.draw): Rounded(points, EXACT)}
+
+        def array_of(value: Value) -> Array:
+            return results[id(value)] if value.random else self._constant(value)
+
+        if not results or not any(near_jumps((self.draw, *self.computed), array_of)):
+            return found, found
+        try:
+            for below in (below for value in self.computed for below in value.inputs):
+                if not below.random:
+                    fixed = value_on_paper(below, known)
+                    known[id(below)] = Rounded(*map(self._one_of, (fixed.value, fixed.error)))
+            paper = {id(value): value_on_paper(value, known).value for value in self.values}
+        except KernelError:
+            paper = {}
+        return found, self._asked(paper, points)
+
+    def _asked(self, results: Mapping[int, Array], points: Floats) -> list[Floats]:
+        unknown = np.full(points.shape, np.nan)
+        asked = [number(results.get(id(value), unknown)) for value in self.values]
+        return [np.broadcast_to(one, points.shape) for one in asked]
+
+    def _worked_out(self, points: Floats) -> dict[int, Array]:
+        """What is computed on the way, by the id of its value; nothing where that cannot be."""
         results: dict[int, Array] = {id(self.draw): points}
         for value in self.computed:
             inputs = [
@@ -165,11 +196,14 @@ class Steps:
             try:
                 results[id(value)] = kernel_of(value)(*inputs)
             except KernelError:
-                return [np.full(points.shape, np.nan) for _ in self.values]
-        return [np.broadcast_to(number(results[id(value)]), points.shape) for value in self.values]
+                return {}
+        return results
 
     def _constant(self, value: Value) -> Array:
-        array: Array = value.constant
+        return self._one_of(value.constant)
+
+    def _one_of(self, array: Array) -> Array:
+        """Of what is one number for all elements, that one."""
         return array.reshape(-1)[:1] if self.draw.shape else array
 
     def ranges(self, of_draw: Ranges) -> list[Ranges]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.analysis.on_paper import EXACT, Rounded, alike, near_jumps, value_on_paper
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.law import argument_problem
@@ -32,8 +33,30 @@ class Outcomes:
 
     def values(self, value: Value) -> Floats:
         """What a quantity is in each outcome."""
-        array = self.held[id(value)] if value.random else value.constant
-        found: Floats = number(array)
+        found: Floats = number(self._array(value))
+        return found
+
+    def on_paper(self, roots: Sequence[Value]) -> Outcomes | None:
+        """The same outcomes on paper: this table where rounding decides nothing in it.
+
+        None where it decides how likely they are, or what a function can take.
+        """
+        values = ordered(roots)
+        if not any(near_jumps(values, self._array)):
+            return self
+        drawn = [one for one in values if one.kind == Kind.DRAW]
+        known = {id(one): Rounded(self.held[id(one)], EXACT) for one in drawn}
+        try:
+            held = {id(one): value_on_paper(one, known).value for one in values}
+            laws = [value_on_paper(each, known).value for one in drawn for each in one.inputs]
+        except KernelError:
+            return None
+        given = [self._array(each) for one in drawn for each in one.inputs]
+        same = all(map(alike, map(number, given), map(number, laws)))
+        return Outcomes(self.probabilities, held) if same else None
+
+    def _array(self, value: Value) -> Array:
+        found: Array = self.held[id(value)] if value.random else value.constant
         return found
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
 from dropcheck.analysis.moments.norms import Norms
-from dropcheck.analysis.moments.single_draw import Found
+from dropcheck.analysis.moments.single_draw import Found, SingleDraw
+from dropcheck.analysis.on_paper import alike
 from dropcheck.analysis.polynomials.expectation import PRECISION, drawn_in, expected
 from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
@@ -134,6 +136,24 @@ def vanishes(value: Value) -> bool:
         return False
 
 
+def tied_somewhere(value: Value) -> bool:
+    """Whether rounding decides what a quantity is for some values of discrete draws, however rare.
+
+    It is looked at where one draw decides the quantity, or all draws have few outcomes.
+    """
+    draw = draw_below(value)
+    with np.errstate(all="ignore"):
+        points = None if draw is None else SingleDraw.of(draw).points
+        if draw is not None and points is not None:
+            found, paper = Steps.to([value], draw).listed(points[0])
+            return not alike(found[0], paper[0])
+        table = outcomes_of([value], MOST_OUTCOMES)
+        other = None if table is None else table.on_paper([value])
+        if table is None or other is None:
+            return table is not None
+        return not alike(table.values(value), other.values(value))
+
+
 def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | None:
     """By all outcomes, where every draw is discrete and there are at most so many."""
     roots = [value for one in integrands for value, _ in one.factors]
@@ -142,12 +162,35 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
     if table is None:
         return None
     with np.errstate(all="ignore"):
-        rows = np.stack([_in_outcomes(one, table) for one in integrands])
-        parts = rows * table.probabilities
-        means = parts.sum(axis=1)
-        off = rows - means[:, np.newaxis]
-        squares = off * off * table.probabilities
-        covariance = (off * table.probabilities) @ off.T
+        paper = table.on_paper(roots)
+        found = _summed(integrands, table)
+        other = found if paper is table or paper is None else _summed(integrands, paper)
+        if paper is None or found is None or other is None:
+            return None
+        means, covariance = found
+        # what rounding decides in some outcome is part of the error
+        deviations = np.sqrt(covariance.diagonal())
+        off = [_share_of(abs(other[0] - means), abs(means) + deviations)]
+        off += [_share_of(abs(other[1] - covariance), np.outer(deviations, deviations))]
+    error = PRECISION + max(off)
+    if not np.isfinite(error):
+        return None
+    return ExactMoments(means=means, components={frozenset({0}): covariance}, error=error)
+
+
+def _share_of(off: Floats, sizes: Floats) -> float:
+    """The largest share of a size that something is off; infinite where the size is 0."""
+    return float(np.where(off > 0, off / sizes, 0.0).max(initial=0.0))
+
+
+def _summed(integrands: Sequence[Integrand], table: Outcomes) -> tuple[Floats, Floats] | None:
+    """Means and covariances over all outcomes; None where they are not known."""
+    rows = np.stack([_in_outcomes(one, table) for one in integrands])
+    parts = rows * table.probabilities
+    means = parts.sum(axis=1)
+    off = rows - means[:, np.newaxis]
+    squares = off * off * table.probabilities
+    covariance = (off * table.probabilities) @ off.T
     if not (np.isfinite(rows).all() and np.isfinite(covariance).all()):
         return None
     if (
@@ -156,7 +199,7 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
         or _lost(squares.max(axis=1)[off.any(axis=1)])
     ):
         return None
-    return ExactMoments(means=means, components={frozenset({0}): covariance}, error=PRECISION)
+    return means, covariance
 
 
 def _lost(products: Floats) -> bool:

@@ -134,6 +134,13 @@ class SingleDraw:
         known = [argument.known for argument in origin.inputs]
         return cls(origin.law, tuple(one for one in known if one is not None))
 
+    @property
+    def points(self) -> tuple[Floats, Floats, float] | None:
+        """The values of a discrete law, their chances, and that of all others; None: too many."""
+        if not self.law.discrete:
+            return None
+        return self.law.points(*self.arguments, at_most=MOST_POINTS)
+
     def mean(self, integrand: Integrand, norm: Norm | None) -> Estimate:
         """The expectation of a function of the draw."""
         with np.errstate(all="ignore"):
@@ -145,7 +152,7 @@ class SingleDraw:
             return self._of_cells(integrand, norm)
 
     def _of_points(self, integrand: Integrand, norm: Norm | None) -> Estimate:
-        points = self.law.points(*self.arguments, at_most=MOST_POINTS)
+        points = self.points
         if points is None:
             return UNKNOWN
         values, chances, rest = points
@@ -256,12 +263,17 @@ def _worst(means: CellMeans, most_cells: int) -> Truths:
 
 
 def _enumerated(integrand: Integrand, values: Floats, chances: Floats) -> Estimate:
-    """The expectation of a function of a draw with few values."""
-    found = integrand.evaluated(values)
+    """The expectation of a function of a draw with few values.
+
+    What rounding decides at one of them is part of the error.
+    """
+    found, paper = integrand.listed(values)
     zero = np.zeros(len(values))
     rounding = integrand.ranges(Ranges(values, values, np.stack([zero, zero]))).off[1]
-    error = chances * np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(found))
-    terms = np.where(chances > 0, chances * found, 0.0)
+    rounding = np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(found))
+    possible = chances > 0
+    error = np.where(possible, chances * (rounding + np.abs(paper - found)), 0.0)
+    terms = np.where(possible, chances * found, 0.0)
     size, rounded = float(np.abs(terms).sum()), float(error.sum())
     if not math.isfinite(size + rounded):
         return UNKNOWN

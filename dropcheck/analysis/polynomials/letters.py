@@ -14,6 +14,7 @@ import numpy as np
 
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.single_draw import Found, KnownMeans
+from dropcheck.analysis.on_paper import alike
 from dropcheck.analysis.polynomials.expectation import Source, expected
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial
@@ -222,13 +223,14 @@ class Centred:
         """Any function of a draw of two values, which is a line through its values there."""
         ends = (0.0, 0.0) if draw.law is None else _TWO_VALUES[draw.law.values]
         with np.errstate(all="ignore"):
-            first, last = Steps.to([value], draw).evaluated(np.array(ends))[0].tolist()
-        if not (math.isfinite(first) and math.isfinite(last)):
-            raise PolynomialError
+            (found,), (paper,) = Steps.to([value], draw).listed(np.array(ends))
+        if not (np.isfinite(found).all() and alike(found, paper)):
+            raise PolynomialError  # rounding decides one of them
+        first, last = found.tolist()
         slope = (last - first) / (ends[1] - ends[0])
-        found: Polynomial = (self.reading.polynomial(draw) + -ends[0]) * slope + first
-        found.binary = value.truth
-        return found
+        line: Polynomial = (self.reading.polynomial(draw) + -ends[0]) * slope + first
+        line.binary = value.truth
+        return line
 
     def _product(self, quantity: Polynomial, axes: tuple[int, ...], keepdims: bool) -> Polynomial:
         """The product of independent elements along some axes, as a draw of its own."""

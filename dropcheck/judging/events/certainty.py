@@ -101,7 +101,7 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
     broken = run.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
     if broken is not None:
         return broken
-    bound, most = violations_bound(run), run.most_draws(counted.program)
+    bound = violations_bound(run)
     violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
     share = violations / max(1, seen_draws(counted, tally))
     unit = tally.program.unit_draws
@@ -121,7 +121,6 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
         verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
         if counted.conditional and not seen:
             explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-    warnings = _ties(run, counted, most) if verdict is Verdict.VERIFIED else ()
     more_draws = None
     if verdict is Verdict.INCONCLUSIVE and seen:
         # as many draws in which the condition holds as bound the violations
@@ -146,7 +145,6 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
         seconds=tally.seconds,
         explanation=explanation,
         more_draws=more_draws,
-        warnings=warnings,
     )
 
 
@@ -157,18 +155,6 @@ def _counterexamples(run: CaseRun, tally: Tally, violations: int, seen: int) -> 
         return Reason.CODE_COUNTEREXAMPLES.explain(violations=violations, draws=seen, first=first)
     reason = Reason.COUNTEREXAMPLES if violations > 1 else Reason.ONE_COUNTEREXAMPLE
     return reason.explain(violations=violations, draws=seen)
-
-
-def _ties(run: CaseRun, counted: Counted, most: int) -> tuple[str, ...]:
-    """A warning where values that tie to within rounding were taken for equal."""
-    strict = (counted.exact or counted.program).fitted(most, FEWEST_BLOCKS)
-    exact = strict.span(run.generator(MAIN, 0), strict.origin, 0)
-    if not float(exact.sums[:, 0].sum()) > 0:
-        return ()
-    return (
-        f"{run.case.claim.id}: values that differ by rounding alone were taken for equal; "
-        "isclose(a, b) says so",
-    )
 
 
 class Violations(Tally):

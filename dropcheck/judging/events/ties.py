@@ -1,33 +1,33 @@
 """What rounding decides: `mean(m) - 0.5 >= 0.2` where the mean is 0.7, `floor(0.1 * k / 0.3)`.
 
 On paper both sides are equal, or a number is whole, and in float64 one is below. No interval shows
-it, and an exact value is one of the same numbers. So a claim is judged as it is on paper too, where
-that makes a difference, and has a verdict where it is the same. A claim that something is certain
-is given the benefit of the doubt.
+it. So a claim is judged as it is on paper too, where that makes a difference, and has a verdict
+where it is the same. A claim that something is certain is given the benefit of the doubt.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 
 from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.strategy import Certainty, Quantiles
 from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Finding
-from dropcheck.judging.events.certainty import by_draws
+from dropcheck.judging.events.certainty import by_draws, draws_that_bound
 from dropcheck.judging.limit_theorem import by_limit_theorem
+from dropcheck.judging.witness import fits
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import PILOT, Compiled, Counted, Program, Request, SpanSums, tied_in
+from dropcheck.simulation import MAIN, Compiled, Counted, Program, Request, SpanSums, tied_in
 
 # Work that the search for rare ties may take, in rough nanoseconds, and the judgement on paper.
 SEARCH_WORK, WORK_ON_PAPER = 2e7, 2e9
 # Draws on paper that a verdict may take: so many times those of the first one, and as many more as
 # a certainty takes.
 MORE_DRAWS, DRAWS_OF_CERTAINTY = 4, 2**18
-# How many times as long a draw takes on paper (measured; 10 to 40 with functions of arrays).
-SLOWER = 20
 
 Judging = Generator[Request, SpanSums, Finding]
 
@@ -35,31 +35,44 @@ Judging = Generator[Request, SpanSums, Finding]
 def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judging]) -> Judging:
     """A finding, by this judge; undecided where rounding decides it.
 
-    Of code under test the numbers are compared as it gave them.
+    Of code under test the numbers are compared as it gave them, but for a counterexample.
     """
     compiled = run.prepared.compiled
     if finding.verdict is Verdict.INCONCLUSIVE or compiled is None:
         return finding
     program = compiled.program
-    if program.calls_own_code:
+    certain = isinstance(run.prepared.strategy, Certainty)
+    # a counterexample may be a tie itself, however rare
+    closely = certain and finding.verdict is Verdict.REFUTED
+    if program.calls_own_code and not closely:
         return finding
     off = first_off(run.prepared.lowered.operands)
     if off is not None:
         return _undecided(finding, off)
-    if isinstance(compiled, Counted) and compiled.exact is not None:
-        program = compiled.exact  # without the favour
-    spans = int(min(finding.draws, SEARCH_WORK / program.cost) // program.span_draws)
-    draws = min(program.span_draws, PILOT_DRAWS)
-    tied = tied_in(program, lambda span: run.generator(PILOT, span), draws, max(1, spans))
+    if _said_by_model(finding):
+        return finding
+    work = finding.draws if closely else min(finding.draws, SEARCH_WORK / program.cost)
+    spans = max(1, int(work) // program.span_draws)
+    draws = program.span_draws if closely else min(program.span_draws, PILOT_DRAWS)
+    tied = tied_in(program, partial(run.generator, MAIN), draws, spans, closely=closely)
     if tied is None:
         return finding
     other = yield from _on_paper(run, finding.draws, tied.program, judge)
     if other is not None and other.verdict is finding.verdict:
         return replace(finding, exact=None)
-    certain = isinstance(run.prepared.strategy, Certainty)
     if certain and other is not None and other.verdict is Verdict.VERIFIED:
-        return replace(other, exact=None)
+        note = "values that differ by rounding alone were taken for equal; isclose(a, b) says so"
+        warnings = (*other.warnings, f"{run.case.claim.id}: {note}")
+        return replace(other, exact=None, warnings=warnings)
     return _undecided(finding, tied.by)
+
+
+def _said_by_model(finding: Finding) -> bool:
+    """Whether the exact value allows the verdict: what rounding decides is part of its error."""
+    if finding.exact is None or finding.region is None:
+        return False
+    widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
+    return fits(finding.exact, finding.verdict, finding.region, widening)
 
 
 def _undecided(finding: Finding, by: Value) -> Finding:
@@ -79,8 +92,12 @@ def _on_paper(
     changed = replace(compiled, program=program)
     # strata are worked out for the program as it stands, and what is known is known of it
     again = replace(prepared, compiled=changed, knowledge=None, in_strata=[None])
-    most = min(MORE_DRAWS * draws + DRAWS_OF_CERTAINTY, WORK_ON_PAPER / (SLOWER * program.cost))
+    certain = isinstance(prepared.strategy, Certainty)
+    work = math.inf if certain else WORK_ON_PAPER  # nothing else verifies a certainty that ties
+    most = min(MORE_DRAWS * draws + DRAWS_OF_CERTAINTY, work / program.cost)
     most = max(PILOT_DRAWS, min(int(most), run.most_draws(program)))
+    if certain and most < draws_that_bound(run):
+        return None  # in vain
     settings = replace(run.settings, max_draws=most)
     other = replace(run, held=None, prepared=again, settings=settings)
     if isinstance(changed, Compiled):

@@ -23,6 +23,8 @@ from dropcheck.simulation import Threshold, below
 
 # Probabilities that are known are as near to a level as rounding leaves them.
 NEARLY = 1e-12
+# One that is not as well known as this says nothing.
+MOST_ERROR = 1e-6
 # Halvings of an interval that holds a quantile, and how far out one is looked for.
 HALVINGS = 200
 FARTHEST = 1e150
@@ -80,11 +82,11 @@ def quantiles_between(operator: Value) -> Between | None:
     level, given = operator.level, condition[0] if condition else None
 
     def reached(at: float) -> bool | None:
-        exact = exact_probability(below(quantity, Threshold(at, True)), given)
+        exact = _known(quantity, Threshold(at, True), given)
         return None if exact is None else exact.value + exact.error + NEARLY >= level
 
     def passed(at: float) -> bool | None:
-        exact = exact_probability(below(quantity, Threshold(at, False)), given)
+        exact = _known(quantity, Threshold(at, False), given)
         return None if exact is None else exact.value - exact.error - NEARLY > level
 
     hull = support(quantity)
@@ -97,6 +99,12 @@ def quantiles_between(operator: Value) -> Between | None:
     if error <= SHORT * max(abs(least), abs(greatest)) and least == float(f"{least:.9g}"):
         error = 0.0  # a value with a probability of its own, at a number with few digits
     return Between(least, max(least, greatest), error)
+
+
+def _known(quantity: Value, at: Threshold, given: Value | None) -> Exact | None:
+    """The chance to lie below a threshold; None where it is not known, or rounding decides it."""
+    exact = exact_probability(below(quantity, at), given)
+    return None if exact is None or exact.error > MOST_ERROR else exact
 
 
 def _plain(low: float, high: float) -> float:

@@ -33,8 +33,6 @@ from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.shapes import flag, reduction
 from dropcheck.vocabulary.smoothness import pieces
 
-# Values nearer than this, relative to the larger, tie as far as rounding can tell.
-TIE = 1e-12
 # defaults of isclose: relative as Python's; absolute so that 0 is near to rounding errors
 _RTOL, _ATOL = 1e-9, 1e-12
 
@@ -67,26 +65,6 @@ def _unknown_in(*arrays: Array) -> Array | None:
 def _compare(a: Array, b: Array, *, how: np.ufunc) -> Array:
     """A comparison by element; NaN where either side is."""
     return _join(how(a, b), _unknown_in(a, b))
-
-
-def _nearly_tied(a: Array, b: Array) -> Array:
-    """Where two arrays differ, but by no more than rounding could have made them.
-
-    An infinity is no rounding of anything, though any distance is a small share of it.
-    """
-    apart = np.abs(a - b)
-    near = apart <= TIE * np.maximum(np.abs(a), np.abs(b))
-    return np.asarray((apart > 0) & np.isfinite(apart) & near)
-
-
-def _favouring(a: Array, b: Array, *, how: np.ufunc, favour: bool) -> Array:
-    """A comparison that takes values which tie to within rounding as it is favoured."""
-    plain = _compare(a, b, how=how)
-    wrong = plain == (not favour)
-    if not wrong.any():
-        return plain
-    tied = wrong & _nearly_tied(a, b)
-    return np.where(tied, favour, plain) if tied.any() else plain
 
 
 def _and(a: Array, b: Array) -> Array:
@@ -182,18 +160,6 @@ EQUAL, NOT_EQUAL = COMPARISONS["=="], COMPARISONS["!="]
 BELOW, AT_MOST = COMPARISONS["<"], COMPARISONS["<="]
 
 
-def _favoured(sign: str, favour: bool) -> Function:
-    kernel = partial(_favouring, how=_UFUNCS[sign][0], favour=favour)
-    name = f"{sign} favoured" if favour else f"{sign} denied"
-    summary = f"{sign}, where what ties to within rounding is {favour}"
-    return _truth(name, kernel, summary, parameters=PAIR)
-
-
-# A comparison of the sort that is favoured (or denied) where its values tie to within rounding: a
-# claim that it always (or never) holds is given the benefit of the doubt.
-FAVOURED = {COMPARISONS[sign]: _favoured(sign, favour=True) for sign in ("==", "<=", ">=")}
-DENIED = {COMPARISONS[sign]: _favoured(sign, favour=False) for sign in ("!=", "<", ">")}
-
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\land", written="a and b",
@@ -225,7 +191,6 @@ WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_trut
               defined=defined_where.CHOSEN)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
-TIED = (*FAVOURED.values(), *DENIED.values())
 
 IS_CLOSE = _truth(
     "isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
