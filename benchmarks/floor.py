@@ -251,7 +251,7 @@ def whole(registry: Registry, clock: Clock, *, quick: bool) -> Iterator[Figure]:
     graphs = CaseGraphs(keep=0)
     spent = alone = 0.0
     with tuned_numpy():
-        for group in sharing_draws(cases):
+        for group in sharing_draws(cases, graphs):
             asked: dict[int, tuple[Request, int]] = {}
             started = clock()
             judge = run_together(

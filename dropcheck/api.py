@@ -219,9 +219,8 @@ def _failure(result: CaseResult) -> str:
     """
     from dropcheck.report.phrases import DECIDED_EXACTLY, headline, needs
     from dropcheck.report.terminal.run_table import case_block
-    from dropcheck.report.terminal.screen import Terminal
 
-    block = case_block(result, Terminal())
+    block = case_block(result)
     text = f"{headline(result)}\n\n{block}".rstrip("\n").replace(DECIDED_EXACTLY, "")
     needed = needs(result)
     if needed is not None:

@@ -268,7 +268,7 @@ class CaseItem(pytest.Item):
         if isinstance(excinfo.value, DidNotPass):
             path, line, _ = self.reportinfo()
             result = excinfo.value.result
-            entry = ReprEntryNative([case_block(result, Terminal()).rstrip("\n") + "\n"])
+            entry = ReprEntryNative([case_block(result).rstrip("\n") + "\n"])
             return ReprExceptionInfo(  # with a line for pytest's summary; xdist can send it on
                 ReprTraceback([entry], None, style="native"),
                 ReprFileLocation(str(path), line + 1, headline(result)),

@@ -139,7 +139,7 @@ def verify_cases(
 
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
-    groups = sharing_draws(cases)
+    groups = sharing_draws(cases, graphs)
     may_travel = engine is not None or any(case.claim.column is not None for case in cases)
     drawn_by = settings if engine is None else replace(settings, threads=engine.at_once)
     starts = [
@@ -338,15 +338,15 @@ def judged_elsewhere(job: Job) -> list[_Judged] | Begun:
     return carried_out(start()) if job.of_code else _light(start)[0]
 
 
-def sharing_draws(cases: Sequence[Case]) -> list[list[int]]:
+def sharing_draws(cases: Sequence[Case], graphs: CaseGraphs) -> list[list[int]]:
     """The places of cases that make the same draws: the statements of one claim are together.
 
     Searched cases are not: each goes where its own verdicts lead.
     """
-    groups: dict[str, list[int]] = {}
+    groups: dict[object, list[int]] = {}
     for place, case in enumerate(cases):
         alone = searched_in(case.parameters)
-        groups.setdefault(case.key if alone else case.stream_key, []).append(place)
+        groups.setdefault(case.key if alone else graphs.sharing(case), []).append(place)
     return list(groups.values())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dropcheck.language.graph import Kind, Value
@@ -37,30 +36,22 @@ class Linear:
         return Linear(tuple((own / by, value) for own, value in self.terms), self.constant / by)
 
 
-Form = Callable[[Value], Linear | None]
-"""An operator as a linear form, where it is one."""
-
-
 def of_one_operator(value: Value) -> Linear | None:
     """A side as a linear form in the value of one operator, or None where it is none."""
-    form = _form(value, lambda operator: Linear(((1.0, operator),), 0.0))
+    form = of_operators(value)
     return form if form is not None and len(form.terms) == 1 else None
 
 
 def of_operators(value: Value) -> Linear | None:
     """A side as a linear form in the values of operators, or None where it is none."""
-    return _form(value, lambda operator: Linear(((1.0, operator),), 0.0))
-
-
-def _form(value: Value, of_operator: Form) -> Linear | None:
     known = None if value.estimated else value.known
     if isinstance(known, float):
         return Linear((), known)
     if value.kind == Kind.OPERATOR:
-        return of_operator(value)
+        return Linear(((1.0, value),), 0.0)
     if value.kind != Kind.COMPUTED or value.function not in _ARITHMETIC:
         return None
-    forms = [form for form in (_form(one, of_operator) for one in value.inputs) if form is not None]
+    forms = [form for form in map(of_operators, value.inputs) if form is not None]
     if len(forms) < len(value.inputs):
         return None
     left, right = forms[0], forms[-1]

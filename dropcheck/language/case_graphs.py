@@ -17,7 +17,7 @@ from dropcheck.language.cases import (
 )
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.loops import define_model
-from dropcheck.language.lowering.statement_sides import check_tolerance
+from dropcheck.language.lowering.statements.statement_checks import check_tolerance
 from dropcheck.language.syntax import lines_of
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -53,7 +53,7 @@ class CaseGraphs:
         self.forget = forget
         self._parsed: dict[str, ParsedClaim] = {}
         self._families: dict[str, ParsedClaim] = {}  # one statement of each, as it was read last
-        self._lowered: dict[str, LoweredCase] = {}
+        self._lowered: dict[tuple[str, bool], LoweredCase] = {}
         self._kept = 0  # bytes
 
     def parsed(self, claim: Claim) -> ParsedClaim:
@@ -81,6 +81,14 @@ class CaseGraphs:
             return None
         return other
 
+    def sharing(self, case: Case) -> tuple[str, bool]:
+        """What cases have in common that make the same draws, by one graph.
+
+        Raises:
+            DropcheckError: as `parse_claim`.
+        """
+        return case.stream_key, self.parsed(case.claim).single
+
     def put(self, parsed: ParsedClaim) -> None:
         """Take a claim as parsed already."""
         self._parsed[parsed.claim.id] = parsed
@@ -95,13 +103,14 @@ class CaseGraphs:
         Raises:
             DropcheckError: as `lower_case`.
         """
-        found = self._lowered.get(case.stream_key)
         parsed = parsed or self.parsed(case.claim)
+        key = case.stream_key, parsed.single
+        found = self._lowered.get(key)
         own = None if found is None else _of_statement(found, parsed)
         if own is None:
             own = lower_case(parsed, case.parameters, self.memory)
             if found is None and self._kept + own.size <= self.keep:
-                self._lowered[case.stream_key] = own
+                self._lowered[key] = own
                 self._kept += own.size
         return own
 
@@ -126,7 +135,7 @@ class CaseGraphs:
 
     def keep_only(self, cases: Iterable[Case]) -> None:
         """Forget every graph but those of some cases."""
-        keys = dict.fromkeys(case.stream_key for case in cases)
+        keys = dict.fromkeys(map(self.sharing, cases))
         found = ((key, self._lowered.get(key)) for key in keys)
         self._lowered = {key: lowered for key, lowered in found if lowered is not None}
         self._kept = sum(lowered.size for lowered in self._lowered.values())
@@ -146,7 +155,7 @@ class CaseGraphs:
 
     def let_go(self, case: Case) -> None:
         """Forget the graph of a case, as nothing will be judged by it."""
-        found = self._lowered.pop(case.stream_key, None) if self.forget else None
+        found = self._lowered.pop(self.sharing(case), None) if self.forget else None
         self._kept -= 0 if found is None else found.size
 
 

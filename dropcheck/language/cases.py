@@ -15,16 +15,12 @@ from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context, Slots
-from dropcheck.language.lowering.law_statements import law_claim
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
-from dropcheck.language.lowering.slot_lowering import define_call, names_given
-from dropcheck.language.lowering.statement_sides import (
-    Sides,
-    check_range,
-    check_tolerance,
-    statement_sides,
-)
+from dropcheck.language.lowering.slot_lowering import counts_draws, define_call, names_given
+from dropcheck.language.lowering.statements.law_statements import law_claim
+from dropcheck.language.lowering.statements.statement_checks import check_range, check_tolerance
+from dropcheck.language.lowering.statements.statement_sides import Sides, statement_sides
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
 from dropcheck.language.syntax import (
@@ -34,14 +30,12 @@ from dropcheck.language.syntax import (
     Node,
     Position,
     Statement,
-    children,
     names_in,
 )
 from dropcheck.results import Value as ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.relations import FOLLOWS
 
 
@@ -56,10 +50,23 @@ class ParsedClaim:
     # of a claim with several statements all of them, its own among them; None for one that cannot
     # be read
     beside: tuple[Statement | None, ...] = ()
-    # parameters by name, and those of their values that are laws: read for the first case, and
-    # then there for the others
+    # parameters by name, and those of their values that are laws, once they are read
     _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
     _laws: dict[tuple[str, str], Call] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def single(self) -> bool:
+        """Whether a draw is to be a call of code: laws and quantiles have no interval of calls."""
+        return self._single(self.statement)
+
+    @property
+    def sharing(self) -> tuple[Statement | None, ...]:
+        """The statements of its claim that make its draws; None in the places of others."""
+        own = self.single
+        return tuple(one if one and self._single(one) == own else None for one in self.beside)
+
+    def _single(self, statement: Statement) -> bool:
+        return self.claim.column is not None and counts_draws(statement)
 
     def parameter(self, name: str) -> Name:
         """A parameter's name, where it stands."""
@@ -94,7 +101,7 @@ class LoweredCase:
     notes: tuple[Problem, ...]
     size: int  # roughly, in bytes
     # of a case whose claim has several statements all of them, in one graph; None for one that has
-    # an error; and which of them is this one
+    # an error or makes other draws; and which of them is this one
     beside: tuple[LoweredCase | None, ...] = ()
     place: int = 0
     entries: tuple[tuple[int, ...], ...] = ()
@@ -233,8 +240,7 @@ def lower_case(
     context.formula = claim.formula  # its model is none
     found: list[LoweredCase | None] = []
     # a check needs no graph of what stands beside it
-    statements = (not postpone and parsed.beside) or (parsed.statement,)
-    for statement in statements:
+    for statement in (not postpone and parsed.sharing) or (parsed.statement,):
         try:  # in the order of the file, whichever is judged: one graph for all
             found.append(_stated(context, statement, parameters, sound=not problems))
         except DropcheckError as error:
@@ -308,19 +314,9 @@ def context_of(
         column=claim.column,
         dtype=dtype if isinstance(dtype, str) else None,
         given=frozenset(given),
-        single=any(one.about_laws or _of_quantiles(one) for one in statements),
+        single=parsed.single,
     )
     return Context(lower, memory, postpone, slots)
-
-
-def _of_quantiles(statement: Statement) -> bool:
-    stack = list(statement.operands)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Call) and node.name in OPERATORS and OPERATORS[node.name].quantile:
-            return True
-        stack.extend(children(node))
-    return False
 
 
 def define_parameters(

@@ -26,7 +26,7 @@ from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.context import Scope
 from dropcheck.language.lowering.draws import unknown_law
-from dropcheck.language.lowering.statement_sides import note_on_within
+from dropcheck.language.lowering.statements.statement_checks import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression
 from dropcheck.language.search_points import breaks, looked_at, representative
 from dropcheck.language.suggestions import name_hint, slip_of

@@ -140,7 +140,7 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
     failure = SubElement(element, "failure", type=kind, message=_legal(message))
     if case.result is Outcome.ERROR:
         failure.tag, failure.attrib = "error", {"message": _legal(str(case.explanation))}
-    block = case_block(case, Terminal())
+    block = case_block(case)
     failure.text = _legal(block)
 
 

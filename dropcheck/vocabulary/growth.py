@@ -246,7 +246,7 @@ def sum_of_two(sign: float) -> Growth:
 
 PRODUCT = Growth(
     lambda both: _product(both, both[0].order, both[1].order),
-    powers.Product(1.0, 1.0),
+    powers.Product(),
     _unless_zero(lambda both: _product(both, both[0].reciprocal, both[1].reciprocal)),
 )
 QUOTIENT = Growth(
@@ -261,9 +261,7 @@ POWER = Growth(
     lambda both: _raised(both[0].reciprocal, both[0].order, both[1].known),
     heavier=True,
 )
-ALL_PRODUCTS = Growth(
-    lambda both: _products(both, summed=False, paired=False), summed_products.Products()
-)
+ALL_PRODUCTS = Growth(lambda both: _products(both, summed=False, paired=False), powers.Products())
 SUM_OF_PRODUCTS = Growth(
     lambda both: _products(both, summed=True, paired=True),
     summed_products.SumOfProducts(summed_products.inner_of_vectors),

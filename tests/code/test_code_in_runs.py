@@ -336,3 +336,37 @@ def test_statements_of_one_sampler_ask_for_many_numbers_at_a_time(
     found = verify_cases(cases, Settings(), registry, str)
     assert [one.verdict for one in found] == [Verdict.VERIFIED] * 2
     assert least <= max(asked_for) <= most
+
+
+def test_statements_about_laws_leave_long_calls_to_those_beside_them() -> None:
+    """Draws of a call may depend on each other: a law takes one of each, an average all."""
+
+    def layer(x: np.ndarray, rng: np.random.Generator) -> Any:
+        return np.where(rng.random(x.shape) < 0.5, 2 * x, 0)
+
+    text = """
+dropcheck: 1
+slots: {layer: {takes: [x], model: 'm ~ bernoulli(0.5)', gives: 2 * m * x}}
+claims:
+  both:
+    title: Both
+    model: "x ~ uniform(1, 2)\\ny = layer(x)"
+    resolution: 0.2
+    claims:
+      law: (y > 0) + 0 ~ bernoulli(0.5)
+      quarter: Quantile(y, 0.75) == 3
+      mean: E(y) == 1.5
+      square: E(y**2) / E(x**2) == 2
+"""
+    own = of_functions({"layer": layer}, name="numpy", dtypes=(), folder=Path())
+    registry = with_columns(read_text(text), [own])
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    found = list(verify_cases(cases, Settings(), registry, str))
+    assert [one.verdict for one in found] == [Verdict.VERIFIED] * 4
+    draws_of_a_call = [one.draws / one.calls.count for one in found if one.calls is not None]
+    assert draws_of_a_call[:2] == [1, 1]
+    assert min(draws_of_a_call[2:]) > 100
+    alone = [next(verify_cases([case], Settings(), registry, str)) for case in cases]
+    assert [(one.estimate, one.draws) for one in alone] == [
+        (one.estimate, one.draws) for one in found
+    ]

@@ -389,13 +389,13 @@ def test_what_the_resolution_comes_to(region: Region, absolute: float | None, sh
     case = claiming(FAILED, region, scale=5.0)
     if absolute is not None:
         case = replace(case, sharpness=looked_at(region, absolute, absolute=True))
-    assert f"  resolution  {shown}\n" in case_block(case, Terminal())
+    assert f"  resolution  {shown}\n" in case_block(case)
 
 
 def test_a_range_whose_ends_are_equal_is_not_called_strict() -> None:
     case = replace(claiming(FAILED, Region(low=0.0)), sharpness=Resolution(0.01, 0.0, False))
     shown = "±0: a range is widened by a tenth of its half-width at most"
-    assert f"  resolution  {shown}\n" in case_block(case, Terminal())
+    assert f"  resolution  {shown}\n" in case_block(case)
 
 
 def test_certainty_is_looked_at_by_violations() -> None:
@@ -405,15 +405,15 @@ def test_certainty_is_looked_at_by_violations() -> None:
         method=Method.CERTAINTY,
         sharpness=Resolution(1e-4, 1e-4, absolute=True),
     )
-    block = case_block(sure, Terminal())
+    block = case_block(sure)
     assert "  resolution  ±0.0001: violations rarer than that\n" in block
 
 
 def test_a_resolution_of_no_known_scale_is_left_out() -> None:
-    block = case_block(replace(UNDECIDED, sharpness=None), Terminal())
+    block = case_block(replace(UNDECIDED, sharpness=None))
     assert "resolution" not in block
     assert "  repeat     dropcheck" in block  # beneath the other values, either way
-    assert "  repeat      dropcheck" in case_block(UNDECIDED, Terminal())
+    assert "  repeat      dropcheck" in case_block(UNDECIDED)
 
 
 # ---- a case in one line --------------------------------------------------------------------------

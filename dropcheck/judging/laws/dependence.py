@@ -12,22 +12,21 @@ import numpy.typing as npt
 from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
 from dropcheck.inference import budget, cell_evidence
 from dropcheck.inference.distribution_distance import Precision, empirical_bernstein, massart
-from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.laws.law_evidence import Evidence
 from dropcheck.judging.laws.looks import (
     Counting,
+    Seen,
     counting_of,
-    finding_of,
-    looks,
     piloted,
     shares_of,
+    until_decided,
 )
 from dropcheck.language.law_claims import LawClaim, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
-from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Verdict
-from dropcheck.simulation import MAIN, Counts, Program, Request, SpanSums, Tables
+from dropcheck.reasons import Reason
+from dropcheck.simulation import Counts, Program, Request, SpanSums, Tables
 
 Floats = npt.NDArray[np.float64]
 
@@ -134,28 +133,15 @@ def by_tables(
 ) -> Generator[Request, SpanSums, Finding]:
     """Judge that quantities are independent."""
     plan = tables_plan(run, claim, program)
-    counting, resolution = plan.counting, run.sharpness(1.0)
-    shares, tally = shares_of(run.alpha), Counts(counting.program)
-    verdict = Verdict.INCONCLUSIVE
-    why: Explanation | None = None
-    seen, interval = 0.0, (0.0, 1.0)
-    fewest = min(counting.program.span_draws, counting.most)
-    for look in looks(counting.planned, fewest, counting.most, shares.distance):
-        yield from run.draw_until(tally, MAIN, look.draws)
-        if tally.undefined:
-            break
+    tally = Counts(plan.counting.program)
+
+    def at_look(alpha: float) -> Seen:
         tables = _tables(plan, tally.totals)
-        seen, interval = dependence(plan, tables, tally.drawn, look.alpha)
-        log, strongest = evidence(plan, tables)
-        if log >= math.log(1 / shares.evidence):
-            verdict, why = Verdict.REFUTED, strongest
-        else:
-            verdict = decide(*interval, run.reading.comparisons[0].region, resolution)
-        if verdict is not Verdict.INCONCLUSIVE or run.out_of_time():
-            break
-    if verdict is Verdict.VERIFIED:
-        why = Reason.INDEPENDENT_ON_CELLS.explain(within=resolution, what=_what(plan))
-    return finding_of(run, counting, tally, verdict, why, seen, interval)
+        return Seen(*dependence(plan, tables, tally.drawn, alpha), evidence(plan, tables))
+
+    within, shares = run.sharpness(1.0), shares_of(run.alpha)
+    holds = Reason.INDEPENDENT_ON_CELLS.explain(within=within, what=_what(plan))
+    return (yield from until_decided(run, plan.counting, tally, shares, at_look, holds))
 
 
 def _tables(plan: Plan, totals: Floats) -> list[Floats]:
@@ -298,7 +284,7 @@ def _margin(at_most: Floats, kept: Collection[int]) -> Floats:
     return found
 
 
-def evidence(plan: Plan, tables: Sequence[Floats]) -> tuple[float, Explanation]:
+def evidence(plan: Plan, tables: Sequence[Floats]) -> Evidence:
     """The average of what all tables say, with few cells and with many, and the strongest."""
     found: list[tuple[float, int, tuple[int, ...]]] = []
     for entries, table in zip(plan.tables.tables, tables, strict=True):
@@ -308,11 +294,12 @@ def evidence(plan: Plan, tables: Sequence[Floats]) -> tuple[float, Explanation]:
             found.append((cell_evidence.of_product(coarse), coarse.size, entries))
     log = cell_evidence.average((1.0, one[0]) for one in found)
     strongest = max(found)
-    return log, Reason.DEPENDENT.explain(
+    why = Reason.DEPENDENT.explain(
         cells=strongest[1],
         power=math.floor(strongest[0] / math.log(10.0)),
         what=_listed([plan.names[entry] for entry in strongest[2]]),
     )
+    return Evidence(log, why)
 
 
 def _merged(table: Floats, shape: Sequence[int]) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,14 +11,19 @@ import numpy.typing as npt
 
 from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import Precision
+from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.laws.law_evidence import Evidence
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
+    MAIN,
     PILOT,
     Counter,
     Counts,
     Program,
+    Request,
+    SpanSums,
     counting_in_cells,
     magnitude_of,
     values_of,
@@ -169,14 +174,68 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> Pilot:
     return Pilot(every, size)
 
 
-def finding_of(
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the counts of a look say: how far off the claim is, an interval of that, evidence."""
+
+    off: float
+    interval: tuple[float, float]
+    against: Evidence
+
+
+def until_decided(
+    run: CaseRun,
+    counting: Counting,
+    tally: Counts,
+    shares: Shares,
+    at_look: Callable[[float], Seen],
+    holds: Explanation,
+    too_wide: Explanation | None = None,
+) -> Generator[Request, SpanSums, Finding]:
+    """Draw and look until the distance verifies or refutes, or the evidence refutes.
+
+    Args:
+        run: the case.
+        counting: what is counted, and when a verdict is expected.
+        tally: takes the counts.
+        shares: how the case's error is shared.
+        at_look: what the counts say, from the share of the error that the distance has then.
+        holds: what there is to say where it verifies.
+        too_wide: why it cannot, where cells leave open more than the resolution.
+
+    Raises:
+        DropcheckError: where not one draw is defined.
+    """
+    region, resolution = run.reading.comparisons[0].region, run.sharpness(1.0)
+    hopeless = too_wide if counting.target <= 0 else None
+    verdict = Verdict.INCONCLUSIVE
+    why: Explanation | None = None
+    seen = Seen(0.0, (0.0, 1.0), Evidence(0.0, holds))
+    fewest = min(counting.program.span_draws, counting.most)
+    for look in looks(counting.planned, fewest, counting.most, shares.distance):
+        yield from run.draw_until(tally, MAIN, look.draws)
+        if tally.undefined:
+            break
+        seen = at_look(look.alpha)
+        if seen.against.log >= math.log(1 / shares.evidence):
+            verdict, why = Verdict.REFUTED, seen.against.why
+        else:
+            verdict = decide(*seen.interval, region, resolution)
+        given_up = hopeless is not None and tally.drawn >= counting.planned
+        if verdict is not Verdict.INCONCLUSIVE or given_up or run.out_of_time():
+            break
+    if verdict is not Verdict.REFUTED:
+        why = holds if verdict is Verdict.VERIFIED else hopeless
+    return _finding_of(run, counting, tally, verdict, why, seen)
+
+
+def _finding_of(
     run: CaseRun,
     counting: Counting,
     tally: Counts,
     verdict: Verdict,
     why: Explanation | None,
-    estimate: float,
-    interval: tuple[float, float],
+    seen: Seen,
 ) -> Finding:
     """What was decided; where nothing was, the reason and the draws that are likely to decide.
 
@@ -193,7 +252,7 @@ def finding_of(
         why = why or Reason.TOO_WIDE.explain()
         if counting.target > 0:
             # so few draws are off by about this though the claim be true
-            beyond = max(estimate - counting.precision.noise(tally.drawn), 0.0)
+            beyond = max(seen.off - counting.precision.noise(tally.drawn), 0.0)
             near = max(counting.target - beyond, beyond)
             more = max(counting.precision.draws(near) - tally.drawn, 1.0)
     return Finding(
@@ -202,8 +261,8 @@ def finding_of(
         guarantee=Guarantee.FINITE_SAMPLE,
         quantity=run.reading.comparisons[0].measures,
         region=run.reading.comparisons[0].region,
-        estimate=estimate,
-        interval=interval,
+        estimate=seen.off,
+        interval=seen.interval,
         scale=1.0,
         sharpness=run.looked(1.0, resolution),
         draws=tally.drawn,

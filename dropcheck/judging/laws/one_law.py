@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
 from dataclasses import dataclass
 
@@ -11,28 +10,22 @@ import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
 from dropcheck.inference import budget
-from dropcheck.inference.distribution_distance import (
-    Distance,
-    Precision,
-    distance,
-    massart,
-)
-from dropcheck.inference.region import decide
+from dropcheck.inference.distribution_distance import Precision, distance, massart
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.far_tails import far_out
 from dropcheck.judging.laws.law_evidence import apart, evidence
 from dropcheck.judging.laws.looks import (
     Counting,
+    Seen,
     counting_of,
-    finding_of,
-    looks,
     piloted,
     shares_of,
+    until_decided,
 )
 from dropcheck.language.law_claims import LawClaim
-from dropcheck.reasons import Explanation, Reason
+from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import MAIN, AtCuts, Counts, Program, Request, SpanSums
+from dropcheck.simulation import AtCuts, Counts, Program, Request, SpanSums
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounded
 
 Floats = npt.NDArray[np.float64]
@@ -96,34 +89,19 @@ def by_law(
 ) -> Generator[Request, SpanSums, Finding]:
     """Judge `y ~ law`, for each entry of y."""
     plan = plan_of(run, claim, program)
-    counting = plan.counting
-    resolution, tails = run.sharpness(1.0), run.case.claim.tails
+    tails = run.case.claim.tails
     shares = shares_of(run.alpha, tails=tails is not None)
-    tally = Counts(counting.program)
-    fewest = min(counting.program.span_draws, counting.most)
-    verdict = Verdict.INCONCLUSIVE
-    why: Explanation | None = None
-    interval, found = (0.0, 1.0), Distance(0.0, 1.0)
-    for look in looks(counting.planned, fewest, counting.most, shares.distance):
-        yield from run.draw_until(tally, MAIN, look.draws)
-        if tally.undefined:
-            break
+    tally = Counts(plan.counting.program)
+
+    def at_look(alpha: float) -> Seen:
         counts = tally.totals.reshape(claim.entries, plan.counter.own)
-        against = evidence(plan.cells, counts, tally.drawn)
         found = apart(plan.cells, counts, tally.drawn)
-        interval = found.interval(massart(tally.drawn, look.alpha / claim.entries))
-        if against.log >= math.log(1 / shares.evidence):
-            verdict, why = Verdict.REFUTED, against.why
-        else:
-            verdict = decide(*interval, run.reading.comparisons[0].region, resolution)
-        hopeless = counting.target <= 0 and tally.drawn >= counting.planned
-        if verdict is not Verdict.INCONCLUSIVE or hopeless or run.out_of_time():
-            break
-    if verdict is Verdict.VERIFIED:
-        why = Reason.LAW_HOLDS.explain(within=resolution)
-    elif verdict is Verdict.INCONCLUSIVE and counting.target <= 0:
-        why = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)
-    finding = finding_of(run, counting, tally, verdict, why, found.seen, interval)
+        interval = found.interval(massart(tally.drawn, alpha / claim.entries))
+        return Seen(found.seen, interval, evidence(plan.cells, counts, tally.drawn))
+
+    holds = Reason.LAW_HOLDS.explain(within=run.sharpness(1.0))
+    too_wide = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)
+    finding = yield from until_decided(run, plan.counting, tally, shares, at_look, holds, too_wide)
     if finding.verdict is Verdict.VERIFIED and tails is not None:
         return (
             yield from far_out(

@@ -17,27 +17,19 @@ from dropcheck.inference.distribution_distance import (
     distance,
     massart,
 )
-from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.laws.law_evidence import Evidence
 from dropcheck.judging.laws.looks import (
     Counting,
+    Seen,
     counting_of,
-    finding_of,
-    looks,
     piloted,
     shares_of,
+    until_decided,
 )
 from dropcheck.language.law_claims import LawClaim
-from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Verdict
-from dropcheck.simulation import (
-    MAIN,
-    Counts,
-    Program,
-    Request,
-    SpanSums,
-    TwoAtCuts,
-)
+from dropcheck.reasons import Reason
+from dropcheck.simulation import Counts, Program, Request, SpanSums, TwoAtCuts
 
 Floats = npt.NDArray[np.float64]
 
@@ -131,16 +123,13 @@ class Doubts:
                 place += 1
 
     @property
-    def log(self) -> float:
-        """The average of all."""
-        return cell_evidence.average((1.0, log) for logs in self.logs for log in logs)
-
-    @property
-    def why(self) -> Explanation:
-        """What is the strongest of them."""
+    def evidence(self) -> Evidence:
+        """The average of all, and what is the strongest of them."""
+        log = cell_evidence.average((1.0, log) for logs in self.logs for log in logs)
         strongest = max(range(len(self.logs)), key=lambda place: max(self.logs[place]))
         power = math.floor(max(self.logs[strongest]) / math.log(10.0))
-        return Reason.LAWS_DIFFER.explain(cells=self.cells[strongest], power=power)
+        why = Reason.LAWS_DIFFER.explain(cells=self.cells[strongest], power=power)
+        return Evidence(log, why)
 
 
 def _families(cells: SampleCells, at_most: Floats, draws: float) -> list[Floats]:
@@ -168,30 +157,18 @@ def by_two_laws(
 ) -> Generator[Request, SpanSums, Finding]:
     """Judge `x ~ y`, for each entry of x and the same entry of y."""
     plan = pair_plan(run, claim, program)
-    counting, resolution = plan.counting, run.sharpness(1.0)
-    shares, doubts = shares_of(run.alpha), Doubts(plan)
-    tally = Counts(counting.program, doubts.add)
-    verdict = Verdict.INCONCLUSIVE
-    why: Explanation | None = None
-    interval, found = (0.0, 1.0), Distance(0.0, 1.0)
-    fewest = min(counting.program.span_draws, counting.most)
-    for look in looks(counting.planned, fewest, counting.most, shares.distance):
-        yield from run.draw_until(tally, MAIN, look.draws)
-        if tally.undefined:
-            break
+    doubts = Doubts(plan)
+    tally = Counts(plan.counting.program, doubts.add)
+
+    def at_look(alpha: float) -> Seen:
         found = apart(plan, tally.totals, tally.drawn)
         # each of the two bands of an entry has half of its share
-        error = massart(tally.drawn, look.alpha / (QUANTITIES * claim.entries))
-        interval = found.interval(QUANTITIES * error)
-        if doubts.log >= math.log(1 / shares.evidence):
-            verdict, why = Verdict.REFUTED, doubts.why
-        else:
-            verdict = decide(*interval, run.reading.comparisons[0].region, resolution)
-        if verdict is not Verdict.INCONCLUSIVE or run.out_of_time():
-            break
-    if verdict is Verdict.VERIFIED:
-        why = Reason.ONE_LAW.explain(within=resolution)
-    return finding_of(run, counting, tally, verdict, why, found.seen, interval)
+        error = massart(tally.drawn, alpha / (QUANTITIES * claim.entries))
+        return Seen(found.seen, found.interval(QUANTITIES * error), doubts.evidence)
+
+    holds = Reason.ONE_LAW.explain(within=run.sharpness(1.0))
+    shares = shares_of(run.alpha)
+    return (yield from until_decided(run, plan.counting, tally, shares, at_look, holds))
 
 
 def apart(plan: Plan, totals: Floats, draws: int) -> Distance:

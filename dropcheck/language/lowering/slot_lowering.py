@@ -31,6 +31,7 @@ from dropcheck.language.syntax import (
     children,
     lines_of,
 )
+from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape
 from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
@@ -52,6 +53,17 @@ def names_given(
             parts = [one.base if isinstance(one, Subscript) else one for one in children(node)]
             found |= {one.name for one in parts if isinstance(one, Name)}
     return found
+
+
+def counts_draws(statement: Statement) -> bool:
+    """Whether a statement is judged by counts of draws: it is about laws or quantiles."""
+    stack = list(statement.operands)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Call) and node.name in OPERATORS and OPERATORS[node.name].quantile:
+            return True
+        stack.extend(children(node))
+    return statement.about_laws
 
 
 def define_call(context: Context, node: Call, size: Shape | None = None) -> Value:

@@ -74,8 +74,8 @@ def _markup(source: Source, spots: Sequence[Spot]) -> Markup:
     if ending in LATEX:
         return verbatim_markup(texts[0])
     if not source.cells:
-        return markdown_markup(_without_front(texts[0]), 1, HELD)
-    return join(markdown_markup(cell, 1, HELD) for cell in texts)
+        return markdown_markup(_without_front(texts[0]), HELD)
+    return join(markdown_markup(cell, HELD) for cell in texts)
 
 
 def _without_front(whole: str) -> str:

@@ -34,12 +34,11 @@ _ALIGNED = {"text-align:right": "number", "text-align:center": "middle"}
 _CODE = re.compile(r"`[^`\n]*`")
 
 
-def markdown_markup(source: str, heading: int, held: str) -> Markup:
+def markdown_markup(source: str, held: str) -> Markup:
     """A Markdown text as HTML.
 
     Args:
         source: the text.
-        heading: how many levels its headings are moved down.
         held: a character that stands only where something is put in later, which no link may be
             around.
     """
@@ -47,7 +46,7 @@ def markdown_markup(source: str, heading: int, held: str) -> Markup:
 
     parser = MarkdownIt("commonmark").enable("table")
     parser.inline.ruler.before("escape", "formula", _formula)
-    return join(_blocks(parser.parse(source), heading, held))
+    return join(_blocks(parser.parse(source), held))
 
 
 def _formula(state: Any, silent: bool) -> bool:
@@ -67,7 +66,7 @@ def _formula(state: Any, silent: bool) -> bool:
     return True
 
 
-def _blocks(tokens: Sequence[Any], heading: int, held: str) -> Iterator[Markup]:
+def _blocks(tokens: Sequence[Any], held: str) -> Iterator[Markup]:
     for token in tokens:
         name, _, end = token.type.rpartition("_")
         if token.type == "inline":
@@ -80,7 +79,7 @@ def _blocks(tokens: Sequence[Any], heading: int, held: str) -> Iterator[Markup]:
         elif token.type == "hr":
             yield Markup("<hr>")
         elif name == "heading":
-            level = min(int(token.tag[1]) + heading, DEEPEST_HEADING)
+            level = min(int(token.tag[1]) + 1, DEEPEST_HEADING)  # below the page's own
             yield Markup(f"<h{level}>" if end == "open" else f"</h{level}>")
         elif name == "table":
             around = '<div class="wide-table" tabindex="0"><table>', "</table></div>"

@@ -122,9 +122,9 @@ def _row(case: CaseResult, outcome: str) -> dict[str, Cell]:
     }
 
 
-def case_block(case: CaseResult, terminal: Terminal) -> str:
-    """What there is to say of one case that did not pass, as it stands below the table."""
-    return render(_block(case, terminal), terminal)
+def case_block(case: CaseResult) -> str:
+    """What there is to say of one case that did not pass, as a file has it below the table."""
+    return render(_block(case, Terminal()), Terminal())
 
 
 def _failures(cases: Iterable[CaseResult], terminal: Terminal, rest: str) -> list[RenderableType]:

@@ -9,16 +9,10 @@ import numpy as np
 
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.domains import FINITE, NOT_NEGATIVE, LawParameter
-from dropcheck.vocabulary.distributions.moment_lists import MomentList
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.laws.bounded_support import bounded
-from dropcheck.vocabulary.laws.quadrature import (
-    in_chunks,
-    pieces,
-    quadrature_norm,
-    weighted_moments,
-)
+from dropcheck.vocabulary.laws.quadrature import by_points, pieces
 from dropcheck.vocabulary.laws.sampling import inside, scalar_or_array
 
 
@@ -56,18 +50,6 @@ def _points(mu: Array, kappa: Array) -> tuple[Array, Array, Array]:
     falling = -distances + np.where(centre[..., None] < 0, across, 0.0)
     both = np.concatenate([rising, falling], axis=-1)
     return centre, both, np.concatenate([weights, weights], axis=-1)
-
-
-def _moments(mu: Array, kappa: Array) -> MomentList:
-    """The mean, and from order 2 on the central moments."""
-    centre, distances, weights = _points(mu, kappa)
-    mean, central = weighted_moments(distances, weights)
-    return [1.0, centre + mean, *central[2:]]
-
-
-def _norm(p: float, mu: Array, kappa: Array) -> Any:
-    centre, distances, weights = _points(mu, kappa)
-    return quadrature_norm(p, centre[..., None] + distances, weights)
 
 
 def _beyond(distance: Any, kappa: Any) -> Any:
@@ -145,9 +127,7 @@ VON_MISES = bounded(
     log_density_inside=_von_mises_log_density,
     elsewhere=("vonmises",),
     standard=Standard(
-        mean=lambda mu, kappa: in_chunks(_moments, mu, kappa)[1],
-        central=lambda mu, kappa: in_chunks(_moments, mu, kappa),
-        norm=lambda p, mu, kappa: in_chunks(lambda mu, kappa: [_norm(p, mu, kappa)], mu, kappa)[0],
+        **by_points(_points),
         cdf=_cdf,
         survival=lambda x, mu, kappa: _cdf(-x, -mu, kappa),
         quantile=_quantile,

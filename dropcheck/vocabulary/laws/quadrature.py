@@ -64,6 +64,30 @@ def quadrature_norm(p: float, values: Array, weights: Array) -> Any:
     return norm_by_whole_orders(p, lambda k: k * np.log(weighted_norm(k, values, weights)))
 
 
+def by_points(points: Callable[..., tuple[Array, Array, Array]]) -> dict[str, Any]:
+    """What is known of a standard law by points: its mean, central moments and norms.
+
+    Args:
+        points: from the shapes, a place, and how far points on a last axis are from it, with
+            weights.
+    """
+
+    def moments(*shapes: Array) -> MomentList:
+        place, distances, weights = points(*shapes)
+        mean, central = weighted_moments(distances, weights)
+        return [1.0, place + mean, *central[2:]]
+
+    def norm(p: float, *shapes: Array) -> Any:
+        place, distances, weights = points(*shapes)
+        return quadrature_norm(p, place[..., None] + distances, weights)
+
+    return {
+        "mean": lambda *shapes: in_chunks(moments, *shapes)[1],
+        "central": lambda *shapes: in_chunks(moments, *shapes),
+        "norm": lambda p, *shapes: in_chunks(lambda *each: [norm(p, *each)], *shapes)[0],
+    }
+
+
 _CHUNK = 1000  # of elements: so many times a few hundred points are a few megabytes
 
 

@@ -11,18 +11,11 @@ import numpy as np
 
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.domains import ANY, LawParameter
-from dropcheck.vocabulary.distributions.moment_lists import MomentList
 from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
 from dropcheck.vocabulary.laws.bounded_support import NO_ROOM, bounded, room
-from dropcheck.vocabulary.laws.quadrature import (
-    gauss_legendre,
-    in_chunks,
-    pieces,
-    quadrature_norm,
-    weighted_moments,
-)
+from dropcheck.vocabulary.laws.quadrature import by_points, gauss_legendre, pieces
 from dropcheck.vocabulary.laws.sampling import constant_where_zero, inside, uniforms
 from dropcheck.vocabulary.laws.unbounded import MEAN, SD, normal_norm
 
@@ -160,18 +153,6 @@ def _points(a: Array, b: Array) -> tuple[Array, Array, Array]:
     return mode, places, np.where((a == b)[..., None], 1.0, weights)
 
 
-def _moments(a: Array, b: Array) -> MomentList:
-    """The mean, and from order 2 on the central moments."""
-    mode, distances, weights = _points(a, b)
-    mean, central = weighted_moments(distances, weights)
-    return [1.0, mode + mean, *central[2:]]
-
-
-def _norm(p: float, a: Array, b: Array) -> Any:
-    mode, distances, weights = _points(a, b)
-    return quadrature_norm(p, mode[..., None] + distances, weights)
-
-
 def _standard_quantile(u: Any, v: Any, a: Any, b: Any) -> Any:
     return _quantile(*(np.asarray(one, dtype=np.float64) for one in (u, v, 0.0, 1.0, a, b)))
 
@@ -214,9 +195,7 @@ TRUNCATED_NORMAL = bounded(
     sampler=_truncated_normal_draws,
     log_density_inside=_log_density,
     standard=Standard(
-        mean=lambda a, b: in_chunks(_moments, a, b)[1],
-        central=lambda a, b: in_chunks(_moments, a, b),
-        norm=lambda p, a, b: in_chunks(lambda a, b: [_norm(p, a, b)], a, b)[0],
+        **by_points(_points),
         cdf=lambda x, a, b: _share(a, x, a, b),
         survival=lambda x, a, b: _share(x, b, a, b),
         quantile=lambda u, a, b: _standard_quantile(u, 1.0 - u, a, b),

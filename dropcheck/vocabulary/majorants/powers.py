@@ -151,7 +151,19 @@ class Magnitude(Powers):
         return log_sum([x.log_moment(t), x.log_moment(-t)]) if t > 0 else 0.0
 
 
-class Product(Powers):
+class Products(Powers):
+    """Every product of an element of one and an element of the other."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0, 1.0)
+
+    def mean(self, use: Applied) -> Hull:
+        """Of independent ones the product of the means."""
+        x, y = use.arguments
+        return product(x.mean, y.mean) if use.independent else EVERYWHERE
+
+
+class Product(Products):
     """The product of two."""
 
     def linear_in(self, use: Applied) -> Sequence[int]:
@@ -165,11 +177,6 @@ class Product(Powers):
             return INF
         one = times(x.spread(p), y.norm(p)) + times(size(x.mean), y.spread(p))
         return min(one, times(y.spread(p), x.norm(p)) + times(size(y.mean), x.spread(p)))
-
-    def mean(self, use: Applied) -> Hull:
-        """Of independent ones the product of the means."""
-        x, y = use.arguments
-        return product(x.mean, y.mean) if use.independent else EVERYWHERE
 
     def log_moment(self, use: Applied, t: float) -> float:
         """The least of what the bound of either factor gives."""

@@ -17,7 +17,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     size,
     times,
 )
-from dropcheck.vocabulary.majorants.powers import Powers, log_moment_of_product
+from dropcheck.vocabulary.majorants.powers import log_moment_of_product
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
 from dropcheck.vocabulary.majorants.sums import (
     HIGHEST,
@@ -29,18 +29,6 @@ from dropcheck.vocabulary.majorants.sums import (
     weighted,
 )
 from dropcheck.vocabulary.shapes import broadcast, normalise_axes
-
-
-class Products(Powers):
-    """Every product of an element of one and an element of the other."""
-
-    def __init__(self) -> None:
-        super().__init__(1.0, 1.0)
-
-    def mean(self, use: Applied) -> Hull:
-        """Of independent ones the product of the means."""
-        a, b = use.arguments
-        return product(a.mean, b.mean) if use.independent else EVERYWHERE
 
 
 class SumOfProducts(Majorant):
