@@ -80,6 +80,10 @@ SLIPS: dict[str, tuple[Any, str]] = {
         lambda _g, n: {"y": GLOBAL.normal(size=n)},
         "other draws of 'y' when called again with the same generator",
     ),
+    "global generator, far from 0": (
+        lambda _g, n: {"y": 1000 + GLOBAL.random(size=n)},
+        "other draws of 'y' when called again with the same generator",
+    ),
     "one draw for all": (
         lambda g, n: {"y": np.full(n, g.random())},
         "draws that are all alike, and others in another call",

@@ -18,8 +18,9 @@ from dropcheck.vocabulary.function import Array
 # agree by chance, fall alike in five calls less than once in 10^9.
 PROBES = 5
 PROBE_DRAWS = 64
-# Two calls with one seed may differ by rounding: sums on many cores run in any order.
-ROUNDING = 1e-3
+# Two calls with one seed may differ by rounding, as sums on many cores run in any order: by a share
+# of how far values lie apart, or of how large they are.
+ROUNDING, FINEST = 1e-3, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,11 @@ def alike(once: Array, again: Array) -> bool:
     """Whether two arrays are the same but for rounding."""
     if once.dtype == bool:
         return np.array_equal(once, again)
-    finite = np.abs(once[np.isfinite(once)])
-    give = ROUNDING * float(finite.max(initial=0.0))
-    return np.allclose(once, again, rtol=ROUNDING, atol=give, equal_nan=True)
+    finite = once[np.isfinite(once)]
+    if not finite.size:
+        return np.array_equal(once, again, equal_nan=True)
+    give = max(ROUNDING * float(np.ptp(finite)), FINEST * float(np.abs(finite).max()))
+    return np.allclose(once, again, rtol=0.0, atol=give, equal_nan=True)
 
 
 def _varies(array: Array) -> bool:
