@@ -57,7 +57,7 @@ def distance(first: Floats, second: Floats, points: Truths) -> Distance:
     return Distance(seen, max(seen, float(across.max(initial=0.0))))
 
 
-def massart(draws: int, alpha: float) -> float:
+def massart(draws: float, alpha: float) -> float:
     """How far the share of draws at or below any point is from its chance, but with chance alpha.
 
     The Dvoretzky-Kiefer-Wolfowitz inequality with the constant of Massart (1990), "The tight
@@ -70,7 +70,7 @@ def massart(draws: int, alpha: float) -> float:
     return math.sqrt(math.log(2.0 / alpha) / (2.0 * draws)) if draws else math.inf
 
 
-def empirical_bernstein(draws: int, variance: Floats, width: Floats, alpha: float) -> Floats:
+def empirical_bernstein(draws: float, variance: Floats, width: Floats, alpha: float) -> Floats:
     """How far means of bounded draws are from their expectations, but with chance alpha.
 
     Maurer and Pontil (2009), "Empirical Bernstein bounds and sample-variance penalization",

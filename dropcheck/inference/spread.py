@@ -282,3 +282,23 @@ def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> fl
     values = theta(left.T)
     error = math.sqrt((parts - 1) * float(np.var(values)))
     return -float(special.stdtrit(parts - 1, alpha / 2)) * error if error > 0 else 0.0
+
+
+def design_effect(squares: Floats, totals: Floats, parts: int, draws: int) -> float:
+    """How many times as much counts vary from part to part as those of independent draws would.
+
+    So many draws of parts within which they depend on each other say as much as one of independent
+    draws (Kish 1965, "Survey Sampling", section 5.4). No less than 1; a single part is one draw.
+
+    Args:
+        squares: the sum of squares of the counts of parts, [columns].
+        totals: the counts of all parts, [columns].
+        parts: how many there are, all of the same size.
+        draws: those of all parts together.
+    """
+    if parts < 2:
+        return float(draws)
+    shares = totals / draws
+    within = float((shares * (1.0 - shares)).max(initial=0.0)) * draws / parts
+    between = float((squares - totals**2 / parts).max(initial=0.0)) / (parts - 1)
+    return max(between / within, 1.0) if within > 0 else 1.0

@@ -14,7 +14,7 @@ from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide, reach, region_floor, widening
 from dropcheck.inference.scale import scale_of_sides
 from dropcheck.inference.sides import Looked, claimed_about, may_be_off
-from dropcheck.inference.spread import between_parts
+from dropcheck.inference.spread import between_parts, design_effect
 from dropcheck.judging.case_run import CaseRun, Finding, Floats
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
@@ -166,6 +166,16 @@ def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> In
         high=max(interval.high, interval.estimate + half),
         unmet=Reason.NOT_INDEPENDENT.explain() if unmet else interval.unmet,
     )
+
+
+def effect_of(tally: Tally) -> float:
+    """The design effect of calls on counts, where draws count each by the word of a slot alone."""
+    return design_effect(*tally.between_calls) if tally.program.declared else 1.0
+
+
+def dependent(tally: Tally) -> bool:
+    """Whether counts of calls show that their draws are not independent."""
+    return tally.calls >= FEWEST_CALLS and effect_of(tally) > TOO_FAR**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -186,6 +186,12 @@ class Tally:
         return sums, sizes.astype(np.float64)
 
     @property
+    def between_calls(self) -> tuple[Sums, Sums, int, int]:
+        """Of the sums of spans: their squares and they, added up; how many they are; all draws."""
+        sums, sizes = self.by_call
+        return np.square(sums).sum(axis=0), sums.sum(axis=0), len(sums), int(sizes.sum())
+
+    @property
     def calls(self) -> int:
         """Spans that the sums rest on; of code each is a call."""
         return self.draws // self.program.span_draws
@@ -249,6 +255,7 @@ class Counts(Tally):
         super().__init__(program)
         self._each = each
         self._total: Sums = np.zeros(program.columns)
+        self._squares: Sums = np.zeros(program.columns)
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
@@ -257,6 +264,12 @@ class Counts(Tally):
             for row in spans.sums:
                 self._each(row)
         self._total += spans.sums.sum(axis=0)
+        self._squares += np.square(spans.sums).sum(axis=0)
+
+    @property
+    def between_calls(self) -> tuple[Sums, Sums, int, int]:
+        """As of any tally."""
+        return self._squares, self._total, self.spans, self.drawn
 
     @property
     def draws(self) -> int:

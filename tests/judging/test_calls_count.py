@@ -63,6 +63,16 @@ claims:
     resolution: 0.003
     model: "x ~ uniform(1, 2)[8]\\ny = each(x)"
     claims: {share: E(mean(y == 0)) == 0.5}
+  counted:
+    title: Laws and quantiles of such a slot
+    parameters: {dtype: float32}
+    resolution: 0.02
+    model: "x ~ uniform(1, 2)[2]\\ny = each(x)\\nm ~ bernoulli(0.5)"
+    claims:
+      law: (y[0] > 0) + 0 ~ bernoulli(0.5)
+      pair: (y[0] > 0) + 0 ~ m
+      apart: independent(y, over=[0])
+      quarter: Quantile(y[0], 0.75) == 1.5
   norm:
     title: A slot that draws nothing, of four numbers
     parameters: {dtype: float32}
@@ -174,6 +184,25 @@ def test_a_verdict_holds_though_draws_of_a_call_share_a_little(
     assert "refuted" not in verdicts()
     monkeypatch.setattr("dropcheck.judging.look.of_calls", lambda interval, *_: interval)
     assert "refuted" in verdicts()
+
+
+@pytest.mark.parametrize(
+    ("claim", "often"), [("law", 400), ("pair", 2000), ("apart", 400), ("quarter", 400)]
+)
+def test_counts_of_draws_that_share_numbers_are_worth_fewer(
+    claim: str, often: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each mask is that of so many draws: were these independent, the truth would be refuted."""
+
+    def each_often(generator: np.random.Generator, x: Array) -> Array:
+        masks = generator.random((len(x), -(-x.shape[-1] // often))) < 0.5
+        return x * np.repeat(masks, often, axis=1)[:, : x.shape[-1]]
+
+    found = judged(each_often, f"counted.{claim}", draws=600_000)
+    assert (found.verdict.value, found.reason) == ("inconclusive", Reason.NOT_INDEPENDENT)
+    monkeypatch.setattr("dropcheck.judging.look.design_effect", lambda *_: 1.0)
+    found = judged(each_often, f"counted.{claim}", draws=600_000)
+    assert found.verdict.value == "refuted"
 
 
 def test_a_result_says_of_how_many_calls_its_draws_are() -> None:

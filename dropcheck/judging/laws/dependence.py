@@ -135,9 +135,9 @@ def by_tables(
     plan = tables_plan(run, claim, program)
     tally = Counts(plan.counting.program)
 
-    def at_look(alpha: float) -> Seen:
-        tables = _tables(plan, tally.totals)
-        return Seen(*dependence(plan, tables, tally.drawn, alpha), evidence(plan, tables))
+    def at_look(alpha: float, effect: float) -> Seen:
+        tables, worth = _tables(plan, tally.totals / effect), tally.drawn / effect
+        return Seen(*dependence(plan, tables, worth, alpha), evidence(plan, tables))
 
     within, shares = run.sharpness(1.0), shares_of(run.alpha)
     holds = Reason.INDEPENDENT_ON_CELLS.explain(within=within, what=_what(plan))
@@ -169,7 +169,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def dependence(
-    plan: Plan, tables: Sequence[Floats], draws: int, alpha: float
+    plan: Plan, tables: Sequence[Floats], draws: float, alpha: float
 ) -> tuple[float, tuple[float, float]]:
     """The largest difference of a joint chance and the product of chances, and its interval.
 
@@ -228,7 +228,7 @@ def _second_order(
     return whole - _product(guessed) - first
 
 
-def _variance(at_most: Floats, factors: Sequence[Floats], draws: int) -> Floats:
+def _variance(at_most: Floats, factors: Sequence[Floats], draws: float) -> Floats:
     """The variance in the sample of the product of indicators less a sum of multiples."""
     axes = range(at_most.ndim)
     joint, total = _margin(at_most, axes), _sum(factors)

@@ -22,6 +22,7 @@ from dropcheck.judging.laws.law_evidence import (
     of_tails,
 )
 from dropcheck.judging.laws.looks import Shares, looks
+from dropcheck.judging.look import effect_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
@@ -53,9 +54,11 @@ def far_out(
     """Go on until each tail that is claimed is known to be right to within a factor."""
     low, high = cells.low_tails, cells.high_tails
     totals = before.totals.reshape(entries, -1)
+    effect = effect_of(before)
     half = shares.tails / 2 / (entries * max(len(low) + len(high), 1))
-    low = _unsure(totals[:, low], cells.below[low], low, before.drawn, half)
-    high = _unsure(before.drawn - totals[:, high], cells.above[high], high, before.drawn, half)
+    worth = before.drawn / effect
+    low = _unsure(totals[:, low] / effect, cells.below[low], low, worth, half)
+    high = _unsure(worth - totals[:, high] / effect, cells.above[high], high, worth, half)
     within = run.sharpness(1.0)
     holds = Reason.LAW_HOLDS_FAR_OUT.explain(within=within, tails=tails, factor=TAIL_FACTOR)
     if not len(low) + len(high):
@@ -80,10 +83,12 @@ def far_out(
             return broken
         counts = first + tally.totals.reshape(entries, -1)
         against = _evidence(cells, counts, (low, high), tally.drawn)
-        if against.log >= math.log(1 / shares.evidence):
+        worth = tally.drawn / effect
+        log = _evidence(cells, counts / effect, (low, high), worth).log
+        if log >= math.log(1 / shares.evidence):
             verdict, why = Verdict.REFUTED, against.why
             break
-        if _all_right(counts, chances, len(low), tally.drawn, look.alpha / levels):
+        if _all_right(counts / effect, chances, len(low), worth, look.alpha / levels):
             verdict, why = Verdict.VERIFIED, holds
             break
         if run.out_of_time():
@@ -102,7 +107,7 @@ def far_out(
     )
 
 
-def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: int) -> Evidence:
+def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: float) -> Evidence:
     """Evidence of the tails alone: the same e-processes as before, with the weight of tails."""
     at_most = np.zeros((len(counts), len(cells.cuts)))
     low, high = places
@@ -124,7 +129,7 @@ def _unsure(
     counts: Floats,
     chances: Floats,
     places: Indices,
-    draws: int,
+    draws: float,
     alpha: float,
 ) -> Indices:
     """The places of tails from the first on that is not yet known to be right, and one before."""
@@ -134,7 +139,7 @@ def _unsure(
     return places[max(sure - 1, 0) :] if sure < len(places) else places[:0]
 
 
-def _all_right(counts: Floats, chances: Floats, lows: int, draws: int, alpha: float) -> bool:
+def _all_right(counts: Floats, chances: Floats, lows: int, draws: float, alpha: float) -> bool:
     """Whether every tail is known to be right, of both sides and of each entry."""
     for row in counts:
         for side in (slice(0, lows), slice(lows, None)):
@@ -144,14 +149,14 @@ def _all_right(counts: Floats, chances: Floats, lows: int, draws: int, alpha: fl
     return True
 
 
-def _right(counts: Floats, chances: Floats, draws: int, alpha: float) -> int:
+def _right(counts: Floats, chances: Floats, draws: float, alpha: float) -> int:
     """How many tails are known to be right to within the factor, from the most likely on.
 
     A tail between two that are counted is at most the larger of them and at least the smaller.
     The chances fall.
     """
     for place, level in enumerate(chances):
-        low, high = clopper_pearson(int(counts[place]), draws, alpha)
+        low, high = clopper_pearson(round(counts[place]), round(draws), alpha)
         larger = chances[place - 1] if place else level
         smaller = chances[place + 1] if place + 1 < len(chances) else level
         if high > TAIL_FACTOR * smaller or low < larger / TAIL_FACTOR:

@@ -38,13 +38,13 @@ def every_tail(cells: LawCells) -> Tails:
     return cells.low_tails[::EVERY], cells.high_tails[::EVERY]
 
 
-def apart(cells: LawCells, counts: Floats, draws: int) -> Distance:
+def apart(cells: LawCells, counts: Floats, draws: float) -> Distance:
     """The distance of the entry that is farthest from the law."""
     each = [distance(row[: len(cells.cuts)] / draws, cells.below, cells.points) for row in counts]
     return Distance(max(one.seen for one in each), max(one.most for one in each))
 
 
-def evidence(cells: LawCells, counts: Floats, draws: int) -> Evidence:
+def evidence(cells: LawCells, counts: Floats, draws: float) -> Evidence:
     """What counts say against the law: the average over kinds of cells, and over entries.
 
     Args:
@@ -60,7 +60,7 @@ def evidence(cells: LawCells, counts: Floats, draws: int) -> Evidence:
     return Evidence(log, strongest[1].why)
 
 
-def _of_entry(cells: LawCells, row: Floats, draws: int) -> Iterator[tuple[float, Evidence]]:
+def _of_entry(cells: LawCells, row: Floats, draws: float) -> Iterator[tuple[float, Evidence]]:
     end = len(cells.cuts)
     at_most, rest = row[:end], row[end:]
     yield from _impossible(cells, at_most, rest, draws)
@@ -96,7 +96,7 @@ def _of_entry(cells: LawCells, row: Floats, draws: int) -> Iterator[tuple[float,
 
 
 def _impossible(
-    cells: LawCells, at_most: Floats, rest: Floats, draws: int
+    cells: LawCells, at_most: Floats, rest: Floats, draws: float
 ) -> Iterator[tuple[float, Evidence]]:
     """A proof, where a draw has a value that the law does not have."""
     counts = np.diff(at_most, prepend=0.0, append=float(draws))
@@ -119,7 +119,7 @@ def _beyond(cells: LawCells) -> npt.NDArray[np.bool_]:
 
 
 def of_tails(
-    cells: LawCells, at_most: Floats, draws: int, places: Tails
+    cells: LawCells, at_most: Floats, draws: float, places: Tails
 ) -> Iterator[tuple[float, Evidence]]:
     """Evidence of each of some tails, given by the places of their cuts, low ones and high ones."""
     sides = (

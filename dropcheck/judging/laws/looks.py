@@ -14,9 +14,11 @@ from dropcheck.inference.distribution_distance import Precision
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.law_evidence import Evidence
+from dropcheck.judging.look import dependent, effect_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
+    FEWEST_CALLS,
     MAIN,
     PILOT,
     Counter,
@@ -81,9 +83,11 @@ FIRST_NUMBERS = 2**20
 FIRST_SPANS = 4  # of code under test
 # Draws that show the size of the numbers on the way.
 MAGNITUDE_DRAWS = 64
-# Draws of the shortest span, and the parts of the planned draws that a span is at most.
+# Draws of the shortest span, and the parts of the planned draws that a span is at most. Of code
+# whose draws count each, which its calls are to show, there are more and shorter ones.
 SHORTEST_SPAN = 1024
 PARTS = 16
+SHORTEST_CALL = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +127,8 @@ def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[budget
 
 def span_draws(program: Program, planned: int, most: int) -> int:
     """Draws of a span: few where few are planned, an even number where there can be two."""
-    draws = SHORTEST_SPAN
-    while 2 * draws <= min(planned // PARTS, program.span_draws):
+    draws, parts = (SHORTEST_CALL, FEWEST_CALLS) if program.declared else (SHORTEST_SPAN, PARTS)
+    while 2 * draws <= min(planned // parts, program.span_draws):
         draws *= 2
     draws = min(draws, max(program.span_draws, 2), max(most, 1))
     return max(draws // 2 * 2, 1)
@@ -188,7 +192,7 @@ def until_decided(
     counting: Counting,
     tally: Counts,
     shares: Shares,
-    at_look: Callable[[float], Seen],
+    at_look: Callable[[float, float], Seen],
     holds: Explanation,
     too_wide: Explanation | None = None,
 ) -> Generator[Request, SpanSums, Finding]:
@@ -199,7 +203,8 @@ def until_decided(
         counting: what is counted, and when a verdict is expected.
         tally: takes the counts.
         shares: how the case's error is shared.
-        at_look: what the counts say, from the share of the error that the distance has then.
+        at_look: what the counts say, from the share of the error that the distance has then, and
+            how many draws are worth one that is independent.
         holds: what there is to say where it verifies.
         too_wide: why it cannot, where cells leave open more than the resolution.
 
@@ -211,17 +216,19 @@ def until_decided(
     verdict = Verdict.INCONCLUSIVE
     why: Explanation | None = None
     seen = Seen(0.0, (0.0, 1.0), Evidence(0.0, holds))
-    fewest = min(counting.program.span_draws, counting.most)
+    program = counting.program
+    fewest = min(max(program.span_draws, program.fewest_planned), counting.most)
     for look in looks(counting.planned, fewest, counting.most, shares.distance):
         yield from run.draw_until(tally, MAIN, look.draws)
         if tally.undefined:
             break
-        seen = at_look(look.alpha)
+        seen = at_look(look.alpha, effect_of(tally))
         if seen.against.log >= math.log(1 / shares.evidence):
             verdict, why = Verdict.REFUTED, seen.against.why
         else:
             verdict = decide(*seen.interval, region, resolution)
         given_up = hopeless is not None and tally.drawn >= counting.planned
+        given_up |= dependent(tally)
         if verdict is not Verdict.INCONCLUSIVE or given_up or run.out_of_time():
             break
     if verdict is not Verdict.REFUTED:
@@ -249,6 +256,8 @@ def _finding_of(
     resolution = run.sharpness(1.0)
     more = None
     if verdict is Verdict.INCONCLUSIVE:
+        if dependent(tally):
+            why = Reason.NOT_INDEPENDENT.explain()
         why = why or Reason.TOO_WIDE.explain()
         if counting.target > 0:
             # so few draws are off by about this though the claim be true

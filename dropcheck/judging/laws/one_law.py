@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -93,11 +93,14 @@ def by_law(
     shares = shares_of(run.alpha, tails=tails is not None)
     tally = Counts(plan.counting.program)
 
-    def at_look(alpha: float) -> Seen:
-        counts = tally.totals.reshape(claim.entries, plan.counter.own)
+    def at_look(alpha: float, effect: float) -> Seen:
+        counts, worth = tally.totals.reshape(claim.entries, plan.counter.own), tally.drawn / effect
         found = apart(plan.cells, counts, tally.drawn)
-        interval = found.interval(massart(tally.drawn, alpha / claim.entries))
-        return Seen(found.seen, interval, evidence(plan.cells, counts, tally.drawn))
+        interval = found.interval(massart(worth, alpha / claim.entries))
+        against = evidence(plan.cells, counts, tally.drawn)
+        if effect > 1:
+            against = replace(against, log=evidence(plan.cells, counts / effect, worth).log)
+        return Seen(found.seen, interval, against)
 
     holds = Reason.LAW_HOLDS.explain(within=run.sharpness(1.0))
     too_wide = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -160,11 +160,12 @@ def by_two_laws(
     doubts = Doubts(plan)
     tally = Counts(plan.counting.program, doubts.add)
 
-    def at_look(alpha: float) -> Seen:
+    def at_look(alpha: float, effect: float) -> Seen:
         found = apart(plan, tally.totals, tally.drawn)
         # each of the two bands of an entry has half of its share
-        error = massart(tally.drawn, alpha / (QUANTITIES * claim.entries))
-        return Seen(found.seen, found.interval(QUANTITIES * error), doubts.evidence)
+        error = massart(tally.drawn / effect, alpha / (QUANTITIES * claim.entries))
+        against = replace(doubts.evidence, log=doubts.evidence.log / effect)
+        return Seen(found.seen, found.interval(QUANTITIES * error), against)
 
     holds = Reason.ONE_LAW.explain(within=run.sharpness(1.0))
     shares = shares_of(run.alpha)

@@ -14,7 +14,13 @@ from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
-from dropcheck.judging.look import ENDLESS, far_off, settling
+from dropcheck.judging.look import (
+    ENDLESS,
+    dependent,
+    effect_of,
+    far_off,
+    settling,
+)
 from dropcheck.judging.quantiles.exact_quantiles import (
     by_exact_quantiles,
     exact_value,
@@ -69,7 +75,8 @@ def by_order_statistics(
     tally = Tally(program.in_blocks(pilot.expected // PLANNED_BLOCKS))
     findings: list[Finding] = []
     place = 0
-    for look in budget.looks(pilot.expected, min(FEWEST_DRAWS, pilot.most), pilot.most, run.alpha):
+    fewest = min(max(FEWEST_DRAWS, tally.program.fewest_planned), pilot.most)
+    for look in budget.looks(pilot.expected, fewest, pilot.most, run.alpha):
         yield from run.draw_until(tally, MAIN, look.draws)
         broken = run.undefined(tally, Method.ORDER_STATISTICS, Guarantee.EXACT)
         if broken is not None:
@@ -79,7 +86,11 @@ def by_order_statistics(
             _off(finding, target) for finding, target in zip(findings, pilot.targets, strict=True)
         ]
         place = settling([one.verdict for one in findings], off if run.reading.entries else ())
-        if findings[place].verdict is not Verdict.INCONCLUSIVE or run.out_of_time():
+        if (
+            findings[place].verdict is not Verdict.INCONCLUSIVE
+            or run.out_of_time()
+            or dependent(tally)
+        ):
             break
     return findings[place]
 
@@ -154,10 +165,10 @@ def _look(
     estimates = [
         estimate(thresholds[at], counts[at], seen[at], level) for at, level in enumerate(levels)
     ]
-    share = alpha / len(pilot.targets)
+    share, effect = alpha / len(pilot.targets), effect_of(tally)
 
     def ends(at: int, own: float) -> tuple[float, float]:
-        return bounds(thresholds[at], counts[at], seen[at], levels[at], own)
+        return bounds(thresholds[at], counts[at] / effect, seen[at] / effect, levels[at], own)
 
     found: list[Finding] = []
     for target in pilot.targets:
@@ -172,7 +183,8 @@ def _look(
         needed = _more(run, pilot, target, form, estimates, tally, verdict)
         why = None
         if verdict is Verdict.INCONCLUSIVE:
-            why = (Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE).explain()
+            reason = Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE
+            why = (Reason.NOT_INDEPENDENT if dependent(tally) else reason).explain()
         found.append(
             replace(
                 target.finding(run, Method.ORDER_STATISTICS, verdict, shown, (low, high)),
@@ -243,7 +255,7 @@ def _never(sample: Tally) -> Finding:
 
 
 def bounds(
-    thresholds: Sequence[Threshold], counts: Floats, seen: int, level: float, alpha: float
+    thresholds: Sequence[Threshold], counts: Floats, seen: float, level: float, alpha: float
 ) -> tuple[float, float]:
     """An interval that holds all quantiles of a level with at least 1 - alpha.
 
@@ -281,7 +293,7 @@ def bounds(
     return low, max(low, high)
 
 
-def _tails(counts: Floats, seen: int, level: float) -> tuple[Floats, Floats]:
+def _tails(counts: Floats, seen: float, level: float) -> tuple[Floats, Floats]:
     """The chances of at most, and of at least, so many hits, were the probability the level."""
     hits = np.asarray(counts, dtype=np.float64)
     inside = (hits > 0) & (hits < seen)
