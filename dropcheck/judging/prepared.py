@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from dropcheck.analysis.bounds import support
+from dropcheck.analysis.rotations import with_fewer_draws
 from dropcheck.analysis.strategy import (
     Arithmetic,
     BlockMeans,
@@ -182,7 +183,7 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     """
     graphs = graphs or CaseGraphs(keep=0)
     case = representative(case, graphs)
-    lowered = graphs.taken(case)
+    lowered = _as_drawn(graphs.taken(case), crossing)
     registers = _registers(lowered)
     return _prepared(case, lowered, registers, graphs, crossing=crossing)
 
@@ -207,7 +208,7 @@ def prepare_together(
     for case in cases:
         try:
             if first is None:
-                lowered = first = graphs.taken(case)
+                lowered = first = _as_drawn(graphs.taken(case), crossing)
                 graphs.let_go(case)
                 registers = _registers(first)
             else:
@@ -216,6 +217,17 @@ def prepare_together(
         except DropcheckError as error:
             found.append(error)
     return found
+
+
+def _as_drawn(lowered: LoweredCase, crossing: bool) -> LoweredCase:
+    """The case made of fewer draws, where the model allows it, and no draw is to be shown."""
+    turned = with_fewer_draws(lowered) if crossing else lowered
+    if turned is not lowered and any(
+        one is not None and isinstance(strategy_of(one), (Certainty, Laws))
+        for one in (lowered, *lowered.beside)
+    ):
+        return lowered
+    return turned
 
 
 def _registers(lowered: LoweredCase) -> Registers | None:
@@ -242,6 +254,10 @@ def _prepared(
     knowledge = None
     if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
         knowledge = knowledge_of(compiled)
+        if knowledge.exact is None and compiled.crossed is not None:
+            # crossing asks for the mean of each group, of which the square may be all that is known
+            compiled = replace(compiled, crossed=None)
+            knowledge = knowledge_of(compiled)
         asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC
         if asymptotic and strategy.no_variance is not None:
             strategy, compiled, knowledge = Unanswerable(strategy.no_variance), None, None

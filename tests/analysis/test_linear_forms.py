@@ -103,7 +103,7 @@ def test_a_random_walk_of_signs_and_its_square() -> None:
     "step",
     [
         "e{t} ~ normal(0, 1); x{s} = maximum(x{t} + e{t}, 0)",
-        "e{t} ~ normal(0, 1); x{s} = x{t} * (1 + e{t})",
+        "e{t} ~ normal(0, 1); x{s} = x{t} * (1 + e{t}) + e{t}",
         "e{t} ~ student_t(4); x{s} = x{t} + e{t}",
         "e{t} ~ uniform(x{t} - 1, x{t} + 1); x{s} = x{t} / 2 + e{t}",
     ],

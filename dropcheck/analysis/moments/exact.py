@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from dropcheck.analysis.factorised import Factorised, Product
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
@@ -27,6 +29,10 @@ from dropcheck.vocabulary.functions.algebra import PolynomialError
 
 # Outcomes up to which a table of them is quicker than polynomials, and up to which it is made.
 FEW_OUTCOMES, MOST_OUTCOMES = 256, 20_000
+# Independent factors from which on a product is not multiplied out.
+MANY_FACTORS = 4
+# Of a mean or a covariance by its factors, some of which are known by bounds alone.
+MOST_OFF = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +90,16 @@ def exact_moments(
     moments = _of_outcomes(integrands, FEW_OUTCOMES) if groups is None else None
     if moments is not None:
         return moments
+    by_factors = _of_factors(integrands, groups, found, MANY_FACTORS)
+    if by_factors is not None:
+        return by_factors
     try:
         with np.errstate(all="ignore"):  # what overflows is refused where it is looked at
             return _of_polynomials(integrands, groups, found)
     except PolynomialError:
-        if groups is not None:
-            return None
+        by_factors = _of_factors(integrands, groups, found, 2)
+    if by_factors is not None or groups is not None:
+        return by_factors
     return _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands)
 
 
@@ -119,16 +129,17 @@ def exact_means(
             means, sizes = np.array(found).T
             return (means, PRECISION * sizes) if np.isfinite(found).all() else None
     if moments is None:
-        return None
+        try:
+            with np.errstate(all="ignore"):
+                return Factorised(integrands, partial(_mean_of_products, known), 2).means()
+        except PolynomialError:
+            return None
     deviations = np.sqrt(np.maximum(moments.covariance(1).diagonal(), 0.0))
     return moments.means, moments.error * (np.abs(moments.means) + deviations)
 
 
 def vanishes(value: Value) -> bool:
-    """Whether a quantity is 0 in every draw, up to rounding, as its normal form shows.
-
-    >>> from dropcheck.language.lowering.context import Context
-    """
+    """Whether a quantity is 0 in every draw, up to rounding, as its normal form shows."""
     try:
         with np.errstate(all="ignore"):
             return not Reading(Identities()).polynomial(value).terms
@@ -227,11 +238,49 @@ def _of_linear_forms(integrands: Sequence[Integrand]) -> ExactMoments | None:
         products = [_linear_factors(one) for one in integrands]
         with np.errstate(all="ignore"):
             found = moments_of(products)
-        sizes = np.abs(found.means) + found.means_off / PRECISION
-        spreads = np.abs(found.covariances) + found.covariances_off / PRECISION
+        sizes = _magnitude(found.means, found.means_off)
+        spreads = _magnitude(found.covariances, found.covariances_off)
         return _with_error(found.means, sizes, {1: (found.covariances, spreads)})
     except PolynomialError:
         return None
+
+
+def _of_factors(
+    integrands: Sequence[Integrand],
+    groups: Mapping[str, int] | None,
+    known: Found | None,
+    least: int,
+) -> ExactMoments | None:
+    """Where they are products of at least so many factors that share no draw."""
+    try:
+        with np.errstate(all="ignore"):
+            factorised = Factorised(integrands, partial(_mean_of_products, known), least)
+            (means, off), parts = factorised.moments(groups)
+            sized = {linked: (one, _magnitude(one, its)) for linked, (one, its) in parts.items()}
+            moments = _with_error(means, _magnitude(means, off), sized)
+    except PolynomialError:
+        return None
+    return moments if moments.error <= MOST_OFF else None
+
+
+def _mean_of_products(known: Found | None, *averaged: Product) -> tuple[float, float] | None:
+    """The mean of a product, or of two that are averaged over their elements first."""
+    own = [Integrand(factors=product) for product in averaged if product]
+    if len(own) < 2:
+        found = exact_means(own, known) if own else (np.ones(1), np.zeros(1))
+        return None if found is None else (float(found[0][0]), float(found[1][0]))
+    moments = exact_moments(own, found=known)
+    if moments is None:
+        return None
+    covariance, means = moments.covariance(1), moments.means
+    deviations = np.sqrt(covariance.diagonal())
+    off = moments.error * (deviations.prod() + 2 * (np.abs(means) + deviations).prod())
+    return float(covariance[0, 1] + means.prod()), float(off)
+
+
+def _magnitude(found: Floats, off: Floats) -> Floats:
+    """The size of which a share is what may be off."""
+    return np.asarray(np.abs(found) + off / PRECISION)
 
 
 def _linear_factors(integrand: Integrand) -> list[tuple[Value, float]]:

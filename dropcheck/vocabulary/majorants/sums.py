@@ -196,8 +196,15 @@ class Total(OverAxes):
         return 1 / max(use.length(), 1) if self._of_mean else 1.0
 
     def norm(self, use: Applied, p: float) -> float:
-        """As many as there are; √n of those along axes where each has the mean 0."""
-        return times(self._factor(use), _sum_of(use, p))
+        """As many as there are; √n of those along axes where each has the mean 0.
+
+        And no more than its mean, which is at most that of all sizes, and its spread together.
+        """
+        found = times(self._factor(use), _sum_of(use, p))
+        if p <= 1 or found == INF:
+            return found
+        sizes = times(self._factor(use), use.length(), use.arguments[0].norm(1.0))
+        return min(found, sizes + self.spread(use, p))
 
     def spread(self, use: Applied, p: float) -> float:
         """The same, along axes whose slices are independent."""

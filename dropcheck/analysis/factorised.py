@@ -1,0 +1,267 @@
+"""Exact moments of products whose factors share no draw: the mean is the product of the means.
+
+A product of ten random factors, multiplied out, has thousands of terms; by its factors it has ten
+means. With f_i = Π_g f_ig, where what stands in one group shares no draw with another,
+E f_i = Π_g E f_ig and E f_i f_j = Π_g E f_ig f_jg (Kolmogorov 1933, "Grundbegriffe der
+Wahrscheinlichkeitsrechnung", chapter VI).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+
+from dropcheck.analysis.bounds import Hulls
+from dropcheck.analysis.moments.independence import grouped
+from dropcheck.analysis.polynomials.terms import Floats
+from dropcheck.language.graph import Kind, Value
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER, SQRT
+
+# Factors of a product, and how many groups of them there may be.
+MOST_FACTORS, MOST_GROUPS = 2_000, 200
+# Groups of draws that are combined: every set of them is a part of the covariances.
+MOST_CROSSED = 6
+
+Product = tuple[tuple[Value, int], ...]
+"""Whole powers of quantities, whose product is meant."""
+Means = Callable[..., tuple[float, float] | None]
+"""The mean of one product, or of the product of two that are averaged over their elements first.
+
+With it comes how far it may be off; None where it is not known.
+"""
+Estimates = tuple[Floats, Floats]
+"""Numbers, and how far each may be off; NaN where they are not known."""
+_Powers = Mapping[int, float]
+_Exponents = tuple[float, ...]
+
+
+class Summand(Protocol):
+    """[given] · Π (value − centre)^power."""
+
+    @property
+    def factors(self) -> Product:
+        """The quantities and their powers."""
+
+    @property
+    def given(self) -> Value | None:
+        """The condition."""
+
+    @property
+    def centres(self) -> tuple[float, ...]:
+        """A number for each quantity; none where all are 0."""
+
+
+class Factorised:
+    """Products, each as a number times powers of factors, in groups that share no draw.
+
+    Args:
+        summands: what is averaged; the centres of each are multiplied out.
+        means: the means of products within a group.
+        least: groups from which on it is worth the work.
+
+    Raises:
+        PolynomialError: one has a condition, there are fewer groups or far more, there are too many
+            factors, or arrays in more than one group.
+    """
+
+    def __init__(self, summands: Sequence[Summand], means: Means, least: int) -> None:
+        self._means = means
+        self._values: dict[int, Value] = {}
+        self._hulls = Hulls()
+        if any(one.given is not None for one in summands):
+            raise PolynomialError
+        sums = [_without_centres(one) for one in summands]
+        products = list(dict.fromkeys(product for own in sums for product in own))
+        self._rows = np.array([[own.get(one, 0.0) for one in products] for own in sums])
+        self._opened = [self._factors(product) for product in products]
+        self._numbers = np.array([number for number, _ in self._opened])
+        self.groups = grouped(list(self._values.values()), lambda value: value.sources)
+        arrays = sum(any(value.shape for value in group) for group in self.groups)
+        # the mean over the elements of several is no product of such means
+        if arrays > 1 or not least <= len(self.groups) <= MOST_GROUPS:
+            raise PolynomialError
+
+    def means(self) -> Estimates:
+        """The means, and how far each may be off.
+
+        Raises:
+            PolynomialError: they are not known.
+        """
+        found = _product([self._means_of(group)[0] for group in self.groups])
+        return self._joined(*found, self._numbers)
+
+    def moments(self, crossed: Mapping[str, int] | None) -> tuple[Estimates, dict[int, Estimates]]:
+        """Means, and the parts of the covariances by the groups of draws that link them, as bits.
+
+        Args:
+            crossed: the group of each draw, by its name, where draws of groups are combined, each
+                with each; None: all are in one.
+
+        Raises:
+            PolynomialError: they are not known.
+        """
+        both = np.outer(self._numbers, self._numbers)
+        joined: dict[int, list[tuple[Estimates, Estimates]]] = {}
+        for group in self.groups:
+            joined.setdefault(_place(group, crossed), []).append(self._of_group(group))
+        if len(joined) > MOST_CROSSED:
+            raise PolynomialError
+        one = {at: _product([first for first, _ in own]) for at, own in joined.items()}
+        two = {at: _product([second for _, second in own]) for at, own in joined.items()}
+        squares = {at: _product([_column(own), _row(own)]) for at, own in one.items()}
+        parts: dict[int, Estimates] = {}
+        for size in range(1, len(joined) + 1):
+            for linked in combinations(joined, size):
+                factors = [squares[at] for at in joined if at not in linked]
+                for at in linked:
+                    own, off = two[at]
+                    factors.append((own - squares[at][0], off + squares[at][1]))
+                bits = sum(1 << at for at in linked)
+                parts[bits] = self._joined(*_product(factors), both)
+        return self._joined(*_product(list(one.values())), self._numbers), parts
+
+    def _joined(self, found: Floats, off: Floats, numbers: Floats) -> Estimates:
+        """What is known of products, of what they are summed to.
+
+        Raises:
+            PolynomialError: it is not known.
+        """
+        own, own_off = found * numbers, off * np.abs(numbers)
+        for _ in range(own.ndim):  # rows, then columns
+            own, own_off = (self._rows @ own).T, (np.abs(self._rows) @ own_off).T
+        if not (np.isfinite(own).all() and np.isfinite(own_off).all()):
+            raise PolynomialError
+        return own, own_off
+
+    def _of_group(self, group: Sequence[Value]) -> tuple[Estimates, Estimates]:
+        """The means of the factors that stand in a group, and of the products of any two.
+
+        What is not known lies between the ends that Cauchy and Schwarz give it.
+        """
+        (first, off), mean, rows = self._means_of(group)
+
+        def of_two(one: _Exponents, other: _Exponents) -> tuple[float, float]:
+            if any(value.shape for value in group):
+                return mean(one, other)
+            return mean(tuple(a + b for a, b in zip(one, other, strict=True)))
+
+        second, second_off = np.moveaxis(
+            np.array([[of_two(one, other) for other in rows] for one in rows]), -1, 0
+        )
+        sizes = np.sqrt(second.diagonal() + second_off.diagonal())
+        unknown, apart = np.isnan(first), np.isnan(second)
+        return (
+            (np.where(unknown, 0.0, first), np.where(unknown, sizes, off)),
+            (np.where(apart, 0.0, second), np.where(apart, np.outer(sizes, sizes), second_off)),
+        )
+
+    def _means_of(
+        self, group: Sequence[Value]
+    ) -> tuple[Estimates, Callable[..., tuple[float, float]], list[_Exponents]]:
+        """The means of the factors in a group, what tells others, and the powers in each product.
+
+        NaN where one is not known.
+        """
+        known: dict[tuple[_Exponents, ...], tuple[float, float]] = {}
+
+        def mean(*powers: _Exponents) -> tuple[float, float]:
+            """That of a product, or of the product of the means over the elements of two."""
+            if powers not in known:
+                whole = all(one >= 0 and one == round(one) for each in powers for one in each)
+                products = [_product_of(group, each) for each in powers]
+                known[powers] = (whole and self._means(*products)) or (math.nan, math.nan)
+            return known[powers]
+
+        rows = [tuple(own.get(id(value), 0.0) for value in group) for _, own in self._opened]
+        first, off = np.array([mean(row) for row in rows]).T
+        return (first, off), mean, rows
+
+    def _factors(self, product: Product) -> tuple[float, _Powers]:
+        """A product as a number times powers of values that are none."""
+        number, found, steps = 1.0, dict[int, float](), 0
+        stack = [(value, float(power)) for value, power in product]
+        while stack:
+            value, power = stack.pop()
+            steps += 1
+            if steps > MOST_FACTORS:
+                raise PolynomialError
+            if not value.random:
+                fixed = value.known
+                if not isinstance(fixed, float):
+                    raise PolynomialError
+                number *= float(np.float64(fixed) ** power)
+                continue
+            function = value.function if value.kind == Kind.COMPUTED else None
+            first = value.inputs[0] if function is not None else value
+            exponent = value.inputs[1].known if function is POWER else None
+            if function is MULTIPLY and power == round(power):
+                stack += [(one, power) for one in value.inputs]
+            elif function is DIVIDE and power == round(power):
+                stack += [(first, power), (value.inputs[1], -power)]
+            elif function is NEGATIVE and power == round(power):
+                number *= (-1.0) ** power
+                stack.append((first, power))
+            elif isinstance(exponent, float) and self._alike(first, exponent):
+                stack.append((first, power * exponent))
+            elif function is SQRT and self._alike(first, 0.5):
+                stack.append((first, power / 2))
+            else:
+                self._values[id(value)] = value
+                found[id(value)] = found.get(id(value), 0.0) + power
+        return number, found
+
+    def _alike(self, value: Value, exponent: float) -> bool:
+        """Whether the power of a power of it is the power of the product of both."""
+        return exponent == round(exponent) >= 0 or self._hulls.of(value).low >= 0
+
+
+def _without_centres(summand: Summand) -> dict[Product, float]:
+    """Π (value - centre)^power as products of powers, each with its factor in the sum of them."""
+    factors, centres = summand.factors, summand.centres or (0.0,) * len(summand.factors)
+    sums: dict[Product, float] = {(): 1.0}
+    for (value, power), centre in zip(factors, centres, strict=True):
+        parts = {
+            order: math.comb(power, order) * (-centre) ** (power - order)
+            for order in (range(power + 1) if centre else (power,))
+        }
+        sums = {
+            (*others, *([(value, order)] if order else [])): share * part
+            for others, share in sums.items()
+            for order, part in parts.items()
+        }
+    return sums
+
+
+def _place(group: Sequence[Value], crossed: Mapping[str, int] | None) -> int:
+    if crossed is None:
+        return 0
+    names = {crossed[name] for value in group for name in value.sources if name in crossed}
+    if len(names) != 1:
+        raise PolynomialError
+    return names.pop()
+
+
+def _product_of(group: Sequence[Value], powers: _Exponents) -> Product:
+    pairs = zip(group, powers, strict=True)
+    return tuple((value, round(power)) for value, power in pairs if power)
+
+
+def _product(factors: Sequence[Estimates]) -> Estimates:
+    """The product of numbers, and how far it may be off."""
+    found = np.prod([own for own, _ in factors], axis=0)
+    most = np.prod([np.abs(own) + off for own, off in factors], axis=0)
+    return found, most - np.abs(found)
+
+
+def _column(own: Estimates) -> Estimates:
+    return own[0][:, np.newaxis] + 0 * own[0], own[1][:, np.newaxis] + 0 * own[1]
+
+
+def _row(own: Estimates) -> Estimates:
+    first, second = _column(own)
+    return first.T, second.T

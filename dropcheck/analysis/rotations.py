@@ -1,0 +1,231 @@
+"""Quantities of the same law made of fewer draws, where a normal matrix meets a vector.
+
+W @ h, of a matrix W of independent normal entries with mean 0 and one spread, and a vector h that
+knows nothing of it, is ‖h‖ · g: given h its entries are independent and normal with the variance
+‖h‖² of one of W's, whatever the direction of h (Muirhead 1982, "Aspects of Multivariate Statistical
+Theory", theorem 1.5.4). So h and W @ h have together the law of h and ‖h‖ · g with as many normal
+entries g as W has rows, and where nothing else looks at W, g is drawn in its place.
+
+What scales with its argument, as relu(s · g) = s · relu(g), passes ‖h‖ on, so that the layers of a
+network become independent factors: their moments multiply, however many there are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Kind, Value, fixed_array, in_order, joined_sources, ordered
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions.degrees import TOGETHER, degree_alone
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER, SQRT
+from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
+from dropcheck.vocabulary.functions.reductions import SUM
+from dropcheck.vocabulary.laws.unbounded import NORMAL
+
+# Products of such matrices from which on a polynomial in them has too many terms.
+MANY_LAYERS = 4
+
+Lengths = Mapping[int, float]
+"""A factor of a quantity as a product of powers of squared lengths, by their ids."""
+
+
+def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
+    """The case with normal vectors in place of such matrices; itself where it has none.
+
+    The statements beside it share its draws, and are changed with it.
+    """
+    family = [one for one in lowered.beside if one is not None] or [lowered]
+    operands = [value for one in family for value in one.operands]
+    turned = _Turned(operands)
+    if not turned.products:
+        return lowered
+    known = {id(one): turned.operands(one) for one in family}
+    beside = tuple(None if one is None else known[id(one)] for one in lowered.beside)
+    own = beside[lowered.place] if beside else known[id(lowered)]
+    assert own is not None
+    return dataclasses.replace(lowered, operands=own.operands, beside=beside)
+
+
+class _Turned:
+    """The values of a graph, each as powers of lengths times what is left of it."""
+
+    def __init__(self, operands: Sequence[Value]) -> None:
+        values = in_order(operands, lambda value: value.inputs if _varies(value) else ())
+        self.products = _products(values)
+        self._lengths: dict[int, Value] = {}  # squared, by their ids
+        self._parts: dict[int, tuple[Lengths, Value]] = {}
+        self._whole: dict[int, Value] = {}
+        if self.products:
+            for value in values:
+                self._parts[id(value)] = self._turned(value)
+
+    def operands(self, lowered: LoweredCase) -> LoweredCase:
+        """A statement about them."""
+        return dataclasses.replace(lowered, operands=tuple(map(self._of, lowered.operands)))
+
+    def _of(self, value: Value) -> Value:
+        """What stands for a value, with its lengths in it."""
+        if id(value) not in self._whole:
+            lengths, rest = self._parts[id(value)]
+            self._whole[id(value)] = self._times(lengths, rest)
+        return self._whole[id(value)]
+
+    def _turned(self, value: Value) -> tuple[Lengths, Value]:
+        if not _varies(value):
+            return {}, value
+        if id(value) in self.products:
+            return self._product(value, *self.products[id(value)])
+        below = [self._parts[id(one)] for one in value.inputs]
+        if value.kind == Kind.COMPUTED and any(lengths for lengths, _ in below):
+            function = value.function
+            lengths = _factor(function, value, [one for one, _ in below])
+            if lengths:
+                return lengths, self._without(value, function, lengths, below)
+        inputs = tuple(map(self._of, value.inputs))
+        changed = any(one is not other for one, other in zip(inputs, value.inputs, strict=True))
+        return {}, _made_of(value, inputs) if changed else value
+
+    def _without(
+        self,
+        value: Value,
+        function: Function,
+        lengths: Lengths,
+        below: Sequence[tuple[Lengths, Value]],
+    ) -> Value:
+        """A value with some lengths taken out of its arguments."""
+        if function.name not in TOGETHER:
+            others = value.inputs[1:]
+            rests = [one for _, one in below] if function.bilinear else [below[0][1]]
+            if function is DIVIDE:
+                others = tuple(map(self._of, others))
+            return _made_of(value, (*rests, *others[len(rests) - 1 :]))
+        rests = []
+        for own, rest in below:
+            left = {key: power - lengths.get(key, 0.0) for key, power in own.items()}
+            rests.append(self._times(left, rest))
+        return _made_of(value, tuple(rests))
+
+    def _product(self, value: Value, matrix: Value, vector: Value) -> tuple[Lengths, Value]:
+        """‖h‖ and a draw of as many numbers; of a fixed h the length goes into the draw."""
+        mean, spread = matrix.inputs
+        if not vector.random:
+            length = math.sqrt(float(np.square(vector.constant).sum()))
+            spread = dataclasses.replace(spread, constant=spread.constant * length, name=None)
+            return {}, dataclasses.replace(matrix, shape=value.shape, inputs=(mean, spread))
+        lengths, rest = self._parts[id(vector)]
+        square = _computed(POWER, (rest, _number(2.0, value)), rest)
+        squared = _computed(SUM, (square,), value, shape=())
+        self._lengths[id(squared)] = squared
+        normal = dataclasses.replace(matrix, shape=value.shape)
+        return {**lengths, id(squared): 0.5}, normal
+
+    def _times(self, lengths: Lengths, rest: Value) -> Value:
+        """A value times powers of lengths."""
+        for key, power in lengths.items():
+            square = self._lengths[key]
+            whole, half = divmod(power, 1.0)
+            root = half == 0.5
+            if root:
+                rest = _computed(MULTIPLY, (_computed(SQRT, (square,), square), rest), rest)
+            left = whole if root else power
+            if left == 1:
+                rest = _computed(MULTIPLY, (square, rest), rest)
+            elif left:
+                raised = _computed(POWER, (square, _number(left, rest)), square)
+                rest = _computed(MULTIPLY, (raised, rest), rest)
+        return rest
+
+
+def _varies(value: Value) -> bool:
+    return value.random or value.estimated
+
+
+def _products(values: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
+    """The products of such a matrix and a vector, each with both, if nothing else has the matrix.
+
+    None where all vectors are polynomials in a few draws, of which the moments are known as it is.
+    """
+    takers: dict[int, int] = {}
+    for value in values:
+        for one in value.inputs:
+            takers[id(one)] = takers.get(id(one), 0) + 1
+    found: dict[int, tuple[Value, Value]] = {}
+    for value in values:
+        if value.kind != Kind.COMPUTED or value.function is not MATMUL:
+            continue
+        sides = value.inputs if len(value.inputs[1].shape) == 1 else value.inputs[::-1]
+        matrix, vector = sides
+        alone = takers[id(matrix)] == 1
+        if matrix.kind == Kind.COMPUTED and matrix.function is TRANSPOSE:
+            matrix = matrix.inputs[0]
+            alone = alone and takers[id(matrix)] == 1
+        known = len(vector.shape) == 1 and (vector.random or vector.constant is not None)
+        if alone and known and _is_normal(matrix) and matrix.sources.isdisjoint(vector.sources):
+            found[id(value)] = (matrix, vector)
+    made = ordered([vector for _, vector in found.values()])
+    plain = all(one.kind == Kind.DRAW or one.function.polynomial is not None for one in made)
+    return {} if plain and len(found) < MANY_LAYERS else found
+
+
+def _is_normal(value: Value) -> bool:
+    """Whether a value is a matrix of independent normal entries of mean 0 and one spread."""
+    if value.kind != Kind.DRAW or value.law is not NORMAL or len(value.shape) != 2:
+        return False
+    if value.sample is not None or value.call is not None:
+        return False
+    mean, spread = value.inputs
+    fixed = all(one.constant is not None and one.shape == () for one in value.inputs)
+    return fixed and mean.known == 0.0 and isinstance(spread.known, float) and spread.known >= 0
+
+
+def _factor(function: Function, value: Value, below: Sequence[Lengths]) -> Lengths:
+    """The powers of lengths that go out of a function of what has such factors."""
+    if function.bilinear:
+        first, second = below
+        return {key: first.get(key, 0.0) + second.get(key, 0.0) for key in {**first, **second}}
+    if function is DIVIDE:
+        return below[0]  # a length may be 0, and what is divided by stays as it is
+    if function is POWER:
+        power = value.inputs[1].known
+        degree = power if isinstance(power, float) and power > 0 else None
+    elif function.name in TOGETHER:
+        shared = set(below[0]).intersection(*below[1:])
+        degree = TOGETHER[function.name]
+        return {key: degree * min(one[key] for one in below) for key in shared}
+    else:
+        degree = degree_alone(function, dict(value.options))
+        if any(below[1:]):
+            return {}
+    return {} if degree is None else {key: degree * own for key, own in below[0].items()}
+
+
+def _number(number: float, beside: Value) -> Value:
+    constant = fixed_array(number)
+    return Value(kind=Kind.CONSTANT, operation="number", shape=(), at=beside.at, constant=constant)
+
+
+def _computed(
+    function: Function, inputs: tuple[Value, ...], like: Value, shape: tuple[int, ...] | None = None
+) -> Value:
+    """A function of values; its shape is that of another unless it is given."""
+    return Value(
+        kind=Kind.COMPUTED,
+        operation=function.name,
+        shape=like.shape if shape is None else shape,
+        at=like.at,
+        inputs=inputs,
+        random=True,
+        sources=joined_sources(inputs),
+    )
+
+
+def _made_of(value: Value, inputs: tuple[Value, ...]) -> Value:
+    """A value of other inputs; a draw, or an operator, has the sources that it had."""
+    computed = value.kind == Kind.COMPUTED
+    sources = joined_sources(inputs) if computed else value.sources
+    return dataclasses.replace(value, inputs=inputs, sources=sources)

@@ -1,0 +1,146 @@
+"""Normal matrices that meet a vector: fewer draws, and the same law."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dropcheck.analysis import rotations
+from dropcheck.analysis.rotations import with_fewer_draws
+from dropcheck.analysis.strategy import averages_of
+from dropcheck.claims.reader import read_text
+from dropcheck.judging.prepared import Prepared, prepare
+from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.graph import ordered
+from dropcheck.simulation.compile import compile_averages
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.variants import values_of
+
+LAYERS = """
+      {vector}
+      for l in range(3):
+          W ~ normal(0, 0.7)[4, 4]
+          g = W @ h
+          h = {step}
+"""
+# each of 5 claims holds two means against each other: 1 - erf(6 / √2) for each is 2e-9
+DEVIATIONS, DRAWS = 6.0, 20_000
+
+
+def prepared(model: str, claim: str) -> Prepared:
+    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |{model}\n    claim: {claim}\n"
+    (case,) = read_text(text).expand()
+    return prepare(case)
+
+
+def programs(model: str, claim: str) -> tuple[Program, Program]:
+    """Of fewer draws, and as it is written."""
+    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |{model}\n    claim: {claim}\n"
+    lowered = lower_case(parse_claim(read_text(text).claims["c"]), {})
+    fewer, plain = (
+        compile_averages(averages_of(one), one.operands, crossing=False).program
+        for one in (with_fewer_draws(lowered), lowered)
+    )
+    return fewer, plain
+
+
+def numbers_a_draw(program: Program) -> int:
+    drawn = [step.value for step in program.steps if step.value.law is not None]
+    return sum(math.prod(one.shape) for one in drawn)
+
+
+def are_alike(fewer: Program, plain: Program) -> bool:
+    """Whether means and mean squares of what is looked at differ by chance alone."""
+    for power in (1, 2):
+        one, other = (
+            values_of(program, np.random.default_rng(seed), DRAWS)[0] ** power
+            for seed, program in enumerate((fewer, plain))
+        )
+        off = math.hypot(one.std(), other.std()) / math.sqrt(DRAWS)
+        if abs(one.mean() - other.mean()) >= DEVIATIONS * off:
+            return False
+    return True
+
+
+FIXED, RANDOM = "h = [1, -2, 0.5, 3]", "h ~ uniform(-1, 2)[4]"
+CLAIM = "E(h[0] + 0.1 * h[1] * g[2]) == 0"
+
+
+@pytest.mark.parametrize(
+    ("vector", "step"),
+    [
+        (FIXED, "relu(g)"),
+        (RANDOM, "sort(g - mean(g))"),
+        (FIXED, "relu(h + g) / (1 + norm(g))"),
+        (RANDOM, "tanh(g) * sum(abs(h))**1.5"),
+        (RANDOM, "sqrt(abs(g)) * median(h)"),
+    ],
+)
+def test_the_law_is_the_same(vector: str, step: str) -> None:
+    model = LAYERS.format(vector=vector, step=step)
+    fewer, plain = programs(model, CLAIM)
+    assert numbers_a_draw(fewer) < numbers_a_draw(plain)
+    assert are_alike(fewer, plain)
+
+
+def test_a_length_that_is_lost_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rotations, "degree_alone", lambda _function, _options: 0.5)
+    assert not are_alike(*programs(LAYERS.format(vector=FIXED, step="relu(g)"), CLAIM))
+
+
+@pytest.mark.parametrize("n", [3, 64])
+def test_moments_of_a_network_are_exact(n: int) -> None:
+    """E|h|⁴ of five layers, ((1 + 5 / n) n²)^5 / n^8 for He's law (2015, equation 10)."""
+    model = f"""
+      h = ones({n})
+      for l in range(5):
+          W ~ normal(0, sqrt(2 / {n}))[{n}, {n}]
+          h = relu(W @ h)
+"""
+    case = prepared(model, "E(mean(h**2)) == 1")
+    assert case.knowledge is not None
+    assert case.knowledge.exact is not None
+    exact = case.knowledge.exact
+    assert exact.means + exact.centres[0] == pytest.approx([1], rel=1e-9)
+    variance = (1 + 5 / n) ** 5 - 1
+    assert exact.moments.covariance(1) == pytest.approx(np.array([[variance]]), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = relu(W @ relu(x)) + sum(W, axis=[0, 1])",  # W is looked at elsewhere
+        "y = relu(W @ relu(W @ x))",
+        "y = V @ relu(x)",  # its mean is not 0
+        "y = U @ relu(x)",  # it is not normal
+        "y = S @ relu(x)",  # its entries differ in spread
+        "y = R @ relu(x)",  # its spread is random
+    ],
+)
+def test_other_matrices_stay(line: str) -> None:
+    model = f"""
+      x ~ normal(0, 1)[3]
+      r ~ uniform(1, 2)
+      W ~ normal(0, 1)[3, 3]
+      V ~ normal(1, 1)[3, 3]
+      U ~ uniform(-1, 1)[3, 3]
+      S ~ normal(0, [1, 2, 3])[3, 3]
+      R ~ normal(0, r)[3, 3]
+      {line}
+"""
+    fewer, plain = programs(model, "E(y) == 0")
+    assert numbers_a_draw(fewer) == numbers_a_draw(plain)
+
+
+def test_draws_that_are_shown_are_those_of_the_model() -> None:
+    """A counterexample to a certainty names its matrix; statements beside it share its draws."""
+    model = LAYERS.format(vector=RANDOM, step="relu(g)")
+    certain = prepared(model, "P(h[0] >= 0) == 1").lowered
+    average = prepared(model, "E(h[0]) >= 0").lowered
+    shapes = [
+        {one.shape for one in ordered(case.operands[0].inputs) if one.law}
+        for case in (certain, average)
+    ]
+    assert shapes == [{(4,), (4, 4)}, {(4,)}]
