@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +55,10 @@ class _Bound:
     ) -> Mapping[str, Array]:
         """What it gives, by mode."""
         return self.function(generator, asked, inputs)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Nothing is set up."""
+        return nullcontext()
 
     def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:  # noqa: ARG002 - asked of all code
         """Never: its law is known."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -108,8 +109,7 @@ class Asked:
 
     `shapes` are those of one draw of each input. `size` is the shape of one draw of a sampler, and
     None of a function. `seeds` and `calls` are the lengths of such axes in front of what varies, 1
-    where there are none. With `single` one draw is one call, else many draws are. `begin` says to
-    seed first; otherwise the state of the framework goes on from the call before.
+    where there are none. With `single` one draw is one call. `begin` says to seed first.
     """
 
     draws: int
@@ -131,19 +131,19 @@ class Code(Protocol):
         """Whether it can be asked for its gradient; else no claim of one is made of it."""
 
     def drawn(self, generator: Any, asked: Asked, inputs: Sequence[Any]) -> Mapping[str, Any]:
-        """An array for each mode: float64, [*shape of one draw, draws].
+        """An array for each mode: float64, [*shape of one draw, draws]; the generator seeds it.
 
-        Inputs are float64, [*shape, draws], or [*shape, 1] where nothing varies. The generator
-        seeds the code where it is to be seeded.
+        Inputs are float64, [*shape, draws], or [*shape, 1] where nothing varies.
 
         Raises:
             DropcheckError: the code raises, or returns what is not asked for.
         """
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:
-        """Whether code had to be called to look at it before it is asked for this: once for each.
+    def held(self) -> AbstractContextManager[None]:
+        """Where calls follow each other: what each needs around it is set up once for all."""
 
-        It is then seeded anew: what was called since the run seeded it is called again.
+    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:
+        """Whether code had to be called to look at it first, once for each, which seeds it anew.
 
         Raises:
             DropcheckError: no verdict could rest on what it draws.

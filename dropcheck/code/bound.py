@@ -5,20 +5,21 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from dropcheck.claims.registry import Asked, Slot
 from dropcheck.code.adapters.adapter import Adapter, kind_of
+from dropcheck.code.call_data import Given, Taken
 from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
 from dropcheck.code.calling import caller
-from dropcheck.code.plans import Plan, UnfitCodeError, planned, precision
+from dropcheck.code.plans import Plan, UnfitCodeError, planned
 from dropcheck.code.shared_numbers import CALLS, FEWEST_COMPARED, draws_of_a_call, shared_numbers
 from dropcheck.code.targets import said_by
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
-from dropcheck.simulation.user_code.draws_first import draws_first
 from dropcheck.vocabulary.function import Array
 
 # Draws of a call by itself that are compared before anything is judged: each is a call.
@@ -76,9 +77,16 @@ class Bound:
                 many draws, or draws in a way that no verdict could rest on.
         """
         key = self._key(asked, inputs)
-        self.looked_at(asked, inputs)
         with np.errstate(all="ignore"), self._adapter.on_one_thread():
+            if key not in self._plans:
+                self._look_at(key, asked, inputs)
             return self._run(self._plans[key], key, asked, inputs, self._seeds(generator, asked))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Where calls follow each other: the alarm of their limit is set once."""
+        with limited(self._limit), self._adapter.on_one_thread():
+            yield
 
     def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:
         """Whether code had to be called to look at it before it is asked for this: once for each.
@@ -90,11 +98,14 @@ class Bound:
         if key in self._plans:
             return False
         with np.errstate(all="ignore"), self._adapter.on_one_thread():
-            plan = self._planned(asked, inputs)
-            if not plan.lead:
-                self._check(plan, key, asked, inputs)
+            self._look_at(key, asked, inputs)
+        return not self._plans[key].lead
+
+    def _look_at(self, key: object, asked: Asked, inputs: Sequence[Array]) -> None:
+        plan = self._planned(asked, inputs)
+        if not plan.lead:
+            self._check(plan, key, asked, inputs)
         self._plans[key] = plan
-        return not plan.lead
 
     def _key(self, asked: Asked, inputs: Sequence[Array]) -> object:
         """What a plan depends on: all but the draws, how many they are, and the seeds."""
@@ -125,88 +136,46 @@ class Bound:
         inputs: Sequence[Array],
         seed: Callable[[], int],
     ) -> dict[str, Array]:
-        """All that is asked for, in as many calls as the plan says."""
-        dtype = asked.dtype or self._adapter.default_dtype
-        first = [draws_first(inputs[place], precision(dtype)) for place in plan.varying]
-        by_call: list[Any] = [_by_call(one, plan, asked) for one in first]
-        if plan.single and len(asked.modes) == 1:
-            by_call = [
-                self._adapter.each(one.reshape(-1, *one.shape[3:]), dtype) for one in by_call
-            ]
-        size = plan.call_draws(asked.draws)
-        outputs: dict[str, list[Array]] = {mode: [] for mode in asked.modes}
-        with limited(self._limit) as calls:
-            for start in range(0, asked.draws, size):
-                self._part(plan, key, asked, by_call, start, size, seed, calls, outputs)
-        return {mode: _joined(some, plan, asked, size) for mode, some in outputs.items()}
-
-    def _part(
-        self,
-        plan: Plan,
-        key: object,
-        asked: Asked,
-        by_call: Sequence[Any],
-        start: int,
-        size: int,
-        seed: Callable[[], int],
-        calls: Calls,
-        outputs: Mapping[str, list[Array]],
-    ) -> None:
-        """The draws from `start` on: one call for each seed and each number of a call.
+        """All that is asked for: a call for each seed, each number of a call, and each part.
 
         What is evaluated is called after all that trains, with the same numbers.
         """
-        begin = asked.begin and start == 0
+        given = Given(self._adapter, plan, asked, inputs)
+        taken = {mode: Taken(plan, asked) for mode in asked.modes}
         training = asked.modes - {"eval"}
-        base = seed() if begin or asked.seeds > 1 else 0
-        for modes in filter(None, (training, asked.modes - training)):
-            for number in range(asked.seeds):
-                if asked.seeds > 1 or (begin and (modes != {"eval"} or not training)):
-                    self._adapter.begin(base + number)
-                for call in range(asked.calls):
-                    if plan.single and len(asked.modes) == 1:
-                        place = (number * asked.calls + call) * asked.draws + start
-                        given = [one[place] for one in by_call]
-                    else:
-                        part = start if plan.single else slice(start, start + size)
-                        given = [one[number, call, part] for one in by_call]
-                        if len(asked.modes) > 1:  # code may compute in place
-                            given = [own.copy() for own in given]
-                        if not plan.single:
-                            given = [_padded(own, size) for own in given]
-                    found = self._call(plan, asked, given, modes, calls)
-                    for mode, output in found.items():
-                        values = self._values(plan, asked, output, size)
-                        before = outputs[mode]
-                        if not before or before[0].shape != values.shape:
-                            of_one = values.shape if plan.single else values.shape[1:]
-                            self._compare(key, mode, of_one)
-                        before.append(values)
+        groups = [modes for modes in (training, asked.modes - training) if modes]
+        with limited(self._limit) as calls:
+            for start in range(0, asked.draws, plan.call_draws(asked.draws)):
+                begin = asked.begin and start == 0
+                base = seed() if begin or asked.seeds > 1 else 0
+                for modes in groups:
+                    for number in range(asked.seeds * asked.calls):
+                        of_seed, call = divmod(number, asked.calls)
+                        if call == 0 and (asked.seeds > 1 or (begin and modes is groups[0])):
+                            self._adapter.begin(base + of_seed)
+                        found = self._call(plan, asked, given, number, start, modes, calls)
+                        for mode, output in found.items():
+                            self._take(taken[mode], output, key, mode, plan, asked, number, start)
+        return {mode: one.draws for mode, one in taken.items()}
 
     def _call(
         self,
         plan: Plan,
         asked: Asked,
-        varying: Sequence[Any],
+        given: Given,
+        number: int,
+        start: int,
         modes: frozenset[str],
         calls: Calls,
     ) -> Mapping[str, Any]:
         """What one call returns, in each mode; the size that a sampler gets comes last."""
-        dtype = asked.dtype or self._adapter.default_dtype
-        rest = iter(varying)
-        arguments: list[Any] = []
+        arguments: Sequence[Any] = ()
         try:
             call = plan.callers.get(modes)
             if call is None:
+                dtype = asked.dtype or self._adapter.default_dtype
                 call = plan.callers[modes] = caller(self._adapter, plan.code, dtype, modes)
-            for place in range(len(plan.fixed) + len(plan.varying)):
-                one = plan.fixed[place] if place in plan.fixed else next(rest)
-                if isinstance(one, np.ndarray):  # code may compute in place
-                    one = self._adapter.given(one.copy() if place in plan.fixed else one, dtype)
-                arguments.append(one)
-            if asked.size is not None:
-                size = asked.size[len(plan.lead) :]
-                arguments.append(size if asked.single else (plan.call_draws(asked.draws), *size))
+            arguments = given.arguments(number, start)
             with calls:
                 return call(arguments)
         except (DropcheckError, KeyboardInterrupt):
@@ -219,11 +188,18 @@ class Bound:
         except BaseException as error:
             raise self._raised(error, _described(self.slot.takes, arguments)) from error
 
-    def _values(self, plan: Plan, asked: Asked, output: Any, draws: int) -> Array:
-        """What was returned as float64, once it has the right axes: an array of its own.
-
-        [draws, *shape of one draw]; where a call is one draw, without the axis of draws.
-        """
+    def _take(
+        self,
+        taken: Taken,
+        output: Any,
+        key: object,
+        mode: str,
+        plan: Plan,
+        asked: Asked,
+        number: int,
+        start: int,
+    ) -> None:
+        """Keep what was returned, once it has the right axes."""
         try:
             array = self._adapter.returned(output)
         except TypeError as error:
@@ -235,6 +211,15 @@ class Bound:
                 f"returned {kind_of(output)} that cannot be read: {said_by(error)}",
                 "return one array of real numbers or truths",
             ) from error
+        if array.shape != taken.shape:
+            of_one = self._of_one(plan, asked, array)
+            self._compare(key, mode, of_one)
+            taken.begin(of_one)
+        taken.put(number, start, array)
+
+    def _of_one(self, plan: Plan, asked: Asked, array: Array) -> tuple[int, ...]:
+        """The shape of one draw of what was returned."""
+        draws = plan.call_draws(asked.draws)
         size = None if asked.size is None else asked.size[len(plan.lead) :]
         if size is not None and not asked.single:
             size = (draws, *size)
@@ -250,7 +235,7 @@ class Bound:
                 "the first axis is the draw; where one call is one draw, call the first axis of "
                 "what it is given 'batch'",
             )
-        return np.array(array, dtype=np.float64, order="C")
+        return array.shape if asked.single else array.shape[1:]
 
     def _compare(self, key: object, mode: str, shape: tuple[int, ...]) -> None:
         """Refuse a shape of one draw that is not that of the first call."""
@@ -329,50 +314,11 @@ class Bound:
         return self._fault(text, f"it was given {given}" if given else "it was given nothing")
 
 
-def _by_call(values: Array, plan: Plan, asked: Asked) -> Array:
-    """[draws, …] as [seeds, calls, draws, …]; what has no such axes is given to all of them."""
-    if plan.lead and values.shape[1 : 1 + len(plan.lead)] == plan.lead:
-        rest = values.shape[1 + len(plan.lead) :]
-        whole = values.reshape(len(values), asked.seeds, asked.calls, *rest)
-        return np.ascontiguousarray(np.moveaxis(whole, 0, 2))
-    if plan.lead:
-        return np.tile(values, (asked.seeds, asked.calls, *(1 for _ in values.shape)))
-    return values.reshape(1, 1, *values.shape)
-
-
-def _joined(outputs: Sequence[Array], plan: Plan, asked: Asked, size: int) -> Array:
-    """What all calls returned, in their order, as one array: [*shape of one draw, draws]."""
-    if plan.single:
-        whole = np.stack(outputs)
-        whole = whole.reshape(asked.draws, *plan.lead, *whole.shape[1:])
-    else:
-        pieces = list(outputs)
-        if plan.lead:
-            number = asked.seeds * asked.calls
-            parts = [outputs[start : start + number] for start in range(0, len(outputs), number)]
-            pieces = [
-                np.stack(part, axis=1).reshape(size, *plan.lead, *part[0].shape[1:])
-                for part in parts
-            ]
-        whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-    return np.moveaxis(whole[: asked.draws], 0, -1)
-
-
 def _replaced(asked: Asked, *, draws: int, modes: frozenset[str]) -> Asked:
     return Asked(
         draws=draws, shapes=asked.shapes, dtype=asked.dtype, modes=modes, size=asked.size,
         seeds=asked.seeds, calls=asked.calls, single=asked.single, begin=True,
     )  # fmt: skip
-
-
-def _padded(values: Array, draws: int) -> Array:
-    """As many draws as a call has; what is missing is repeated, and cut from what comes back."""
-    missing = draws - len(values)
-    return values if missing == 0 else np.concatenate([values, _first(values, missing)])
-
-
-def _first(values: Array, count: int) -> Array:
-    return np.broadcast_to(values[:1], (count, *values.shape[1:]))
 
 
 def _repeated(values: Array, draws: int) -> Array:

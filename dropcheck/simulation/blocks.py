@@ -58,12 +58,13 @@ class Request:
     def carry_out(self) -> SpanSums:
         """Draw and sum: the blocks of all spans, in order."""
         started = time.perf_counter()
-        parts = [
-            self.program.span(
-                stream(self.seed, self.case_key, self.purpose, span), self.centres, span
-            )
-            for span in range(self.first, self.first + self.count)
-        ]
+        with self.program.held():
+            parts = [
+                self.program.span(
+                    stream(self.seed, self.case_key, self.purpose, span), self.centres, span
+                )
+                for span in range(self.first, self.first + self.count)
+            ]
         return joined(parts, time.perf_counter() - started)
 
 

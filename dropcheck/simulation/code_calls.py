@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import replace
 
@@ -39,6 +40,15 @@ FEWEST_CALLS = 64
 def calls_of(steps: Iterable[Step]) -> list[CodeCall]:
     """The calls of code among some steps."""
     return [step.value.call for step in steps if step.value.call is not None]
+
+
+@contextmanager
+def held(steps: Iterable[Step]) -> Iterator[None]:
+    """Where spans follow each other: what calls of code need around them is set up once."""
+    with ExitStack() as stack:
+        for code in {id(call.code): call.code for call in calls_of(steps)}.values():
+            stack.enter_context(code.held())
+        yield
 
 
 def counts_each(call: CodeCall) -> bool:

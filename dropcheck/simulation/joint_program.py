@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,6 +81,10 @@ class Together:
     def calls_own_code(self) -> bool:
         """Whether draws come from a function of the user."""
         return self.drawn.calls_own_code
+
+    def held(self) -> AbstractContextManager[None]:
+        """Where spans follow each other."""
+        return self.drawn.held()
 
     def span(self, generator: np.random.Generator, _: Sums, number_of_span: int) -> SpanSums:
         """What one span leaves behind for each program."""

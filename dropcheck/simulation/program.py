@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from dropcheck.language.graph import number
 from dropcheck.simulation.cell_counts import Counter, counted
-from dropcheck.simulation.code_calls import FEWEST_CALLS, Calls, calls_of, counts_each
+from dropcheck.simulation.code_calls import FEWEST_CALLS, Calls, calls_of, counts_each, held
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
@@ -193,6 +194,10 @@ class Program:
     def calls_own_code(self) -> bool:
         """Whether draws come from a function of the user, who may keep things per thread."""
         return any(step.value.sample or step.value.call for step in self.steps)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Where spans follow each other."""
+        return held(self.steps)
 
     @property
     def tests_code(self) -> bool:

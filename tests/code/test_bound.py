@@ -64,6 +64,17 @@ def test_code_may_compute_in_place() -> None:
         assert np.array_equal(found["eval"], -X * weight)
 
 
+def test_code_may_compute_in_place_where_each_draw_is_a_call() -> None:
+    weight = np.array([[1.0], [2.0], [3.0]])
+
+    def scaled(w: Any) -> Any:
+        w *= 2
+        return w
+
+    found = drawn(numpy_code(scaled, ("w",)), 40, weight, single=True)["train"]
+    assert np.array_equal(found, np.broadcast_to(2 * weight, (3, 40)))
+
+
 @pytest.mark.parametrize("shape", [(1,), (7,), (BLOCK,), (3, 5), (2 * BLOCK + 3,)])
 @pytest.mark.parametrize("draws", [1, 2, BLOCK - 1, BLOCK, 2 * BLOCK + 5])
 def test_axes_are_exchanged_without_a_change(shape: tuple[int, ...], draws: int) -> None:

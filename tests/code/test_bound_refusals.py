@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 import sys
 import threading
 import time
@@ -132,6 +133,22 @@ def test_a_call_that_hangs_is_ended() -> None:
     start = time.monotonic()
     assert "took more than 0.05 s for one call" in fault(numpy_code(hangs, ("x",), limit=0.05), X)
     assert time.monotonic() - start < 30
+
+
+def test_a_call_that_hangs_is_ended_where_others_set_the_alarm_before() -> None:
+    def hangs(x: Any) -> Any:
+        time.sleep(60)
+        return x
+
+    slow, quick = (numpy_code(hangs, ("x",), limit=limit) for limit in (30.0, 0.05))
+    start = time.monotonic()
+    with slow.held():
+        for _ in range(2):
+            assert "took more than 0.05 s" in fault(quick, X)
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    assert time.monotonic() - start < 20
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_a_call_that_hangs_beside_the_main_thread_is_told_afterwards() -> None:

@@ -7,6 +7,7 @@ not verified. The chance of each assertion to fail on sound code is below 1e-6.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,9 @@ class Own:
 
     def elsewhere(self, slots: Mapping[str, Slot]) -> None:
         """Nowhere."""
+
+    def held(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,9 @@ class OwnCode:
 
     def __init__(self, draw: Draw) -> None:
         self.drawn = draw
+
+    def held(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002 - asked of all code
         return False

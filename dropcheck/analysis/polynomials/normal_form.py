@@ -105,7 +105,10 @@ class Reading:
     def _needed(self, value: Value) -> Sequence[Value]:
         if not value.random or id(value) in self._known:
             return ()
-        if value.kind != Kind.DRAW:
+        if value.kind == Kind.DRAW:
+            if value.law is None:  # code gives it, whatever that is given
+                return ()
+        else:
             draw = self._of_one_draw(value)
             if draw is not None and not _compares(value.function):
                 return (draw,)

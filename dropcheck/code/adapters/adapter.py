@@ -81,8 +81,8 @@ class Adapter(ABC):
         """
 
     def each(self, values: Array, dtype: str) -> Sequence[Any]:
-        """Each part of an array, by its first axis, as `given` gives it or as it is."""
-        return list(values)
+        """Each part of an array, by its first axis, as `given` gives it."""
+        return [self.given(values[place, ...], dtype) for place in range(len(values))]
 
     @abstractmethod
     def returned(self, output: Any) -> Array:

@@ -55,6 +55,10 @@ class NumpyAdapter(Adapter):
         """The array, in its own number format."""
         return values.astype(self.dtype(dtype), copy=False)
 
+    def each(self, values: Array, dtype: str) -> Sequence[Any]:
+        """Parts that share memory, of which none is another's."""
+        return list(self.given(values, dtype))
+
     def returned(self, output: Any) -> Array:
         """The array that was returned."""
         if isinstance(output, np.ma.MaskedArray) and output.mask.any():

@@ -37,7 +37,6 @@ from dropcheck.vocabulary.laws.formulas import (
 from dropcheck.vocabulary.laws.quadrature import gauss_legendre, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
     OUTERMOST,
-    fixed,
     inside,
     scalar_or_array,
     scaled,
@@ -68,19 +67,15 @@ NO_ROOM = "a number must lie strictly between low and high"
 
 
 def _uniform_draws(generator: Generator, size: Size, low: Array, high: Array) -> Array:
-    out = uniforms(generator, size)
-    if fixed(low) == 0.0 and fixed(high) == 1.0:
-        return out
     width = high - low
-    if np.isfinite(width).all():
-        scaled(out, low, width)
-        # rounding is monotone: where the outermost uniforms stay inside, so do all others
-        ends = [scaled(np.full(width.shape, end), low, width) for end in OUTERMOST]
-        if np.less(low, ends[0]).all() and np.less(ends[1], high).all():
-            return out
-    else:  # a width beyond the largest float64
-        out = low * (1.0 - out) + high * out
-    return inside(out, low, high)
+    if not np.isfinite(width).all():  # it is beyond the largest float64
+        out = uniforms(generator, size)
+        return inside(low * (1.0 - out) + high * out, low, high)
+    # rounding is monotone: where the outermost uniforms stay inside, so do all others
+    ends = [scaled(np.full(width.shape, end), low, width) for end in OUTERMOST]
+    if np.less(low, ends[0]).all() and np.less(ends[1], high).all():
+        return scaled(uniforms(generator, size), low, width)
+    return inside(scaled(generator.random(size), low, width), low, high)
 
 
 UNIFORM = bounded(

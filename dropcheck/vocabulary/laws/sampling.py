@@ -92,8 +92,8 @@ def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
     if high is None:
         return np.maximum(out, np.nextafter(low, np.inf), out=out)
     roomy = np.less(low, high)
-    np.maximum(out, np.where(roomy, np.nextafter(low, np.inf), low), out=out)
-    return np.minimum(out, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
+    least = np.where(roomy, np.nextafter(low, np.inf), low)
+    return np.clip(out, least, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
 
 
 def constant_where_zero(out: Array, spread: Array, value: Array | float) -> Array:
