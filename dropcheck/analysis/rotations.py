@@ -19,7 +19,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value, fixed_array, in_order, joined_sources, ordered
+from dropcheck.language.graph import (
+    Kind,
+    Value,
+    computed,
+    constant_beside,
+    in_order,
+    joined_sources,
+    ordered,
+)
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.degrees import TOGETHER, degree_alone
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER, SQRT
@@ -118,8 +126,8 @@ class _Turned:
             spread = dataclasses.replace(spread, constant=spread.constant * length, name=None)
             return {}, dataclasses.replace(matrix, shape=value.shape, inputs=(mean, spread))
         lengths, rest = self._parts[id(vector)]
-        square = _computed(POWER, (rest, _number(2.0, value)), rest)
-        squared = _computed(SUM, (square,), value, shape=())
+        square = computed(POWER, rest, constant_beside(value, 2.0), like=rest)
+        squared = computed(SUM, square, like=value, shape=())
         self._lengths[id(squared)] = squared
         normal = dataclasses.replace(matrix, shape=value.shape)
         return {**lengths, id(squared): 0.5}, normal
@@ -131,13 +139,13 @@ class _Turned:
             whole, half = divmod(power, 1.0)
             root = half == 0.5
             if root:
-                rest = _computed(MULTIPLY, (_computed(SQRT, (square,), square), rest), rest)
+                rest = computed(MULTIPLY, computed(SQRT, square, like=square), rest, like=rest)
             left = whole if root else power
             if left == 1:
-                rest = _computed(MULTIPLY, (square, rest), rest)
+                rest = computed(MULTIPLY, square, rest, like=rest)
             elif left:
-                raised = _computed(POWER, (square, _number(left, rest)), square)
-                rest = _computed(MULTIPLY, (raised, rest), rest)
+                raised = computed(POWER, square, constant_beside(rest, left), like=square)
+                rest = computed(MULTIPLY, raised, rest, like=rest)
         return rest
 
 
@@ -204,28 +212,7 @@ def _factor(function: Function, value: Value, below: Sequence[Lengths]) -> Lengt
     return {} if degree is None else {key: degree * own for key, own in below[0].items()}
 
 
-def _number(number: float, beside: Value) -> Value:
-    constant = fixed_array(number)
-    return Value(kind=Kind.CONSTANT, operation="number", shape=(), at=beside.at, constant=constant)
-
-
-def _computed(
-    function: Function, inputs: tuple[Value, ...], like: Value, shape: tuple[int, ...] | None = None
-) -> Value:
-    """A function of values; its shape is that of another unless it is given."""
-    return Value(
-        kind=Kind.COMPUTED,
-        operation=function.name,
-        shape=like.shape if shape is None else shape,
-        at=like.at,
-        inputs=inputs,
-        random=True,
-        sources=joined_sources(inputs),
-    )
-
-
 def _made_of(value: Value, inputs: tuple[Value, ...]) -> Value:
     """A value of other inputs; a draw, or an operator, has the sources that it had."""
-    computed = value.kind == Kind.COMPUTED
-    sources = joined_sources(inputs) if computed else value.sources
+    sources = joined_sources(inputs) if value.kind == Kind.COMPUTED else value.sources
     return dataclasses.replace(value, inputs=inputs, sources=sources)

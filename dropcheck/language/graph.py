@@ -171,6 +171,25 @@ def joined_sources(values: Iterable[Value]) -> Sources:
     return found
 
 
+def computed(function: Function, *inputs: Value, like: Value, shape: Shape | None = None) -> Value:
+    """A function of values, one of which varies: of the shape of another unless it is given."""
+    return Value(
+        kind=Kind.COMPUTED,
+        operation=function.name,
+        shape=like.shape if shape is None else shape,
+        at=like.at,
+        inputs=inputs,
+        random=True,
+        sources=joined_sources(inputs),
+    )
+
+
+def constant_beside(value: Value, constant: float) -> Value:
+    """A number that is known, at the place of another value."""
+    array = fixed_array(constant)
+    return Value(kind=Kind.CONSTANT, operation="number", shape=(), at=value.at, constant=array)
+
+
 def ordered(roots: Iterable[Value]) -> list[Value]:
     """Every random value below some, each once, inputs before what is made from them."""
     drawn = [value for value in roots if value.random]

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from lowered import expressed, lowering
+from scipy import integrate, special, stats
 
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
@@ -95,3 +97,54 @@ def test_the_closed_form_is_that_of_chi_square_numbers() -> None:
     truth = 0.8**-2 * math.exp((0.3 * 1.2) ** 2 / 2)
     assert norm_of_exponential(value, 1.0) == pytest.approx(truth, rel=1e-12)
     assert norm_of_exponential(value, 6.0) == math.inf
+
+
+@pytest.mark.parametrize("shape", ["exp({0}) * exp({1})", "exp({0}) / exp(-({1}))"])
+def test_exponentials_of_a_product_are_one(shape: str) -> None:
+    wrong, finite = [], 0
+    for seed in range(25):
+        pick = random.Random(seed)
+        parts = [term(pick), f"{term(pick)} + {term(pick)}"]
+        scope, known = lowering(MODEL), Norms(integrate=False)
+        whole = expressed(scope, f"{parts[0]} + {parts[1]}")
+        for p in (1.0, 2.0):
+            bound = known.norm(expressed(scope, shape.format(*parts)), p)
+            finite += bound < math.inf
+            if not bound >= norm_of_exponential(whole, p) * (1 - 1e-9):
+                wrong.append(f"{parts}, order {p}")
+    assert wrong == []
+    assert finite >= 15
+
+
+def test_what_two_densities_share_cancels() -> None:
+    """The weights of a normal law about 1 for draws about 0 have E w^p = exp((p² - p) / 2)."""
+    scope = lowering("x ~ normal(0, 1); z ~ normal(0, 1)[2]")
+    ratio = "density(normal(1, 1), x) / density(normal(0, 1), x)"
+    for p in (1.0, 2.0, 4.0):
+        truth = math.exp((p - 1) / 2)
+        known = Norms(integrate=False).norm(expressed(scope, ratio), p)
+        assert known == pytest.approx(truth, rel=1e-6)
+    crossed = expressed(scope, "outer(exp(z), 1 / exp(z))")
+    assert Norms(integrate=False).norm(crossed, 2.0) >= math.exp(2.0)  # of exp(z[0] - z[1])
+
+
+@pytest.mark.parametrize("low", [-8.0, 0.0, 1.0])
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("1 / sigmoid({})", special.expit),
+        ("1 / (1 - sigmoid({}))", lambda x: special.expit(-x)),
+        ("1 / Phi({} / 2)", lambda x: special.ndtr(x / 2)),
+        ("1 / (1 - Phi({} / 2))", lambda x: special.ndtr(-x / 2)),
+    ],
+)
+def test_reciprocals_of_shares(text: str, share: Callable[[Array], Array], low: float) -> None:
+    """Of a normal number, and of one that is held above an end."""
+    law = stats.truncnorm(low, 8.0) if low > -8 else stats.norm
+    model = f"x ~ truncated_normal(0, 1, {low}, 8)" if low > -8 else "x ~ normal(0, 1)"
+    value = expressed(lowering(model), text.format("x"))
+    for p in (1.0, 2.0):
+        at = np.linspace(low, 8.0, 20_001)
+        truth = integrate.trapezoid(law.pdf(at) * share(at) ** -p, at) ** (1 / p)
+        bound = Norms(integrate=False).norm(value, p)
+        assert truth * (1 - 1e-6) <= bound < (40 * truth if low == -8 else math.inf)

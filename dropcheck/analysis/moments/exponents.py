@@ -9,18 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+from dropcheck.analysis.moments.independence import Product
 from dropcheck.analysis.polynomials.letters import Identities
 from dropcheck.analysis.polynomials.normal_form import Reading
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import ITSELF
 from dropcheck.language.drawn_from import NO_DRAWS
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.functions.elementwise import ADD, EXP, MULTIPLY
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, summed, times
 from dropcheck.vocabulary.majorants.powers import log_moment_of_quadratic
 from dropcheck.vocabulary.majorants.rule import Argument
+from dropcheck.vocabulary.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +130,32 @@ class Exponents(Identities):
             summed = tuple(axis for axis, each in enumerate(over) if each)
             parts.append(Quadratic(letter, linear, square, summed))
         return Straight(tuple(parts), shift)
+
+
+_Part = TypeVar("_Part", bound=Product)
+
+
+def joined(
+    parts: list[tuple[_Part, float]], shape: Shape, quantity: Callable[[Value], _Part]
+) -> list[tuple[_Part, float]]:
+    """A product of powers with its exponentials as one, where they meet element by element.
+
+    As a ratio of densities: exp(u)^a exp(v)^b is exp(a u + b v), in which what is in both cancels.
+    """
+    found = [one for one in parts if _is_exponential(one[0].value, shape)]
+    if len(found) < 2:
+        return parts
+    exponent: Value | None = None
+    for part, power in found:
+        own = part.value.inputs[0]
+        term = computed(MULTIPLY, constant_beside(own, power), own, like=own)
+        large = own if exponent is None or len(own.shape) > len(exponent.shape) else exponent
+        exponent = term if exponent is None else computed(ADD, exponent, term, like=large)
+    assert exponent is not None
+    whole = quantity(computed(EXP, exponent, like=exponent))
+    return [(whole, 1.0), *(one for one in parts if one not in found)]
+
+
+def _is_exponential(value: Value, shape: Shape) -> bool:
+    own = value.kind == Kind.COMPUTED and value.random and value.function is EXP
+    return own and value.shape in ((), shape)

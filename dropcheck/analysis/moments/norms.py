@@ -16,7 +16,7 @@ import numpy as np
 from dropcheck.analysis.bounds import Hulls, hull_of, hull_of_fixed
 from dropcheck.analysis.existence import Line, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
-from dropcheck.analysis.moments.exponents import Exponents, Straight, proxy_of
+from dropcheck.analysis.moments.exponents import Exponents, Straight, joined, proxy_of
 from dropcheck.analysis.moments.independence import (
     Alignment,
     alignment_of,
@@ -61,8 +61,7 @@ MOST_BOUNDS = 60_000
 # Steps from a draw on, of what is looked at as a function of one draw; beyond, it is the state of
 # a loop that may be held back.
 MOST_DEPTH = 64
-# Rounding: bounds are moved outward by this share.
-OUTWARD = 1e-12
+OUTWARD = 1e-12  # the share by which bounds are moved outward, as they are rounded
 # Of functions of more arguments than this, the bounds of all are worked out at once, before.
 _MANY = 4
 
@@ -298,7 +297,8 @@ class Quantity:
     def parts(self) -> Sequence[Sequence[Part]]:
         """Itself as a product of powers, in groups that share no draw."""
         if self._parts is None:
-            groups = grouped(factors(self), lambda part: part[0].value.sources)
+            parts = joined(factors(self), self.shape, self.norms.quantity)
+            groups = grouped(parts, lambda part: part[0].value.sources)
             self._parts = groups
         return self._parts
 

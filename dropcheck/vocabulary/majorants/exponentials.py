@@ -12,6 +12,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     raised,
     times,
 )
+from dropcheck.vocabulary.majorants.powers import log_moment_of_quadratic
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
 
 
@@ -150,6 +151,16 @@ class Share(Majorant):
         x = use.arguments[0]
         square = times(self._b, raised(x.norm(2 * p), 2.0)) if self._b else 0.0
         return math.log(2.0) + self._a * x.norm(p) + square
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """2 exp(a |x| + b x²), of which either sign of x gives a part: that of 1 less it, too."""
+        x = use.arguments[0]
+        ends = (-r * self._a, r * self._a)
+        if self._b:
+            found = log_sum([log_moment_of_quadratic(x, end, r * self._b) for end in ends])
+        else:
+            found = log_sum([x.log_moment(end) for end in ends])
+        return 2 * exponential(found / r)
 
 
 class LogGamma(Majorant):

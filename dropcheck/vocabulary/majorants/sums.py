@@ -169,6 +169,8 @@ class Sum(Majorant):
     def inverse(self, use: Applied, r: float) -> float:
         """Of two that are not negative, no larger than that of either."""
         a, b = use.arguments
+        if self._sign < 0 and b.even_share and a.hull == ONE and b.hull.low == 0:
+            return b.inverse(r)  # which is no less, as the hull of b does not bound it
         if self._sign < 0 or min(a.hull.low, b.hull.low) < 0:
             return INF
         return min(a.inverse(r), b.inverse(r))
