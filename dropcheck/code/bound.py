@@ -121,10 +121,6 @@ class Bound:
             return planned(self._adapter, self._function, self.slot.takes, asked, inputs)
         except UnfitCodeError as error:
             raise self._fault(*error.args) from error.__cause__
-        except (DropcheckError, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # SystemExit of code would end the run, as if all had passed
-            raise self._raised(error, _described(self.slot.takes, inputs)) from error
 
     # ---- calls ----------------------------------------------------------------------------------
 

@@ -91,7 +91,9 @@ def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) 
         except TypeError:
             left = 1
     if left:
-        raise TypeError(f"takes ({', '.join(parameters)})")
+        bare = [one.replace(annotation=one.empty) for one in parameters.values()]
+        none = inspect.Signature.empty
+        raise TypeError(f"takes {signature.replace(parameters=bare, return_annotation=none)}")
     modes = has_modes or any(
         name in (*TRAINING, *EVALUATING) for name in (*by_place & known, *named)
     )

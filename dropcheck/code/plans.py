@@ -13,6 +13,8 @@ import numpy as np
 from dropcheck.claims.registry import Asked
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.calling import Call, Prepared, prepared
+from dropcheck.code.targets import said_by
+from dropcheck.errors import DropcheckError
 from dropcheck.vocabulary.function import Array
 
 # Where each new shape of an array is compiled anew, the draws of a call are a power of two, with at
@@ -66,8 +68,7 @@ def planned(
         inputs: what it is given, [*shape, draws], or [*shape, 1] where nothing varies.
 
     Raises:
-        UnfitCodeError: it cannot be called so.
-        Exception: what a class raises that is built for it.
+        UnfitCodeError: it cannot be called so, or not be built.
     """
     dtype = asked.dtype or adapter.default_dtype
     if dtype not in adapter.dtypes:
@@ -82,18 +83,19 @@ def planned(
     varying = tuple(at for at, one in enumerate(inputs) if _varies(asked, at, one))
     fixed = {at: constant(one[..., 0], dtype) for at, one in enumerate(inputs) if at not in varying}
     count = len(inputs)
+    named: dict[str, Any] = {}
+    given, around = [*takes], "write a function of these around it"
     if inspect.isclass(target):
         named = {takes[at]: _as_given(adapter, one, dtype) for at, one in fixed.items()}
+        given, around = [takes[at] for at in varying], f"it is built from ({', '.join(named)})"
         fixed, count = {}, len(varying)
-    else:
-        named = {}
-    function = adapter.layer(target, named, dtype)
+    function = _layer(adapter, target, named, dtype)
     sized = asked.size is not None
     try:
         code = prepared(adapter, function, takes, count + sized)
     except TypeError as error:
-        names = ", ".join((*takes, *(("size",) if sized else ())))
-        raise UnfitCodeError(str(error)[:300], f"the slot gives it ({names})") from error
+        names = ", ".join((*given, *(("size",) if sized else ())))
+        raise UnfitCodeError(str(error)[:300], f"the slot gives it ({names}): {around}") from error
     if "eval" in asked.modes and not code.has_modes:
         raise UnfitCodeError(
             "has no mode of evaluation",
@@ -112,6 +114,18 @@ def planned(
         one_shape=adapter.one_shape,
         single=asked.single,
     )
+
+
+def _layer(adapter: Adapter, target: Any, named: Mapping[str, Any], dtype: str) -> Any:
+    try:
+        return adapter.layer(target, named, dtype)
+    except (DropcheckError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # SystemExit of code would end the run, as if all had passed
+        given = ", ".join(f"{name}={str(one)[:50]}" for name, one in named.items())
+        message = f"raised {type(error).__name__}: {said_by(error)}"
+        hint = f"a class is built from what does not vary, here ({given})"
+        raise UnfitCodeError(message, hint) from error
 
 
 def _power_of_two(number: int) -> int:

@@ -104,8 +104,29 @@ def ours_and_more(x: Any, p: float, more: Any) -> Any:
 
 
 def test_arguments_that_do_not_fit_are_refused() -> None:
-    assert fault(numpy_code(lambda x: x), X, 0.5) == "takes (x) | the slot gives it (x, p)"
+    said = "takes (x) | the slot gives it (x, p): write a function of these around it"
+    assert fault(numpy_code(lambda x: x), X, 0.5) == said
     assert "takes (x, p, more)" in fault(numpy_code(ours_and_more), X, 0.5)
+    assert "takes (x, *, p=0.5)" in fault(numpy_code(lambda x, *, p=0.5: x * p), X, 0.5)
+
+
+def test_a_class_that_cannot_be_built_or_called_says_from_what_it_is_built() -> None:
+    class Bare:
+        def __call__(self, x: Any) -> Any:
+            return x
+
+    class Two(Bare):
+        def __init__(self, p: float) -> None:
+            self.p = p
+
+        def __call__(self, x: Any, mask: Any) -> Any:
+            return x * mask
+
+    said = fault(numpy_code(Bare), X, 0.5)
+    assert said.startswith("raised TypeError: ")
+    assert said.endswith("| a class is built from what does not vary, here (p=0.5)")
+    said = fault(numpy_code(Two), X, 0.5)
+    assert said == "takes (x, mask) | the slot gives it (x): it is built from (p)"
 
 
 def test_a_number_format_that_a_framework_has_not_is_refused() -> None:
