@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -30,6 +30,7 @@ _TAG = re.compile(
 )
 _RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
 _UNREAD = ("pre", "code", "template", "svg", "math")
+_UNSEEN = ("template", "svg")
 _WITHIN = (
     "a abbr b bdi bdo big cite code data del dfn em font i img input ins kbd label mark math nobr "
     "q s samp small span strike strong sub sup svg time tt u var wbr"
@@ -89,6 +90,18 @@ def read_html(source: Source, report: Report) -> Marked:
     )
 
 
+def paragraphs_of_html(text: str) -> list[tuple[int, str]]:
+    """What a reader sees of a piece of HTML: its paragraphs, and the levels of headings, or 0.
+
+    >>> paragraphs_of_html("<h2>1 &lt; <b>2</b></h2><script>f(1)</script><p onclick=x>3<!-- 4 -->")
+    [(2, '1 < 2'), (0, '3')]
+    """
+    source = Source("", text, tuple(text.split("\n")))
+    reader = _Reader(source, Report(source))
+    deque(reader.comments(), maxlen=0)
+    return [(level, shown) for level, shown in reader.paragraphs if shown]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pending:
     """A comment whose paragraph is not yet read to its end."""
@@ -110,6 +123,7 @@ class _Reader:
         self.starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
         self.title = self.heading = self.section = ""
         self.passages: list[Prose] = []
+        self.paragraphs: list[tuple[int, str]] = []  # as a reader sees them
         self.within: Counter[str] = Counter()  # the elements that are open and not read
         self.passed: dict[str, int] = {}  # where marks stand in them, of the last one open
         self.level = ""  # of the heading that is read
@@ -118,6 +132,7 @@ class _Reader:
         self.text: list[str] = []
         self.places: list[Position] = []
         self.hidden: list[bool] = []
+        self.seen: list[str] = []
         self.pending: list[_Pending] = []
 
     def place(self, at: int) -> Position:
@@ -168,6 +183,8 @@ class _Reader:
             self.text += text
             self.places += [self.place(at)] * len(text)
             self.hidden += [self._unread()] * len(text)
+            if not any(map(self.within.__getitem__, _UNSEEN)):
+                self.seen.append(text)
 
     def _unread(self) -> bool:
         return any(self.within.values())
@@ -285,5 +302,7 @@ class _Reader:
         if _SHOWS_SOMETHING.search(text):
             shown = (HIDDEN if hide else sign for sign, hide in zip(text, self.hidden, strict=True))
             self.passages.append(Prose(piece=Piece("".join(shown), places), heading=self.closing))
-        self.text, self.places, self.hidden, self.pending = [], [], [], []
+        seen = " ".join("".join(self.seen).replace(HIDDEN, "").split())
+        self.paragraphs.append((int(self.level[1]) if self.closing else 0, seen))
+        self.text, self.places, self.hidden, self.seen, self.pending = [], [], [], [], []
         self.breaks = self.closing = False

@@ -31,6 +31,7 @@ ELSEWHERE = {
         *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
     },
     "html.markdown_view": {"documents.formulas_in_text"},  # what is no emphasis
+    "html.plain_view": {"documents.html_source"},  # a document, by the reader of its claims
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
         *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),

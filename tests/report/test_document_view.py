@@ -6,6 +6,7 @@ import html
 import json
 import random
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from report_cases import run_of
 
 from dropcheck.claims.registry import Registry
 from dropcheck.documents.any_file import read_any
+from dropcheck.documents.html_source import paragraphs_of_html
 from dropcheck.errors import DropcheckError
 from dropcheck.report import Report
 from dropcheck.report.html import document_view
@@ -291,6 +293,13 @@ def test_html_is_shown_as_its_text(tmp_path: Path) -> None:
     page = report_of(tmp_path, text, "a.html")
     assert plain_text(page) == "A It is 8 < 9 x"
     assert set(figures(page)) == {"eight"}
+
+
+@pytest.mark.parametrize("bit", ["<a ", "<a href='", "<!--", "<![CDATA[", "</", "<script>"])
+def test_html_that_is_never_closed_is_gone_through_once(bit: str) -> None:
+    started = time.perf_counter()
+    assert paragraphs_of_html(f"<p>8<p>{bit * 50_000}") == [(0, "8")]
+    assert time.perf_counter() - started < 5  # html.parser takes minutes
 
 
 BITS = [
