@@ -1,4 +1,4 @@
-"""Only the vocabulary knows a function or an operator by its name: elsewhere its entry is asked."""
+"""Only the vocabulary knows a law, a function or an operator by its name: others ask its entry."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import pytest
 from literals import let_pass_for_nothing, modules, words_in
 
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
+from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 
-NAMES = {*FUNCTIONS, *OF_LAWS, *OPERATORS, *(name for name in SIGNS if name.isalpha())}
+NAMES = {*LAWS, *FUNCTIONS, *OF_LAWS, *OPERATORS, *(name for name in SIGNS if name.isalpha())}
 # Signs are grammar to what reads, writes and changes texts; what works on the graph asks entries.
 OF_THE_GRAPH = {"analysis", "simulation", "execution"}
 # Strings that are spelled like a word of the language, and name something else in a room.
@@ -25,14 +26,15 @@ OTHER_THINGS = {
     # ... and numpy's keywords
     "code": {"float64", "float32", "bfloat16", "float16", "shape", "size"},
     "documents": {"sign"},
-    "options.py": {"min", "full", "diff"},  # minutes
+    "options.py": {"min", "full", "diff", "f"},  # minutes, and the letter of --file
     "processors.py": {"max"},  # no quota
     # grammar, Greek letters, and numpy's keywords for the shape of a draw
-    "language": {"and", "or", "not", "gamma", "phi", "Phi", "size", "shape"},
-    # words of sentences, the command that repeats, and commands of LaTeX
+    "language": {"and", "or", "not", "beta", "gamma", "phi", "Phi", "size", "shape"},
+    # words of sentences, the command that repeats, the weight of a font, and commands of LaTeX
     "report": {"all", "any", "sort", "where", "log", "sqrt", "repeat", "sign"}
     | {
         "Phi",
+        "beta",
         "cos",
         "cosh",
         "det",
@@ -40,6 +42,7 @@ OTHER_THINGS = {
         "gamma",
         "max",
         "min",
+        "normal",
         "phi",
         "sin",
         "sinh",
@@ -50,12 +53,12 @@ OTHER_THINGS = {
 
 
 def named_in(room: str, source: str) -> set[str]:
-    """The functions and operators that a module of a room names."""
+    """The words of the language that a module of a room names."""
     words = {*NAMES, *SIGNS} if room in OF_THE_GRAPH else NAMES
     return {name for _, name in words_in(source, words)} - OTHER_THINGS.get(room, set())
 
 
-def test_no_function_is_named_outside_the_vocabulary() -> None:
+def test_no_word_is_named_outside_the_vocabulary() -> None:
     found = {path: named_in(room, path.read_text()) for path, room in modules().items()}
     assert {path: names for path, names in found.items() if names} == {}
 
@@ -74,6 +77,9 @@ def test_what_is_let_pass_is_still_there() -> None:
         'match value.operation:\n    case "+":\n        pass',
         'if value.operation in ("matmul", "subscript"):\n    pass',
         'def f(name="logdensity"):\n    pass',
+        "COSTS = {'normal': 9.0}",
+        'match name:\n    case "rademacher":\n        pass',
+        'text.startswith("rademacher")',
     ],
 )
 def test_rule_raises_the_alarm(source: str) -> None:
@@ -88,6 +94,9 @@ def test_rule_raises_the_alarm(source: str) -> None:
         ("analysis", 'print(f"{x}sin{y:f}")'),
         ("language", 'SUMS = {"+", "-"}'),
         ("claims", 'names = ["all"]'),
+        ("analysis", 'def f():\n    "normal"'),
+        ("analysis", "normal = 1"),
+        ("analysis", 'found = "normally"'),
     ],
 )
 def test_rule_lets_messages_and_grammar_pass(room: str, source: str) -> None:

@@ -178,25 +178,25 @@ def _of_law(name: str, kernel: Kernel, summary: str, bounds: BoundsRule,
 _CDF = _monotone(UNIT)
 _SURVIVAL = _monotone(UNIT, falls=True)
 
-DENSITY = _of_law(
-    "density",
-    lambda *arrays, law: LAWS[law].density(arrays[:-1], arrays[-1]),
-    "the density of a law at x, or the probability of x where the law is discrete",
-    _density_bounds(logarithm=False),
-    ANY,
-    of_vectors=True,
-    elsewhere=("pmf",),
-)
-LOG_DENSITY = _of_law(
-    "logdensity",
-    lambda *arrays, law: LAWS[law].log_density(arrays[:-1], arrays[-1]),
-    "the natural logarithm of the density",
-    _density_bounds(logarithm=True),
-    ANY,
-    of_vectors=True,
-    defined=DefinedWhere(_in_support),
-    elsewhere=("logpdf", "logpmf"),
-)
+
+def _density(name: str, method: Callable[..., Array], summary: str, **more: Any) -> Function:
+    return _of_law(
+        name,
+        lambda *arrays, law: method(LAWS[law], arrays[:-1], arrays[-1]),
+        summary,
+        _density_bounds(logarithm=method is Law.log_density),
+        ANY,
+        of_vectors=True,
+        **more,
+    )
+
+
+DENSITY = _density("density", Law.density,
+                   "the density of a law at x, or the probability of x where the law is discrete",
+                   elsewhere=("pmf",))  # fmt: skip
+LOG_DENSITY = _density("logdensity", Law.log_density, "the natural logarithm of the density",
+                       defined=DefinedWhere(_in_support),
+                       elsewhere=("logpdf", "logpmf"))  # fmt: skip
 
 ALL = (
     DENSITY,
