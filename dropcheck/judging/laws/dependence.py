@@ -13,7 +13,7 @@ from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
 from dropcheck.inference import budget, cell_evidence
 from dropcheck.inference.distribution_distance import Precision, empirical_bernstein, massart
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.laws.law_evidence import Evidence
+from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.laws.looks import (
     Counting,
     Seen,
@@ -284,7 +284,7 @@ def _margin(at_most: Floats, kept: Collection[int]) -> Floats:
     return found
 
 
-def evidence(plan: Plan, tables: Sequence[Floats]) -> Evidence:
+def evidence(plan: Plan, tables: Sequence[Floats]) -> EValue:
     """The average of what all tables say, with few cells and with many, and the strongest."""
     found: list[tuple[float, int, tuple[int, ...]]] = []
     for entries, table in zip(plan.tables.tables, tables, strict=True):
@@ -299,7 +299,7 @@ def evidence(plan: Plan, tables: Sequence[Floats]) -> Evidence:
         power=math.floor(strongest[0] / math.log(10.0)),
         what=_listed([plan.names[entry] for entry in strongest[2]]),
     )
-    return Evidence(log, why)
+    return EValue(log, why)
 
 
 def _merged(table: Floats, shape: Sequence[int]) -> Floats:

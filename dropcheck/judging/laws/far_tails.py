@@ -14,7 +14,7 @@ from dropcheck.inference.finite_sample import clopper_pearson
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.law_evidence import (
     TAIL,
-    Evidence,
+    EValue,
     Floats,
     Indices,
     Tails,
@@ -107,7 +107,7 @@ def far_out(
     )
 
 
-def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: float) -> Evidence:
+def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: float) -> EValue:
     """Evidence of the tails alone: the same e-processes as before, with the weight of tails."""
     at_most = np.zeros((len(counts), len(cells.cuts)))
     low, high = places
@@ -118,11 +118,11 @@ def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: float) -> E
     own = np.intersect1d(every[0], low), np.intersect1d(every[1], high)
     found = [one for row in at_most for one in of_tails(cells, row, draws, own)]
     if not found:
-        return Evidence(-math.inf, Reason.TOO_WIDE.explain())
+        return EValue(-math.inf, Reason.TOO_WIDE.explain())
     strongest = max(found, key=lambda one: one[1].log)
     left = sum(map(len, own)) / sum(map(len, every))
     log = cell_evidence.average((weight, one.log) for weight, one in found)
-    return Evidence(log + math.log(TAIL * left), strongest[1].why)
+    return EValue(log + math.log(TAIL * left), strongest[1].why)
 
 
 def _unsure(

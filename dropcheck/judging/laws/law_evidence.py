@@ -26,8 +26,11 @@ EVERY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The strongest evidence against a law: as a logarithm, and what there is to say of it."""
+class EValue:
+    """Evidence against a claim, at most 1 on average where it holds (Vovk and Wang 2021).
+
+    It is kept as its logarithm, with what there is to say of it.
+    """
 
     log: float
     why: Explanation
@@ -44,7 +47,7 @@ def apart(cells: LawCells, counts: Floats, draws: float) -> Distance:
     return Distance(max(one.seen for one in each), max(one.most for one in each))
 
 
-def evidence(cells: LawCells, counts: Floats, draws: float) -> Evidence:
+def evidence(cells: LawCells, counts: Floats, draws: float) -> EValue:
     """What counts say against the law: the average over kinds of cells, and over entries.
 
     Args:
@@ -57,10 +60,10 @@ def evidence(cells: LawCells, counts: Floats, draws: float) -> Evidence:
     log = cell_evidence.average((weight, one.log) for weight, one in found)
     if math.isinf(strongest[1].log):
         log = math.inf
-    return Evidence(log, strongest[1].why)
+    return EValue(log, strongest[1].why)
 
 
-def _of_entry(cells: LawCells, row: Floats, draws: float) -> Iterator[tuple[float, Evidence]]:
+def _of_entry(cells: LawCells, row: Floats, draws: float) -> Iterator[tuple[float, EValue]]:
     end = len(cells.cuts)
     at_most, rest = row[:end], row[end:]
     yield from _impossible(cells, at_most, rest, draws)
@@ -70,7 +73,7 @@ def _of_entry(cells: LawCells, row: Floats, draws: float) -> Iterator[tuple[floa
         log = cell_evidence.of_chances(counts, cells.chances(places))
         yield (
             SHAPE / len(SHAPES),
-            Evidence(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=_power(log))),
+            EValue(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=_power(log))),
         )
     yield from of_tails(cells, at_most, draws, every_tail(cells))
     if len(cells.windows):
@@ -80,7 +83,7 @@ def _of_entry(cells: LawCells, row: Floats, draws: float) -> Iterator[tuple[floa
         why = Reason.LAW_REPEATS.explain(
             count=int(count), draws=draws, expected=cells.repeated * draws
         )
-        yield REPEATS, Evidence(log, why)
+        yield REPEATS, EValue(log, why)
     rest = rest[1:]
     for lattice in cells.lattices:
         placed, rest = rest[:POSITIONS], rest[POSITIONS + 1 :]
@@ -92,12 +95,12 @@ def _of_entry(cells: LawCells, row: Floats, draws: float) -> Iterator[tuple[floa
             draws=int(inside),
             expected=inside / POSITIONS,
         )
-        yield LATTICE / len(cells.lattices), Evidence(log, why)
+        yield LATTICE / len(cells.lattices), EValue(log, why)
 
 
 def _impossible(
     cells: LawCells, at_most: Floats, rest: Floats, draws: float
-) -> Iterator[tuple[float, Evidence]]:
+) -> Iterator[tuple[float, EValue]]:
     """A proof, where a draw has a value that the law does not have."""
     counts = np.diff(at_most, prepend=0.0, append=float(draws))
     never = cells.chances(np.arange(len(cells.cuts))) <= 0
@@ -106,7 +109,7 @@ def _impossible(
     wrong = float(counts[certain].sum()) + float(rest[0])
     if wrong:
         why = Reason.LAW_IMPOSSIBLE.explain(count=int(wrong), draws=draws)
-        yield 1.0, Evidence(math.inf, why)
+        yield 1.0, EValue(math.inf, why)
 
 
 def _beyond(cells: LawCells) -> npt.NDArray[np.bool_]:
@@ -120,7 +123,7 @@ def _beyond(cells: LawCells) -> npt.NDArray[np.bool_]:
 
 def of_tails(
     cells: LawCells, at_most: Floats, draws: float, places: Tails
-) -> Iterator[tuple[float, Evidence]]:
+) -> Iterator[tuple[float, EValue]]:
     """Evidence of each of some tails, given by the places of their cuts, low ones and high ones."""
     sides = (
         ("at or below", places[0], at_most, cells.below),
@@ -137,7 +140,7 @@ def of_tails(
                 cut=float(cells.cuts[place]),
                 expected=float(chances[place]) * draws,
             )
-            yield TAIL / levels, Evidence(float(log), why)
+            yield TAIL / levels, EValue(float(log), why)
 
 
 def _power(log: float) -> float:

@@ -13,7 +13,7 @@ from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import Precision
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.laws.law_evidence import Evidence
+from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.look import dependent, effect_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
@@ -184,7 +184,7 @@ class Seen:
 
     off: float
     interval: tuple[float, float]
-    against: Evidence
+    against: EValue
 
 
 def until_decided(
@@ -215,7 +215,7 @@ def until_decided(
     hopeless = too_wide if counting.target <= 0 else None
     verdict = Verdict.INCONCLUSIVE
     why: Explanation | None = None
-    seen = Seen(0.0, (0.0, 1.0), Evidence(0.0, holds))
+    seen = Seen(0.0, (0.0, 1.0), EValue(0.0, holds))
     program = counting.program
     fewest = min(max(program.span_draws, program.fewest_planned), counting.most)
     for look in looks(counting.planned, fewest, counting.most, shares.distance):

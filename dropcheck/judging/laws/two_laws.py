@@ -18,7 +18,7 @@ from dropcheck.inference.distribution_distance import (
     massart,
 )
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.laws.law_evidence import Evidence
+from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.laws.looks import (
     Counting,
     Seen,
@@ -123,13 +123,13 @@ class Doubts:
                 place += 1
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> EValue:
         """The average of all, and what is the strongest of them."""
         log = cell_evidence.average((1.0, log) for logs in self.logs for log in logs)
         strongest = max(range(len(self.logs)), key=lambda place: max(self.logs[place]))
         power = math.floor(max(self.logs[strongest]) / math.log(10.0))
         why = Reason.LAWS_DIFFER.explain(cells=self.cells[strongest], power=power)
-        return Evidence(log, why)
+        return EValue(log, why)
 
 
 def _families(cells: SampleCells, at_most: Floats, draws: float) -> list[Floats]:
